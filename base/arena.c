@@ -207,6 +207,31 @@ static char *reserve(ptrdiff_t size)
 	return NULL;
 }
 
+_Noreturn void memory_gone(void)
+{
+	on_full(reserved);
+	abort();
+}
+
+void *memory_more(void *p, size_t bytes)
+{
+	void *more = realloc(p, bytes ? bytes : 1);
+	if (!more)
+		memory_gone();
+	return more;
+}
+
+void *memory_get(size_t bytes)
+{
+	return memory_more(NULL, bytes);
+}
+
+char *memory_copy(const char *z)
+{
+	size_t bytes = strlen(z) + 1;
+	return memcpy(memory_get(bytes), z, bytes);
+}
+
 struct arena arena_new(ptrdiff_t bytes)
 {
 	ptrdiff_t least = bytes < ARENA_LEAST_BYTES ? bytes : ARENA_LEAST_BYTES;
@@ -219,8 +244,7 @@ struct arena arena_new(ptrdiff_t bytes)
 			return a;
 		}
 	}
-	on_full(reserved);
-	abort();
+	memory_gone();
 }
 
 static void give_back(const struct arena *a)

@@ -243,7 +243,9 @@ static struct str token_text(struct arena *keep, struct fy_token *token)
 	struct out *o = out_memory(keep);
 	struct fy_token_iter *iter = fy_token_iter_create(token);
 	const struct fy_iter_chunk *chunk = NULL;
-	while (iter && (chunk = fy_token_iter_chunk_next(iter, chunk, NULL)))
+	if (!iter)
+		memory_gone();
+	while ((chunk = fy_token_iter_chunk_next(iter, chunk, NULL)))
 		out_str(o, (struct str){ chunk->str, (ptrdiff_t)chunk->len });
 	fy_token_iter_destroy(iter);
 	return out_text(o);

@@ -2,8 +2,8 @@
  * Reading and writing cJSON trees without its printer.  See json.h.
  *
  * cJSON's own printer indents by tabs, pads keys and prints 17 digits; json_text walks the tree
- * itself.  cJSON returns NULL when memory is out and ignores NULL items, which we leave so: on the
- * systems we build for, malloc does not fail for the sizes of a report.
+ * itself.  cJSON returns NULL when memory is out and ignores NULL items, so a document would lack
+ * them: programs give it memory_get for its malloc.
  */
 #include "base/json.h"
 

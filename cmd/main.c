@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <libxml/xmlmemory.h>
+
+#include "base/json.h"
 #include "cmd/cmd.h"
 #include "rules/ruleset.h"
 
@@ -181,6 +184,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: writing says so */
 	arena_on_full(end_when_full);
+	cJSON_InitHooks(&(cJSON_Hooks){ memory_get, free });
+	xmlMemSetup(free, memory_get, memory_more, memory_copy);
 	struct arena keep = arena_new(ARENA_RUN_BYTES);
 	messages = out_log(&keep, STDERR_FILENO);
 	struct list words = { 0 };

@@ -103,7 +103,6 @@ int main(int argc, char **argv)
 	secret_seal();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: writing says so */
-	signal(SIGXFSZ, SIG_IGN); /* a file too large for `ulimit -f` is an error of write() */
 	if (argc > 1 && !strcmp(argv[1], "--version")) {
 		printf("rooflint-http " ROOFLINT_VERSION "\n%s\n", curl_version());
 		return EXIT_FINE;

@@ -217,7 +217,8 @@ static void read_value(struct reader *rd, const cJSON *o, struct report_evidence
 
 static int read_word(struct reader *rd, const struct record_field *f, struct str word)
 {
-	for (int value = 0; value < f->words->count && word.p; value++)
+	/* Some values have no word: an empty one is none of them. */
+	for (int value = 0; value < f->words->count && word.len; value++)
 		if (str_eq(word, f->words->word(value)))
 			return value;
 	if (word.p)

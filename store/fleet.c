@@ -291,19 +291,21 @@ static bool look_up(struct asking *a, enum asked id, const char *sql, struct dia
 	struct str *hashes = arena_make(d->keep, struct str, STORE_LOOK_MAX);
 	struct arena texts = arena_new(ARENA_SCRATCH_BYTES);
 	sqlite3_stmt *stmt = NULL;
+	int code = SQLITE_ROW;
 	bool ok = begin_answer(a, id, err) && facts_db_statement(d, sql, NULL, &stmt, err);
 	a->moments = moments;
 	a->hashes = hashes;
-	for (bool more = ok; ok && more;) {
+	while (ok && code == SQLITE_ROW) {
 		arena_clear(&texts);
 		for (a->count = 0; a->count < STORE_LOOK_MAX; a->count++) {
-			more = sqlite3_step(stmt) == SQLITE_ROW;
-			if (!more)
+			code = sqlite3_step(stmt);
+			if (code != SQLITE_ROW)
 				break;
 			moments[a->count] = sqlite3_column_int64(stmt, 0);
 			hashes[a->count] = facts_db_text(stmt, 0, &texts);
 		}
-		ok = !a->count || put_question(a, id, err);
+		ok = (code == SQLITE_ROW || code == SQLITE_DONE || facts_db_fail(d, err)) &&
+		     (!a->count || put_question(a, id, err));
 	}
 	sqlite3_finalize(stmt);
 	arena_free(&texts);

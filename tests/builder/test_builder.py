@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks of the profile builder, with a decoder of its own.
+"""Checks of the profile builder, by a reader that shares nothing with the writer.
 
 python3 tests/builder/test_builder.py
 """
@@ -18,7 +18,9 @@ import build
 import derive
 import hlo
 import hostile
+import read
 import scenario
+from read import fields, many, one
 from shapes import Shape
 from wire import Message, as_bytes, varint
 
@@ -27,46 +29,6 @@ MATMUL = 2 * 1024 * 8192 * 16384
 
 def scenario_file(name):
     return os.path.join(HERE, "scenarios", name + ".toml")
-
-
-# --- a decoder that shares nothing with the writer ------------------------------------
-
-
-def read_varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
-
-
-def fields(data):
-    """[(field number, value)]; bytes for length-delimited, raw for fixed."""
-    at, out = 0, []
-    while at < len(data):
-        key, at = read_varint(data, at)
-        kind = key & 7
-        if kind == 0:
-            value, at = read_varint(data, at)
-        elif kind == 2:
-            size, at = read_varint(data, at)
-            value, at = data[at : at + size], at + size
-        else:
-            size = {1: 8, 5: 4}[kind]
-            value, at = data[at : at + size], at + size
-        out.append((key >> 3, value))
-    return out
-
-
-def one(data, number, default=None):
-    return next((v for n, v in fields(data) if n == number), default)
-
-
-def many(data, number):
-    return [v for n, v in fields(data) if n == number]
 
 
 class Plane:
@@ -108,7 +70,7 @@ def planes(data):
 class Wire(unittest.TestCase):
     def test_varints(self):
         for value in (0, 1, 127, 128, 300, 2**63 - 1, 2**64 - 1):
-            self.assertEqual(read_varint(varint(value), 0)[0], value)
+            self.assertEqual(read.varint(varint(value), 0)[0], value)
         self.assertEqual(len(varint(-1)), 10)
 
     def test_message(self):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Damage may make a verdict unknown, and never green.
 
-    python3 tests/mutation/run.py [--all] [-v] [--each N] [KIND...]
+    python3 tests/mutation/run.py [--all] [--each N] [KIND...]
 
 Takes each profile that `rooflint check` fails (real captures and scenarios), removes or damages
-one thing of it, and judges it again.  What may come of it: still red (status 1), inconclusive (4),
+one thing of it (damage.py), and judges it again.  What may come of it: still red (status 1), inconclusive (4),
 refused (3).  A pass, or no more than a warning (0), is a green by absence: a failure of this test,
-unless KNOWN says why nobody could see it.
+unless KNOWN says why nothing could tell.
 
 Without --all a few runs of each kind, always the same, are made.  The seed is fixed.
 """
@@ -14,10 +14,8 @@ Without --all a few runs of each kind, always the same, are made.  The seed is f
 import argparse
 import collections
 import concurrent.futures
-import gzip
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [os.path.join(TOP, "tests", "builder"), os.path.join(TOP, "tests", "scenarios")]
 
-import wire
+import damage
 
 SEED = 17
 RED, INCONCLUSIVE, REFUSED, GREEN = "red", "inconclusive", "refused", "green"
@@ -39,182 +37,6 @@ KNOWN = {
     ("scenario memory-leak", "plane"): "an allocator that was never recorded",
     ("scenario memory-leak", "hlo-part"): "a program whose HLO was never recorded",
 }
-
-PLANES, PLANE_NAME, PLANE_LINES, PLANE_EVENTS, PLANE_STATS = 1, 2, 3, 4, 5
-LINE_EVENTS, EVENT_METADATA = 4, 1
-
-
-# --- the wire: fields as (number, type, value), value being a number or bytes ------------------
-
-
-def number(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
-
-
-def fields(data):
-    out, at = [], 0
-    while at < len(data):
-        tag, at = number(data, at)
-        kind = tag & 7
-        if kind == 0:
-            value, at = number(data, at)
-        elif kind == 2:
-            length, at = number(data, at)
-            value, at = data[at : at + length], at + length
-        else:
-            size = 8 if kind == 1 else 4
-            value, at = data[at : at + size], at + size
-        out.append((tag >> 3, kind, value))
-    return out
-
-
-def joined(parts):
-    out = bytearray()
-    for field, kind, value in parts:
-        out += wire.varint(field << 3 | kind)
-        if kind == 0:
-            out += wire.varint(value)
-        elif kind == 2:
-            out += wire.varint(len(value)) + value
-        else:
-            out += value
-    return bytes(out)
-
-
-def changed(parts, at, value):
-    """The parts with one value replaced, or left out where it is None."""
-    field, kind, _ = parts[at]
-    return parts[:at] + ([] if value is None else [(field, kind, value)]) + parts[at + 1 :]
-
-
-def places(parts, field):
-    return [i for i, part in enumerate(parts) if part[0] == field and part[1] == 2]
-
-
-def text_of(parts, field):
-    return next((v.decode("utf-8", "replace") for n, k, v in parts if n == field and k == 2), "")
-
-
-# --- kinds of damage: each yields damaged copies of an xplane.pb, without end ------------------
-
-
-def in_planes(data, rng, part, damage):
-    """Damage one field `part` of a plane that has some, chosen by chance."""
-    space = fields(data)
-    planes = [i for i in places(space, PLANES) if places(fields(space[i][2]), part)]
-    while planes:
-        at = rng.choice(planes)
-        plane = fields(space[at][2])
-        yield joined(changed(space, at, joined(damage(plane, rng.choice(places(plane, part)))))), (
-            text_of(plane, PLANE_NAME)
-        )
-
-
-def removed(part):
-    def kind(data, rng):
-        yield from in_planes(data, rng, part, lambda plane, at: changed(plane, at, None))
-
-    return kind
-
-
-def plane_removed(data, rng):
-    space = fields(data)
-    while True:
-        at = rng.choice(places(space, PLANES))
-        yield joined(changed(space, at, None)), text_of(fields(space[at][2]), PLANE_NAME)
-
-
-def metadata_emptied(data, rng):
-    """All event metadata of a plane, or all its stat metadata."""
-    space = fields(data)
-    while True:
-        at, part = rng.choice(places(space, PLANES)), rng.choice([PLANE_EVENTS, PLANE_STATS])
-        plane = fields(space[at][2])
-        if places(plane, part):
-            rest = [p for p in plane if p[0] != part]
-            yield joined(changed(space, at, joined(rest))), text_of(plane, PLANE_NAME)
-
-
-def line_emptied(data, rng):
-    def damage(plane, at):
-        line = [p for p in fields(plane[at][2]) if p[0] != LINE_EVENTS]
-        return changed(plane, at, joined(line))
-
-    yield from in_planes(data, rng, PLANE_LINES, damage)
-
-
-def event_id_changed(data, rng):
-    """Every event of one name refers to an entry that is not there."""
-
-    def damage(plane, at):
-        line = fields(plane[at][2])
-        ids = [dict((n, v) for n, k, v in fields(p[2]) if k == 0).get(1, 0) for p in line if p[0] == 4]
-        gone = rng.choice(ids) if ids else 0
-        out = []
-        for n, k, v in line:
-            if n == LINE_EVENTS and k == 2:
-                event = fields(v)
-                if (EVENT_METADATA, 0, gone) in event:
-                    v = joined([(f, t, 1 << 40 if f == EVENT_METADATA else x) for f, t, x in event])
-            out.append((n, k, v))
-        return changed(plane, at, joined(out))
-
-    yield from in_planes(data, rng, PLANE_LINES, damage)
-
-
-def hlo_part_removed(data, rng):
-    """A field of an entry of /host:metadata at some depth: computations, instructions, buffers."""
-    space = fields(data)
-    at = [i for i in places(space, PLANES) if b"/host:metadata" in space[i][2][:200]]
-    while at:
-        yield joined(changed(space, at[0], dug(space[at[0]][2], rng))), "/host:metadata"
-
-
-def dug(data, rng):
-    """The bytes without one of their fields, found by going down while that is a message."""
-    parts = fields(data)
-    inner = [i for i, p in enumerate(parts) if p[1] == 2 and len(p[2]) > 40]
-    if inner and rng.random() < 0.85:
-        at = rng.choices(inner, [len(parts[i][2]) for i in inner])[0]
-        try:
-            return joined(changed(parts, at, dug(parts[at][2], rng)))
-        except (IndexError, ValueError):
-            pass
-    return joined(changed(parts, rng.randrange(len(parts)), None)) if parts else data
-
-
-def bytes_flipped(data, rng):
-    while True:
-        at, to = rng.randrange(len(data)), rng.randrange(1, 256)
-        yield data[:at] + bytes([data[at] ^ to]) + data[at + 1 :], f"byte {at}"
-
-
-def tail_cut(data, rng):
-    while True:
-        at = rng.randrange(len(data))
-        yield data[:at], f"at {at}"
-
-
-KINDS = {
-    "event-metadata": removed(PLANE_EVENTS),
-    "stat-metadata": removed(PLANE_STATS),
-    "all-metadata": metadata_emptied,
-    "line": removed(PLANE_LINES),
-    "line-events": line_emptied,
-    "plane": plane_removed,
-    "event-ids": event_id_changed,
-    "hlo-part": hlo_part_removed,
-    "byte": bytes_flipped,
-    "tail": tail_cut,
-}
-
 
 # --- red profiles ------------------------------------------------------------------------------
 
@@ -236,20 +58,22 @@ def status(directory):
 
 
 def captures(everything):
-    """Files named *.xplane.pb of the real captures at hand, the smaller ones."""
+    """Folders of xplane.pb files of the real captures at hand, the smaller ones."""
     roots = [os.path.join(TOP, "tests", "profiles")]
     if everything:
         roots.append(os.path.join(TOP, "..", "shared", "profiles"))
     for root in roots:
         for folder, _, names in sorted(os.walk(root)):
-            paths = [os.path.join(folder, n) for n in sorted(names) if n.endswith(".xplane.pb")]
-            if len(paths) == 1 and os.path.getsize(paths[0]) < 4 << 20:
-                with open(paths[0], "rb") as file:
-                    yield os.path.relpath(folder, root), file.read()
+            profile = {}
+            for name in sorted(n for n in names if n.endswith(".xplane.pb")):
+                with open(os.path.join(folder, name), "rb") as file:
+                    profile[name] = file.read()
+            if profile and sum(map(len, profile.values())) < 4 << 20:
+                yield os.path.relpath(folder, root), profile
 
 
 def scenarios(everything):
-    """Scenarios of one host that the table says fail."""
+    """Scenarios that the table says fail."""
     import build
     import run as scenario_run
     import tomllib
@@ -260,17 +84,19 @@ def scenarios(everything):
     rows = [(n, r) for n, r in rows if "rules" not in r and "options" not in r]
     for name, row in rows if everything else rows[:2]:
         kept = build.kept(scenario_run.spec_of({"build": name, **row}))
-        planes = [data for path, data in kept.items() if path.endswith(".xplane.pb")]
-        if len(planes) == 1 and len(kept) == 1 and len(planes[0]) < 8 << 20:
-            yield "scenario " + name, planes[0]
+        profile = {os.path.basename(path): data for path, data in kept.items()}
+        whole = len(profile) == len(kept) and all(p.endswith(".xplane.pb") for p in profile)
+        if whole and sum(map(len, profile.values())) < 8 << 20:
+            yield "scenario " + name, profile
 
 
-def judge(data):
+def judge(profile):
     with tempfile.TemporaryDirectory() as box:
         folder = os.path.join(box, "plugins", "profile", "2026_03_14_09_26_53")
         os.makedirs(folder)
-        with open(os.path.join(folder, "host0.xplane.pb"), "wb") as file:
-            file.write(data)
+        for path, data in profile.items():
+            with open(os.path.join(folder, path), "wb") as file:
+                file.write(data)
         return OUTCOMES.get(status(box), "broken")
 
 
@@ -278,26 +104,22 @@ def judge(data):
 
 
 def runs(options, reds):
-    for name, data in reds:
+    for name, profile in reds:
         for kind in options.kinds:
             rng = random.Random(f"{SEED} {name} {kind}")
-            try:
-                made = KINDS[kind](data, rng)
-                for i, (bad, what) in zip(range(options.each), made):
-                    yield name, kind, f"{i}: {what}", bad
-            except IndexError:
-                continue
+            made = damage.KINDS[kind](profile, rng)
+            for i, (bad, what) in zip(range(options.each), made):
+                yield name, kind, f"{i}: {what}", bad
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="every red profile, many runs")
     parser.add_argument("--each", type=int, help="runs of a kind on a profile")
-    parser.add_argument("-v", action="store_true")
-    parser.add_argument("kinds", nargs="*", default=list(KINDS), metavar="KIND")
+    parser.add_argument("kinds", nargs="*", default=list(damage.KINDS), metavar="KIND")
     options = parser.parse_args()
     options.each = options.each or (40 if options.all else 3)
-    options.kinds = options.kinds or list(KINDS)
+    options.kinds = options.kinds or list(damage.KINDS)
     found = list(captures(options.all))
     if sys.version_info >= (3, 11):
         found += scenarios(options.all)
