@@ -10,7 +10,7 @@ struct measured {
 	struct capture in;
 	struct host_facts facts;
 	struct swept run;
-	struct memory_plans plans;
+	struct programs programs;
 };
 
 #endif

@@ -15,34 +15,6 @@
 #include "measure/plots.h"
 #include "measure/writers.h"
 
-struct memory_plans memory_plans_read(const struct capture *in)
-{
-	ptrdiff_t n = registry_program_count(in->registry);
-	struct diag *err = arena_make(in->keep, struct diag, 1);
-	struct memory_plans ret = { .of = arena_make(in->keep, struct hlo_memory *, n) };
-
-	for (ptrdiff_t i = 0; i < n; i++) {
-		const struct program *p = registry_program_at(in->registry, i);
-		struct hlo_memory *plan = arena_make(in->keep, struct hlo_memory, 1);
-		if (!p->hlo)
-			continue;
-		if (!hlo_memory(p->hlo, 0, in->keep, plan, err)) {
-			if (err->id == DIAG_NONE)
-				continue;
-			diag_note(in->notes, in->keep, err->id, "module %.*s: %s",
-				STR_ARG(p->module), err->text);
-			ret.unread = p->module;
-			continue;
-		}
-		ret.of[i] = plan;
-		int64_t most = ret.largest ? ret.of[ret.largest->index]->allocated_bytes : -1;
-		if (plan->allocated_bytes > most ||
-			(plan->allocated_bytes == most && p->id < ret.largest->id))
-			ret.largest = p;
-	}
-	return ret;
-}
-
 static void plan_columns(
 	struct memory_row *row, const struct program *p, const struct hlo_memory *plan)
 {
@@ -79,10 +51,10 @@ static void allocator_row(const struct capture *in, struct tables *tables,
 /* Without allocator events the plan stands alone, once for each device: unknown where a program's
  * is there and cannot be read. */
 static void device_rows(const struct capture *in, const struct swept *run,
-	const struct memory_plans *plans, struct tables *tables, const struct program *p,
+	const struct programs *programs, struct tables *tables, const struct program *p,
 	const struct hlo_memory *plan)
 {
-	for (ptrdiff_t i = 0; (p || plans->unread.p) && i < run->device_count; i++) {
+	for (ptrdiff_t i = 0; (p || programs->unread.p) && i < run->device_count; i++) {
 		const struct device *d = &run->devices[i];
 		struct memory_row *row = table_new(tables, memory, in->keep);
 
@@ -131,16 +103,16 @@ static bool is_host_allocator(const struct allocator *a)
 }
 
 void fill_memory(const struct capture *in, const struct swept *run, const struct host_facts *facts,
-	const struct memory_plans *plans, struct tables *tables)
+	const struct programs *programs, struct tables *tables)
 {
-	const struct program *p = plans->largest;
-	const struct hlo_memory *plan = p ? plans->of[p->index] : NULL;
+	const struct program *p = programs->largest;
+	const struct hlo_memory *plan = p ? programs->of[p->index].plan : NULL;
 
 	for (ptrdiff_t i = 0; i < facts->allocator_count; i++)
 		if (!is_host_allocator(&facts->allocators[i]))
 			allocator_row(in, tables, &facts->allocators[i], p, plan);
 	if (table_count(tables, memory) == 0)
-		device_rows(in, run, plans, tables, plans->unread.p ? NULL : p, plan);
+		device_rows(in, run, programs, tables, programs->unread.p ? NULL : p, plan);
 	for (ptrdiff_t i = 0; in->options->job && i < table_count(tables, memory); i++)
 		table_rows(tables, memory)[i].owner_bytes =
 			job_memory_bytes(in->options->job, run->shape.devices);
@@ -211,12 +183,12 @@ static void schedule_curve(const struct capture *in, const struct program *p, st
 }
 
 void fill_usage(const struct capture *in, const struct host_facts *facts,
-	const struct memory_plans *plans, struct plots *ret)
+	const struct programs *programs, struct plots *ret)
 {
 	const struct allocator *a = fullest(facts);
 
 	if (a)
 		allocator_curve(in, a, ret);
-	if (plans->largest)
-		schedule_curve(in, plans->largest, ret);
+	if (programs->largest)
+		schedule_curve(in, programs->largest, ret);
 }

@@ -2,7 +2,7 @@
  * Programs that have not run: what a compiler's dump and a chip say of them.
  *
  * Each is taken to run once a step, on every device alike; the one that would take longest is the
- * main program.  What it takes at least (floor.c) is a floor under the step, and no forecast.
+ * main program.  What it takes at least (programs.c) is a floor under the step, and no forecast.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ bool plan_programs(const struct capture *in, struct swept *run, struct diag *err
 			plan_program(in, run, &met, &d->modules[i], hlo);
 	}
 	run->shape = run_shape_of(in, run);
-	const struct program_floor *floors = program_floors(in, run, op_facts_know(in, run));
+	const struct program_facts *floors = program_floors(in, run, op_facts_know(in, run));
 	double most = 0;
 	/* The main program is the longest; of equals, the first by name. */
 	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
@@ -120,39 +120,6 @@ bool plan_programs(const struct capture *in, struct swept *run, struct diag *err
 	run->shape =
 		run_shape_of(in, run); /* the main program tells how large the job is: once more */
 	return true;
-}
-
-struct str plan_run_row(const struct capture *in, const struct swept *run,
-	const struct run_parts *parts, struct run_row *row)
-{
-	if (run->main) {
-		row->main_program = run->main->module;
-		row->predicted_step_s = parts->floors[run->main->index].floor_s;
-	}
-	return fill_job_facts(in, run, &parts->comms, row, NAN);
-}
-
-static int by_floor(const void *a, const void *b)
-{
-	const struct programs_row *x = a, *y = b;
-	double p = isnan(x->floor_s) ? 0 : x->floor_s, q = isnan(y->floor_s) ? 0 : y->floor_s;
-
-	int order = order_numbers(q, p);
-	order = order ? order : str_cmp(x->module, y->module);
-	return order ? order : str_cmp(x->program, y->program);
-}
-
-void plan_program_rows(const struct capture *in, const struct memory_plans *plans,
-	const struct program_floor *floors, struct tables *tables)
-{
-	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
-		const struct program *p = registry_program_at(in->registry, i);
-		struct programs_row *row = program_row_new(in, plans, floors, tables, p);
-		row->executions = 0;
-	}
-	if (table_count(tables, programs) > 1)
-		qsort(table_rows(tables, programs), (size_t)table_count(tables, programs),
-			sizeof(struct programs_row), by_floor);
 }
 
 /* XLA names what it compiled for CPUs and GPUs so; what it names otherwise may be for any. */
@@ -185,7 +152,7 @@ static void quality_compiled_for(
 }
 
 void quality_plan(const struct capture *in, const struct swept *run,
-	const struct program_floor *floors, struct tables *tables)
+	const struct programs *programs, struct tables *tables)
 {
 	int64_t loops = 0;
 
@@ -193,7 +160,7 @@ void quality_plan(const struct capture *in, const struct swept *run,
 		"a compiler's dump: nothing ran, so nothing is measured");
 	if (!run->main)
 		return;
-	const struct program_floor p = floors[run->main->index];
+	const struct program_facts p = programs->of[run->main->index];
 	hlo_runs(run->main->hlo, in->keep, &loops);
 	quality_add(in, tables, "prediction", !p.unknown && !loops,
 		"%.*s: what its longest resource has to do, each of %lld ops at its roofline and "

@@ -314,7 +314,7 @@ const struct hlo_module *any_hlo(const struct capture *in, const struct swept *r
 }
 
 static void quality_hlo(const struct capture *in, const struct swept *run,
-	const struct memory_plans *plans, struct tables *tables)
+	const struct programs *programs, struct tables *tables)
 {
 	const struct hlo_module *h = any_hlo(in, run);
 	const char *const name = "hlo-present";
@@ -341,10 +341,10 @@ static void quality_hlo(const struct capture *in, const struct swept *run,
 			"program's HLO: what fusions and loops hold is unknown");
 	else
 		quality_add(in, tables, name, ok, "the program's HLO is in the profile");
-	if (plans->unread.p)
+	if (programs->unread.p)
 		quality_add(in, tables, "plans-read", false,
 			"the plan for memory of module %.*s is there and cannot be read",
-			STR_ARG(text_clean(in->keep, plans->unread)));
+			STR_ARG(text_clean(in->keep, programs->unread)));
 }
 
 /*
@@ -471,14 +471,13 @@ static void quality_limits(const struct capture *in, const struct host_facts *fa
 }
 
 void fill_quality(const struct capture *in, const struct swept *run, const struct host_facts *facts,
-	const struct memory_plans *plans, const struct program_floor *floors, struct tables *tables,
-	bool is_whole, struct str job_wrong)
+	const struct programs *programs, struct tables *tables, bool is_whole, struct str job_wrong)
 {
 	quality_files(in, tables);
 	if (capture_is_planned(in)) {
-		quality_plan(in, run, floors, tables);
+		quality_plan(in, run, programs, tables);
 		quality_chip(in, run, tables);
-		quality_hlo(in, run, plans, tables);
+		quality_hlo(in, run, programs, tables);
 	} else {
 		quality_format(in, tables);
 		quality_dropped(in, tables);
@@ -492,7 +491,7 @@ void fill_quality(const struct capture *in, const struct swept *run, const struc
 		quality_hosts(in, run, tables);
 		quality_traces(in, tables);
 		quality_chip(in, run, tables);
-		quality_hlo(in, run, plans, tables);
+		quality_hlo(in, run, programs, tables);
 		quality_dump(in, run, tables);
 		quality_lanes(in, run, tables);
 		quality_references(in, run, facts, tables);

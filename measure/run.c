@@ -11,21 +11,19 @@ static bool tables_plan(struct measured *m, struct str name, struct tables *ret,
 {
 	const struct capture *in = &m->in;
 	const struct swept *run = &m->run;
-	struct run_parts parts = { 0 };
+	struct run_parts parts = { .programs = &m->programs };
 
 	if (!plan_programs(in, &m->run, err))
 		return false;
-	m->plans = memory_plans_read(in);
 	const struct op_facts *ops = op_facts_know(in, run);
-	parts.floors = program_floors(in, run, ops);
+	m->programs = programs_know(in, run, ops);
 	fill_devices(in, run, ret);
 	parts.ops = fill_ops(in, run, ops, ret);
 	parts.comms = fill_collectives(in, run, &parts.ops, ret);
-	plan_program_rows(in, &m->plans, parts.floors, ret);
-	fill_memory(in, run, &m->facts, &m->plans, ret);
+	fill_programs(in, run, &m->programs, ret);
+	fill_memory(in, run, &m->facts, &m->programs, ret);
 	struct str job_wrong = fill_run(in, run, &parts, name, ret);
-	fill_quality(
-		in, run, &m->facts, &m->plans, parts.floors, ret, parts.comms.is_whole, job_wrong);
+	fill_quality(in, run, &m->facts, &m->programs, ret, parts.comms.is_whole, job_wrong);
 	return true;
 }
 
@@ -35,14 +33,13 @@ static bool tables_measure(
 	const struct capture *in = &m->in;
 	const struct host_facts *facts = &m->facts;
 	const struct swept *run = &m->run;
-	struct run_parts parts = { 0 };
+	struct run_parts parts = { .programs = &m->programs };
 
 	if (!host_facts_read(in->hosts, in->host_count, in->keep, &m->facts, err) ||
 		!steps_sweep(in, facts, &m->run, err))
 		return false;
-	m->plans = memory_plans_read(in);
 	const struct op_facts *ops = op_facts_know(in, run);
-	parts.floors = program_floors(in, run, ops);
+	m->programs = programs_know(in, run, ops);
 	fill_devices(in, run, ret);
 	if (!fill_sparse_cores(in, run, ret, err))
 		return false;
@@ -50,8 +47,8 @@ static bool tables_measure(
 	parts.ops = fill_ops(in, run, ops, ret);
 	parts.comms = fill_collectives(in, run, &parts.ops, ret);
 	fill_transfers(in, run, ops, ret);
-	fill_programs(in, run, &m->plans, parts.floors, ret);
-	fill_memory(in, run, facts, &m->plans, ret);
+	fill_programs(in, run, &m->programs, ret);
+	fill_memory(in, run, facts, &m->programs, ret);
 	bool is_whole = fill_live(in, ret) && parts.comms.is_whole;
 	parts.compiles_in_steps = fill_compiles(in, run, facts, ret);
 	fill_files(in, ret);
@@ -59,7 +56,7 @@ static bool tables_measure(
 		return false;
 	parts.verdict_share = fill_phases(in, run, &parts.gaps, ret);
 	struct str job_wrong = fill_run(in, run, &parts, name, ret);
-	fill_quality(in, run, facts, &m->plans, parts.floors, ret, is_whole, job_wrong);
+	fill_quality(in, run, facts, &m->programs, ret, is_whole, job_wrong);
 	return true;
 }
 
@@ -110,7 +107,7 @@ bool measure_run(struct profile *hosts, ptrdiff_t host_count, struct str name,
 bool measure_plots(struct measured *m, struct plots *ret, struct diag *err)
 {
 	*ret = (struct plots){ 0 };
-	fill_usage(&m->in, &m->facts, &m->plans, ret);
+	fill_usage(&m->in, &m->facts, &m->programs, ret);
 	return fill_timeline(&m->in, &m->run, ret, err);
 }
 

@@ -188,8 +188,6 @@ static void run_row_steps(const struct capture *in, const struct swept *run, str
 	if (!run->first)
 		return;
 	row->steps_source = source_names[run->source];
-	if (run->main)
-		row->main_program = run->main->module;
 	row->step_time_s = run->step_time_s;
 	row->step_mean_s = run->step_mean_s;
 	for (ptrdiff_t i = 0; i < n; i++)
@@ -282,11 +280,13 @@ struct str fill_run(const struct capture *in, const struct swept *run,
 			row->window_s = window_s;
 	}
 	row->phase = phase_word(run_phase(in, run));
+	row->predicted_step_s = predicted_step_s(in, run, parts->programs);
+	if (run->main)
+		row->main_program = run->main->module;
 	if (capture_is_planned(in))
-		return plan_run_row(in, run, parts, row);
+		return fill_job_facts(in, run, &parts->comms, row, NAN);
 	row->hosts = (double)in->host_count;
 	row->hosts_expected = run->shape.hosts_expected;
-	row->predicted_step_s = predicted_step_s(in, run, parts->floors);
 	row->verdict_share = parts->verdict_share;
 	row->programs_per_step = programs_per_step(in, run);
 	run_row_steps(in, run, row);

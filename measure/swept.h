@@ -6,7 +6,8 @@
  *	profiles, options    struct capture      and the programs and ops that are met of them
  *	 -> host lanes       struct host_facts   marks, launches, compilations, allocators
  *	 -> plans, sweeps    struct swept        devices, their sums, steps, and the run's shape
- *	 -> programs, once   struct program_floor, struct memory_plans
+ *	 -> ops, once        struct op_facts      totals, cost, roofline, collective
+ *	 -> programs, once   struct programs      floors, plans for memory
  *	 -> rows             writers.h           each takes what it reads
  */
 #ifndef MEASURE_SWEPT_H

@@ -58,40 +58,36 @@ struct op_rows {
 struct op_rows fill_ops(const struct capture *in, const struct swept *run,
 	const struct op_facts *facts, struct tables *tables);
 
-/* ---- floor.c: programs ----------------------------------------------------------------------- */
+/* ---- programs.c ------------------------------------------------------------------------------ */
 
-/* What a program takes at least, per execution, and with nothing overlapped; NaN where the cost of
- * none of its ops is known. */
-struct program_floor {
+struct program_facts {
+	/* What it takes at least, per execution, and with nothing overlapped; NaN where the cost of
+	 * none of its ops is known. */
 	double floor_s, serial_s;
-	int64_t known, unknown; /* ops */
+	int64_t known, unknown;	       /* ops */
+	const struct hlo_memory *plan; /* for device memory; NULL: not in the profile, unreadable */
 };
-/* By program. */
-struct program_floor *program_floors(
+struct programs {
+	struct program_facts *of;      /* by program */
+	const struct program *largest; /* by its plan; NULL: there is none */
+	struct str unread;	       /* a module whose plan is there and cannot be read */
+};
+struct programs programs_know(
+	const struct capture *in, const struct swept *run, const struct op_facts *facts);
+/* Without plans. */
+struct program_facts *program_floors(
 	const struct capture *in, const struct swept *run, const struct op_facts *facts);
 /* Of the programs of a step, one after another, on the device that ends last. */
 double predicted_step_s(
-	const struct capture *in, const struct swept *run, const struct program_floor *floors);
-struct memory_plans;
-/* A new row of programs, without what tells when it ran. */
-struct programs_row *program_row_new(const struct capture *in, const struct memory_plans *plans,
-	const struct program_floor *floors, struct tables *tables, const struct program *p);
+	const struct capture *in, const struct swept *run, const struct programs *programs);
 void fill_programs(const struct capture *in, const struct swept *run,
-	const struct memory_plans *plans, const struct program_floor *floors,
-	struct tables *tables);
+	const struct programs *programs, struct tables *tables);
 
 /* ---- memory.c, memory_prof.c ----------------------------------------------------------------- */
 
-/* The device memory that programs were planned with. */
-struct memory_plans {
-	struct hlo_memory **of;	       /* by program; NULL: not in the profile, or unreadable */
-	const struct program *largest; /* NULL: there is none */
-	struct str unread;	       /* a module whose plan is there and cannot be read */
-};
-struct memory_plans memory_plans_read(const struct capture *in); /* notes what it cannot read */
 /* memory, buffers */
 void fill_memory(const struct capture *in, const struct swept *run, const struct host_facts *facts,
-	const struct memory_plans *plans, struct tables *tables);
+	const struct programs *programs, struct tables *tables);
 bool fill_live(const struct capture *in, struct tables *tables); /* false: there are more */
 
 /* ---- comms.c --------------------------------------------------------------------------------- */
@@ -174,7 +170,7 @@ double programs_per_step(const struct capture *in, const struct swept *run);
 
 /* What its row sums up. */
 struct run_parts {
-	const struct program_floor *floors;
+	const struct programs *programs;
 	struct op_rows ops;
 	struct comms_seen comms;
 	struct gap_sums gaps;
@@ -199,8 +195,8 @@ const struct hlo_module *any_hlo(const struct capture *in, const struct swept *r
 
 /* `is_whole`: no table was cut by a limit. */
 void fill_quality(const struct capture *in, const struct swept *run, const struct host_facts *facts,
-	const struct memory_plans *plans, const struct program_floor *floors, struct tables *tables,
-	bool is_whole, struct str job_wrong);
+	const struct programs *programs, struct tables *tables, bool is_whole,
+	struct str job_wrong);
 void quality_add(const struct capture *in, struct tables *tables, const char *name, bool ok,
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* spmd.c: do all devices run one program? */
@@ -210,12 +206,8 @@ void quality_dump(const struct capture *in, const struct swept *run, struct tabl
 
 /* ---- planned.c: programs of a dump, in place of what ran ------------------------------------- */
 
-struct str plan_run_row(const struct capture *in, const struct swept *run,
-	const struct run_parts *parts, struct run_row *row); /* as fill_job_facts */
-void plan_program_rows(const struct capture *in, const struct memory_plans *plans,
-	const struct program_floor *floors, struct tables *tables);
 void quality_plan(const struct capture *in, const struct swept *run,
-	const struct program_floor *floors, struct tables *tables);
+	const struct programs *programs, struct tables *tables);
 
 /* ---- plots.h --------------------------------------------------------------------------------- */
 
@@ -224,7 +216,7 @@ struct around;
 bool fill_timeline(
 	const struct capture *in, const struct swept *run, struct plots *ret, struct diag *err);
 void fill_usage(const struct capture *in, const struct host_facts *facts,
-	const struct memory_plans *plans, struct plots *ret);
+	const struct programs *programs, struct plots *ret);
 bool around_find(const struct capture *in, const struct swept *run, struct str name,
 	struct str scope, struct around *ret);
 

@@ -1,5 +1,6 @@
 /*
- * What a program takes at least (floor_s), and with nothing overlapped (serial_s).
+ * The programs of a run: what each takes at least (floor_s) and with nothing overlapped (serial_s),
+ * the memory it was planned with, and their table.
  *
  * Each resource has so much to do: the core, whose ops run one after another, each at its roofline
  * (collectives that are not asynchronous hold it, too); memory, with what copies move behind the
@@ -97,32 +98,16 @@ static double times_of(const struct swept *run, const struct subject *s, const s
 	return (double)f->total.self.count / executions;
 }
 
-double predicted_step_s(
-	const struct capture *in, const struct swept *run, const struct program_floor *floors)
-{
-	double sum = 0;
-	bool any = false;
-
-	if (run->source == STEPS_WINDOW || !run->is_scheduled)
-		return run->main ? floors[run->main->index].floor_s : (double)NAN;
-	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
-		double per_step = run->schedule.on_last[i], floor_s = floors[i].floor_s;
-		any |= per_step > 0 && !isnan(floor_s);
-		sum += per_step > 0 ? counted(floor_s) * per_step : 0;
-	}
-	return any ? sum : (double)NAN;
-}
-
-struct program_floor *program_floors(
+struct program_facts *program_floors(
 	const struct capture *in, const struct swept *run, const struct op_facts *facts)
 {
 	ptrdiff_t n = registry_program_count(in->registry);
-	struct program_floor *ret = arena_make(in->keep, struct program_floor, n);
+	struct program_facts *ret = arena_make(in->keep, struct program_facts, n);
 	struct demand *demands = arena_make(in->keep, struct demand, n);
 
 	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
 		const struct subject *s = registry_subject_at(in->registry, i);
-		struct program_floor *p = &ret[s->program->index];
+		struct program_facts *p = &ret[s->program->index];
 		double times = times_of(run, s, &facts[i]);
 		if (!(times > 0))
 			continue;
@@ -143,56 +128,107 @@ struct program_floor *program_floors(
 	return ret;
 }
 
+/* Notes what it cannot read. */
+static void plans_read(const struct capture *in, struct programs *ret)
+{
+	struct diag *err = arena_make(in->keep, struct diag, 1);
+
+	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
+		const struct program *p = registry_program_at(in->registry, i);
+		struct hlo_memory *plan = arena_make(in->keep, struct hlo_memory, 1);
+		if (!p->hlo)
+			continue;
+		if (!hlo_memory(p->hlo, 0, in->keep, plan, err)) {
+			if (err->id == DIAG_NONE)
+				continue;
+			diag_note(in->notes, in->keep, err->id, "module %.*s: %s",
+				STR_ARG(p->module), err->text);
+			ret->unread = p->module;
+			continue;
+		}
+		ret->of[i].plan = plan;
+		int64_t most =
+			ret->largest ? ret->of[ret->largest->index].plan->allocated_bytes : -1;
+		if (plan->allocated_bytes > most ||
+			(plan->allocated_bytes == most && p->id < ret->largest->id))
+			ret->largest = p;
+	}
+}
+
+struct programs programs_know(
+	const struct capture *in, const struct swept *run, const struct op_facts *facts)
+{
+	struct programs ret = { .of = program_floors(in, run, facts) };
+
+	plans_read(in, &ret);
+	return ret;
+}
+
+double predicted_step_s(
+	const struct capture *in, const struct swept *run, const struct programs *programs)
+{
+	double sum = 0;
+	bool any = false;
+
+	if (run->source == STEPS_WINDOW || !run->is_scheduled)
+		return run->main ? programs->of[run->main->index].floor_s : (double)NAN;
+	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
+		double per_step = run->schedule.on_last[i], floor_s = programs->of[i].floor_s;
+		any |= per_step > 0 && !isnan(floor_s);
+		sum += per_step > 0 ? counted(floor_s) * per_step : 0;
+	}
+	return any ? sum : (double)NAN;
+}
+
 /* ---- the table of programs ------------------------------------------------------------------- */
 
-struct programs_row *program_row_new(const struct capture *in, const struct memory_plans *plans,
-	const struct program_floor *floors, struct tables *tables, const struct program *p)
+static void program_row(const struct capture *in, const struct swept *run,
+	const struct programs *programs, const struct program *p, struct tables *tables)
 {
-	struct programs_row *row = table_new(tables, programs, in->keep);
-	const struct hlo_memory *plan = plans->of[p->index];
+	struct dist d = aggregate_program(run->sums, p->index);
+	const struct program_facts *f = &programs->of[p->index];
 
+	if (!capture_is_planned(in) && (p->id == PROGRAM_UNKNOWN || d.count == 0))
+		return;
+	struct programs_row *row = table_new(tables, programs, in->keep);
 	row->program = program_text(p, in->keep);
 	row->module = p->module;
 	row->role = role_names[p->role];
 	row->phase = phase_word(program_phase(p));
 	row->has_hlo = p->hlo != NULL;
-	row->floor_s = floors[p->index].floor_s;
-	row->serial_s = floors[p->index].serial_s;
+	row->floor_s = f->floor_s;
+	row->serial_s = f->serial_s;
 	if (p->hlo)
 		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *in->keep);
-	if (plan)
-		row->compiled_bytes = (double)plan->allocated_bytes;
-	return row;
-}
-
-static void program_row(const struct capture *in, const struct swept *run,
-	const struct memory_plans *plans, const struct program_floor *floors, struct tables *tables,
-	const struct program *p)
-{
-	struct dist d = aggregate_program(run->sums, p->index);
-
-	if (p->id == PROGRAM_UNKNOWN || d.count == 0)
-		return;
-	struct programs_row *row = program_row_new(in, plans, floors, tables, p);
+	if (f->plan)
+		row->compiled_bytes = (double)f->plan->allocated_bytes;
 	row->executions = (double)d.count;
+	if (d.count == 0)
+		return;
 	row->time_s = (double)d.sum * PS;
 	row->time_share = run->windows_s > 0 ? row->time_s / run->windows_s : NAN;
 	row->p50_s = dist_quantile(&d, 0.5, *in->keep) * PS;
 }
 
+/* By time; those that have not run by what they take at least. */
 static int program_cmp(const void *a, const void *b)
 {
 	const struct programs_row *x = a, *y = b;
+	double p = isnan(x->floor_s) ? 0 : x->floor_s, q = isnan(y->floor_s) ? 0 : y->floor_s;
 	int order = order_numbers(y->time_s, x->time_s);
 
+	if (isnan(x->time_s)) {
+		order = order_numbers(q, p);
+		order = order ? order : str_cmp(x->module, y->module);
+	}
 	return order ? order : str_cmp(x->program, y->program);
 }
 
 void fill_programs(const struct capture *in, const struct swept *run,
-	const struct memory_plans *plans, const struct program_floor *floors, struct tables *tables)
+	const struct programs *programs, struct tables *tables)
 {
 	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++)
-		program_row(in, run, plans, floors, tables, registry_program_at(in->registry, i));
+		program_row(in, run, programs, registry_program_at(in->registry, i), tables);
 	if (table_count(tables, programs) > 1)
 		qsort(table_rows(tables, programs), (size_t)table_count(tables, programs),
 			sizeof(struct programs_row), program_cmp);
