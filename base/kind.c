@@ -20,6 +20,14 @@ struct str op_kind_name(enum op_kind k)
 	return op_kinds[is_op_kind(k) ? k : KIND_UNKNOWN].name;
 }
 
+enum op_kind op_kind_find(struct str name)
+{
+	for (int k = 0; k < KIND_COUNT; k++)
+		if (str_eq(op_kinds[k].name, name))
+			return (enum op_kind)k;
+	return KIND_UNKNOWN;
+}
+
 enum activity op_kind_activity(enum op_kind k)
 {
 	return op_kinds[is_op_kind(k) ? k : KIND_UNKNOWN].activity;

@@ -56,6 +56,7 @@ enum op_kind {
 };
 
 struct str op_kind_name(enum op_kind k);
+enum op_kind op_kind_find(struct str name); /* KIND_UNKNOWN when it is none */
 enum activity op_kind_activity(enum op_kind k);
 bool op_kind_is_collective(enum op_kind k); /* all-gather .. permute, broadcast */
 /* Its time is FLOPs before all: without a peak for its type, that of its bytes says nothing. */

@@ -171,10 +171,10 @@ static double matmul_share(const struct tables *t, struct str dtype)
 
 	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
 		const struct ops_row *op = &table_rows(t, ops)[i];
-		bool is_matmul =
-			str_eq(op->kind, STR("matmul")) || str_eq(op->kind, STR("convolution"));
-		if (is_matmul && op->time_share > 0 &&
-			(dtype.p ? str_eq(op->dtype, dtype) : op->dtype.p != NULL))
+		bool is_of = dtype.p ? str_eq(op->dtype, dtype) : op->dtype.p != NULL;
+		enum op_kind kind =
+			is_of && op->time_share > 0 ? op_kind_find(op->kind) : KIND_UNKNOWN;
+		if (kind == KIND_MATMUL || kind == KIND_CONVOLUTION)
 			share += op->time_share;
 	}
 	return share;

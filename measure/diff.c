@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/kind.h"
 #include "base/map.h"
 #include "base/out.h"
 #include "base/stats.h"
@@ -367,67 +368,63 @@ static bool has_own_name(const struct ops_row *op, struct arena *keep)
  */
 static struct str layer_of(const struct ops_row *op)
 {
-	static const struct str kinds[] = { STR_INIT("matmul"), STR_INIT("convolution"),
-		STR_INIT("attention"), STR_INIT("custom") };
+	enum op_kind k = op_kind_find(op->kind);
+	bool works = k == KIND_MATMUL || k == KIND_CONVOLUTION || k == KIND_ATTENTION ||
+		     k == KIND_CUSTOM;
 	struct str rest = op->scope, part, none = { NULL, 0 };
-	size_t k = 0;
 
-	while (k < sizeof(kinds) / sizeof(kinds[0]) && !str_eq(kinds[k], op->kind))
-		k++;
-	while (k < sizeof(kinds) / sizeof(kinds[0]) && str_cut(rest, '/', &part, &rest))
+	while (works && str_cut(rest, '/', &part, &rest))
 		if (str_find_char(part, '(') < 0)
 			return part;
 	return none;
 }
 
+/* What ops may have in common. */
+enum trait { KIND = 1, SCOPE = 2, STEM = 4, LINE = 8, DIMS = 16, OWN_NAME = 32, LAYER = 64 };
+
 /* What two ops have in common that serve the same purpose, the surest first. */
-enum likeness {
-	LIKE_SCOPE,
-	LIKE_LINE_AND_NAME,
-	LIKE_NAME_AND_DIMS,
-	LIKE_NAME,
-	LIKE_LAYER,
-	LIKE_LINE,
-	LIKE_DIMS,
-	LIKENESSES
-};
+static const int likenesses[] = { KIND | SCOPE, KIND | STEM | LINE, KIND | STEM | DIMS,
+	KIND | OWN_NAME, LAYER, KIND | LINE, KIND | DIMS };
+enum { LIKENESSES = sizeof(likenesses) / sizeof(likenesses[0]) };
 
-/* Equal for ops that are alike; missing where there is nothing to tell it by. */
-static struct str purpose_of(const struct ops_row *op, enum likeness by, struct arena *keep)
+/* Empty where there is nothing to tell it by. */
+static struct str trait_of(const struct ops_row *op, enum trait t, struct arena *keep)
 {
-	struct str line = line_of(op, keep), none = { NULL, 0 };
-	struct str stem = stem_of(op->name, keep), dims = dims_of(op->shape, keep);
-
-	switch (by) {
-	case LIKE_SCOPE:
-		return op->scope.len ? arena_fmt(keep, "%.*s\n%.*s", STR_ARG(op->kind),
-					       STR_ARG(op->scope))
-				     : none;
-	case LIKE_LINE_AND_NAME:
-		return line.len ? arena_fmt(keep, "%.*s\n%.*s\n%.*s", STR_ARG(op->kind),
-					  STR_ARG(stem), STR_ARG(line))
-				: none;
-	case LIKE_NAME_AND_DIMS:
-		return dims.len ? arena_fmt(keep, "%.*s\n%.*s\n%.*s", STR_ARG(op->kind),
-					  STR_ARG(stem), STR_ARG(dims))
-				: none;
-	case LIKE_NAME:
-		return has_own_name(op, keep)
-			       ? arena_fmt(keep, "%.*s\n%.*s", STR_ARG(op->kind), STR_ARG(stem))
-			       : none;
-	case LIKE_LAYER:
+	switch (t) {
+	case KIND:
+		return op->kind;
+	case SCOPE:
+		return op->scope;
+	case STEM:
+		return stem_of(op->name, keep);
+	case LINE:
+		return line_of(op, keep);
+	case DIMS:
+		return dims_of(op->shape, keep);
+	case OWN_NAME:
+		return has_own_name(op, keep) ? stem_of(op->name, keep) : STR("");
+	case LAYER:
 		return layer_of(op);
-	case LIKE_LINE:
-		return line.len ? arena_fmt(keep, "%.*s\n%.*s", STR_ARG(op->kind), STR_ARG(line))
-				: none;
-	case LIKE_DIMS: /* of elementwise work there is much of one shape */
-		return dims.len && !str_eq(op->kind, STR("elementwise"))
-			       ? arena_fmt(keep, "%.*s\n%.*s", STR_ARG(op->kind), STR_ARG(dims))
-			       : none;
-	case LIKENESSES:
-		break;
 	}
-	return none;
+	return STR("");
+}
+
+/* Equal for ops that are alike; missing where one of the traits is not known. */
+static struct str purpose_of(const struct ops_row *op, int like, struct arena *keep)
+{
+	struct str none = { NULL, 0 };
+	struct out *o = out_memory(keep);
+
+	/* Of elementwise work there is much of one shape. */
+	if (like == (KIND | DIMS) && op_kind_find(op->kind) == KIND_ELEMENTWISE)
+		return none;
+	for (int t = KIND; t <= LAYER; t *= 2) {
+		struct str part = like & t ? trait_of(op, (enum trait)t, keep) : none;
+		if (like & t && !part.len && t != STEM)
+			return none;
+		out_fmt(o, "%.*s\n", STR_ARG(part));
+	}
+	return out_text(o);
 }
 
 static int by_purpose(const struct match *x, const struct match *y)
@@ -484,17 +481,17 @@ static struct match *find_gone(const struct match_list *gone, const struct match
 }
 
 /* What serves one purpose is one op that changed, the heaviest first. */
-static void pair_alike(const struct matches *all, enum likeness by, struct arena *keep)
+static void pair_alike(const struct matches *all, int like, struct arena *keep)
 {
 	struct match_list gone = list_of(all, CHANGE_GONE, match_by_weight, keep);
 	struct match_list new = list_of(all, CHANGE_NEW, match_by_weight, keep);
 
 	for (ptrdiff_t i = 0; i < gone.count; i++)
-		gone.items[i]->purpose = purpose_of(gone.items[i]->base->op, by, keep);
+		gone.items[i]->purpose = purpose_of(gone.items[i]->base->op, like, keep);
 	qsort(gone.items, (size_t)gone.count, sizeof(struct match *), compare_purposes);
 	for (ptrdiff_t i = 0; i < new.count; i++) {
 		struct match *m = new.items[i];
-		m->purpose = purpose_of(m->head->op, by, keep);
+		m->purpose = purpose_of(m->head->op, like, keep);
 		struct match *was = m->purpose.len ? find_gone(&gone, m) : NULL;
 		if (!was)
 			continue;
@@ -652,7 +649,7 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 		.head_step_s = table_count(head, run) ? table_rows(head, run)->step_time_s : NAN };
 	find_splits(&all, keep);
 	for (int by = 0; by < LIKENESSES; by++)
-		pair_alike(&all, (enum likeness)by, keep);
+		pair_alike(&all, likenesses[by], keep);
 	sum_by_kind(ret, &b, &h);
 	fill(ret, &all, head, keep);
 }

@@ -61,7 +61,7 @@ struct str change_sentence(
 	const struct changes_row *c, enum change_length length, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	bool is_known = !str_eq(c->kind, STR("unknown"));
+	bool is_known = op_kind_find(c->kind) != KIND_UNKNOWN;
 	out_fmt(o, "%s%.*s", is_known ? "" : "kind ", STR_ARG(text_clean(keep, c->kind)));
 	put_name(o, "", c->shape, length, keep);
 	if (!str_eq(c->shape, c->base_shape))
