@@ -206,6 +206,12 @@ static int by_integer(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+void sort_items(void *items, ptrdiff_t n, ptrdiff_t size, int (*cmp)(const void *, const void *))
+{
+	if (n > 1)
+		qsort(items, (size_t)n, (size_t)size, cmp);
+}
+
 void sort_integers(int64_t *values, ptrdiff_t n)
 {
 	if (n > 1)

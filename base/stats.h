@@ -76,6 +76,10 @@ static inline int order_numbers(double a, double b)
 	return (a > b) - (a < b);
 }
 
+/* By a comparison for qsort, which takes no array of nothing. */
+#define sort_by(items, n, cmp) sort_items((items), (n), (ptrdiff_t)sizeof(*(items)), (cmp))
+void sort_items(void *items, ptrdiff_t n, ptrdiff_t size, int (*cmp)(const void *, const void *));
+
 /* In place, ascending; NaN comes last. */
 void sort_integers(int64_t *values, ptrdiff_t n);
 void sort_numbers(double *values, ptrdiff_t n);

@@ -2,8 +2,8 @@
  * The tables of moving data: collectives between chips, and transfers between host and device.
  */
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/stats.h"
 #include "base/text.h"
 #include "hlo/walk.h"
 #include "measure/op_key.h"
@@ -219,8 +219,7 @@ static const struct subject **collective_subjects(const struct capture *in, ptrd
 		if (op_kind_is_collective(s->kind) && s->async != ASYNC_DONE)
 			ret[(*count)++] = s;
 	}
-	if (*count > 1)
-		qsort(ret, (size_t)*count, sizeof(*ret), subject_cmp);
+	sort_by(ret, *count, subject_cmp);
 	return ret;
 }
 
@@ -249,8 +248,7 @@ struct comms_seen fill_collectives(const struct capture *in, const struct swept 
 			(!beats || collective_cmp(&all[i], beats) < 0))
 			beats = &all[i];
 	struct comms_seen ret = { n <= COLLECTIVES_MAX, beats ? beats->name : (struct str){ 0 } };
-	if (rows > 1)
-		qsort(all, (size_t)rows, sizeof(*all), collective_cmp);
+	sort_by(all, rows, collective_cmp);
 	return ret;
 }
 

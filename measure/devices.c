@@ -8,8 +8,8 @@
  * How large the job is: by its main program, by the job file, by what was seen.
  */
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/stats.h"
 #include "base/text.h"
 #include "measure/writers.h"
 
@@ -82,6 +82,8 @@ void devices_find(const struct capture *in, struct swept *ret)
 				arena_push(in->keep, ret->devices, ret->device_count, cap);
 			d->plane = p;
 			d->host = (int32_t)h;
+			d->host_name = text_clean(in->keep, in->hosts[h].host);
+			d->name = text_clean(in->keep, p->name);
 			if (ret->platform == PLATFORM_UNKNOWN)
 				ret->platform = p->platform;
 		}
@@ -210,8 +212,7 @@ static double lower_quartile(struct telling *t, ptrdiff_t n)
 
 	for (ptrdiff_t i = 0; i < n; i++)
 		all += t[i].time_s;
-	if (n > 1)
-		qsort(t, (size_t)n, sizeof(*t), by_ratio);
+	sort_by(t, n, by_ratio);
 	for (ptrdiff_t i = 0; i < n; i++) {
 		below += t[i].time_s;
 		if (below >= all / 4)
@@ -332,15 +333,13 @@ void fill_steps(const struct capture *in, const struct swept *run, struct tables
 	table_reserve(tables, TABLE_steps, rows, in->keep);
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct device *d = &run->devices[i];
-		struct str host = text_clean(in->keep, in->hosts[d->host].host);
-		struct str device = text_clean(in->keep, d->plane->name);
 		ptrdiff_t steady = 0;
 
 		for (ptrdiff_t k = 0; k < d->sweep.step_count; k++) {
 			const struct swept_step *s = &d->sweep.steps[k];
 			struct steps_row *row = table_new(tables, steps, in->keep);
-			row->host = host;
-			row->device = device;
+			row->host = d->host_name;
+			row->device = d->name;
 			row->step = (double)s->number;
 			row->start_s = (double)(s->start_ps - d->sweep.first_ps) * PS;
 			row->time_s = (double)step_length_ps(s) * PS;

@@ -2,7 +2,6 @@
 #include "measure/diff.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/kind.h"
 #include "base/map.h"
@@ -69,7 +68,7 @@ static struct groups group_ops(const struct tables *t, struct arena *keep)
 			g.items[g.count++] = (struct group){ op->key, op, isnan(s) ? 0 : s,
 				isnan(op->per_step) ? 0 : op->per_step, !isnan(s) };
 	}
-	qsort(g.items, (size_t)g.count, sizeof(*g.items), by_key);
+	sort_by(g.items, g.count, by_key);
 	for (ptrdiff_t i = 0; i < g.count; i++) {
 		struct group *last = kept ? &g.items[kept - 1] : NULL;
 		if (last && str_eq(last->key, g.items[i].key)) {
@@ -164,7 +163,7 @@ static struct match_list list_of(const struct matches *all, enum change change,
 		if (m->change == change && !m->is_piece)
 			list.items[list.count++] = m;
 	}
-	qsort(list.items, (size_t)list.count, sizeof(struct match *), order);
+	sort_by(list.items, list.count, order);
 	return list;
 }
 
@@ -488,7 +487,7 @@ static void pair_alike(const struct matches *all, int like, struct arena *keep)
 
 	for (ptrdiff_t i = 0; i < gone.count; i++)
 		gone.items[i]->purpose = purpose_of(gone.items[i]->base->op, like, keep);
-	qsort(gone.items, (size_t)gone.count, sizeof(struct match *), compare_purposes);
+	sort_by(gone.items, gone.count, compare_purposes);
 	for (ptrdiff_t i = 0; i < new.count; i++) {
 		struct match *m = new.items[i];
 		m->purpose = purpose_of(m->head->op, like, keep);
@@ -599,8 +598,7 @@ static void fill(
 	}
 	d->items = rows.rows;
 	d->count = rows.count;
-	if (d->count > 1)
-		qsort(d->items, (size_t)d->count, sizeof(*d->items), by_loss);
+	sort_by(d->items, d->count, by_loss);
 }
 
 static struct diff_kind *kind_row(struct op_diff *d, struct str kind)
@@ -633,7 +631,7 @@ static void sum_by_kind(struct op_diff *d, const struct groups *base, const stru
 		d->base_ops_s += d->kinds[i].base_s;
 		d->head_ops_s += d->kinds[i].head_s;
 	}
-	qsort(d->kinds, (size_t)d->kind_count, sizeof(*d->kinds), by_change);
+	sort_by(d->kinds, d->kind_count, by_change);
 }
 
 void diff_ops(const struct tables *base, const struct tables *head, struct arena *keep,

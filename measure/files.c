@@ -2,9 +2,9 @@
  * The files of a capture: by what it is known again, the table of files, and the same in a line.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/sha256.h"
+#include "base/stats.h"
 #include "base/text.h"
 #include "base/unit.h"
 #include "measure/writers.h"
@@ -60,7 +60,7 @@ bool capture_twin(const struct profile *hosts, ptrdiff_t count, struct arena *ke
 		profile_drop(&hosts[i]);
 		marks[n++] = (struct mark){ sha256_id(&h, keep), &hosts[i] };
 	}
-	qsort(marks, (size_t)n, sizeof(*marks), by_id);
+	sort_by(marks, n, by_id);
 	for (ptrdiff_t i = 1; i < n; i++)
 		if (str_eq(marks[i - 1].id, marks[i].id)) {
 			ret[0] = marks[i - 1].host;

@@ -1,7 +1,7 @@
 /* What the host was at while devices waited. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "base/task.h"
 #include "base/text.h"
 #include "measure/writers.h"
@@ -93,8 +93,7 @@ static struct host_gap *gaps_collect(
 						.end_ps = g->end_ps + shift_ps };
 		}
 	}
-	if (*count > 1)
-		qsort(gaps, (size_t)*count, sizeof(*gaps), gap_cmp);
+	sort_by(gaps, *count, gap_cmp);
 	if (run->lasting.device && run->lasting.device->host == host) {
 		const struct device *d = run->lasting.device;
 		int64_t at_ps = d->sweep.first_ps, shift_ps = d->plane->host_shift_ps;
@@ -203,8 +202,7 @@ static void spans_join(struct host_gaps *g, ptrdiff_t count, struct arena *keep)
 	g->spans = arena_make(keep, struct time_span, count);
 	for (ptrdiff_t i = 0; i < count; i++)
 		g->spans[i] = (struct time_span){ g->items[i].start_ps, g->items[i].end_ps };
-	if (count > 1)
-		qsort(g->spans, (size_t)count, sizeof(*g->spans), span_cmp);
+	sort_by(g->spans, count, span_cmp);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct time_span *s = &g->spans[i], *last = s;
 		if (g->span_count > 0)
@@ -221,8 +219,7 @@ static void reasons_lay(const struct host_gaps *g, struct reason *reasons, ptrdi
 {
 	int64_t until_ps = INT64_MIN;
 
-	if (count > 1)
-		qsort(reasons, (size_t)count, sizeof(*reasons), reason_cmp);
+	sort_by(reasons, count, reason_cmp);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct reason *r = &reasons[i];
 		if (r->start_ps < until_ps)
@@ -416,8 +413,8 @@ static void gap_row(const struct capture *in, const struct op_rows *op_rows, str
 {
 	struct gaps_row *row = table_new(tables, gaps, in->keep);
 
-	row->host = text_clean(in->keep, in->hosts[g->device->host].host);
-	row->device = text_clean(in->keep, g->device->plane->name);
+	row->host = g->device->host_name;
+	row->device = g->device->name;
 	row->step = (double)g->gap->step;
 	row->start_s = (double)(g->gap->start_ps - g->device->sweep.first_ps) * PS;
 	row->time_s = (double)length_of(g->gap) * PS;

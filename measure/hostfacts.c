@@ -2,7 +2,6 @@
 #include "measure/hostfacts.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/map.h"
 #include "base/stats.h"
@@ -219,8 +218,7 @@ static int span_cmp(const void *a, const void *b)
 
 static void spans_sort(struct host_spans *s, struct arena *keep)
 {
-	if (s->count > 1)
-		qsort(s->items, (size_t)s->count, sizeof(*s->items), span_cmp);
+	sort_by(s->items, s->count, span_cmp);
 	s->unions = arena_make(keep, struct host_span, s->count);
 	for (ptrdiff_t i = 0; i < s->count; i++) {
 		struct host_span *last = s->union_count > 0 ? &s->unions[s->union_count - 1] : NULL;

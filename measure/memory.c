@@ -58,8 +58,8 @@ static void device_rows(const struct capture *in, const struct swept *run,
 		const struct device *d = &run->devices[i];
 		struct memory_row *row = table_new(tables, memory, in->keep);
 
-		row->host = text_clean(in->keep, in->hosts[d->host].host);
-		row->device = text_clean(in->keep, d->plane->name);
+		row->host = d->host_name;
+		row->device = d->name;
 		if (d->chip.chip)
 			row->capacity_bytes = d->chip.chip->hbm_bytes.value * d->chip.share;
 		plan_columns(row, p, plan);

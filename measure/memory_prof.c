@@ -5,8 +5,8 @@
  * from the same lines of JAX.
  */
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/stats.h"
 #include "base/text.h"
 #include "measure/op_key.h"
 #include "measure/writers.h"
@@ -116,8 +116,7 @@ static struct site *sites_read(const struct capture *in, ptrdiff_t *count)
 				*arena_push(in->keep, sites, *count, cap) = (struct site){ s,
 					&s->sites[k], frame_of(&s->sites[k]), *count - 1 };
 		}
-	if (*count > 1)
-		qsort(sites, (size_t)*count, sizeof(*sites), site_cmp);
+	sort_by(sites, *count, site_cmp);
 	return sites;
 }
 
@@ -140,8 +139,7 @@ bool fill_live(const struct capture *in, struct tables *tables)
 	}
 	struct live_row *rows = table_rows(tables, live);
 	ptrdiff_t n = table_count(tables, live);
-	if (n > 1)
-		qsort(rows, (size_t)n, sizeof(*rows), live_cmp);
+	sort_by(rows, n, live_cmp);
 	/* Rows of one device stand together; an unknown size makes its shares unknown. */
 	for (ptrdiff_t i = 0, end; i < n; i = end) {
 		double sum = 0;

@@ -2,11 +2,11 @@
  * The tables of work: ops, the families they form, and the edges between them.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "base/out.h"
+#include "base/stats.h"
 #include "base/text.h"
 #include "hlo/walk.h"
 #include "measure/op_key.h"
@@ -57,7 +57,7 @@ static struct str inside_of(const struct subject *s, struct arena *keep)
 	}
 	if (!count)
 		return (struct str){ 0 };
-	qsort(texts, (size_t)count, sizeof(*texts), by_text);
+	sort_by(texts, count, by_text);
 	struct out *o = out_memory(keep);
 	for (ptrdiff_t i = 0; i < count; i++)
 		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(texts[i]));
@@ -262,8 +262,7 @@ static void ops_sort(
 
 	for (ptrdiff_t i = 0; i < n; i++)
 		order[i] = (struct op_order){ rows[i], subjects[i] };
-	if (n > 1)
-		qsort(order, (size_t)n, sizeof(*order), op_cmp);
+	sort_by(order, n, op_cmp);
 	for (ptrdiff_t i = 0; i < n; i++) {
 		rows[i] = order[i].row;
 		subjects[i] = order[i].subject;

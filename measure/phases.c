@@ -10,7 +10,6 @@
  * Kernels that no program claims are work without a name.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "measure/writers.h"
 #include "measure/op_key.h"
@@ -261,8 +260,6 @@ double fill_phases(const struct capture *in, const struct swept *run, const stru
 			wait_row(in, tables, cause_words[c], time_ps - less_ps,
 				&gaps->waits[c].lengths, window_ps);
 	}
-	if (table_count(tables, phases) > 1)
-		qsort(table_rows(tables, phases), (size_t)table_count(tables, phases),
-			sizeof(struct phases_row), phase_cmp);
+	sort_by(table_rows(tables, phases), table_count(tables, phases), phase_cmp);
 	return verdict_share(table_rows(tables, phases), table_count(tables, phases));
 }

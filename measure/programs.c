@@ -8,7 +8,6 @@
  * the program, so the floor is the longest.  What cannot be counted is free.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "measure/op_key.h"
 #include "measure/writers.h"
@@ -229,7 +228,5 @@ void fill_programs(const struct capture *in, const struct swept *run,
 {
 	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++)
 		program_row(in, run, programs, registry_program_at(in->registry, i), tables);
-	if (table_count(tables, programs) > 1)
-		qsort(table_rows(tables, programs), (size_t)table_count(tables, programs),
-			sizeof(struct programs_row), program_cmp);
+	sort_by(table_rows(tables, programs), table_count(tables, programs), program_cmp);
 }

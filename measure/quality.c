@@ -386,8 +386,7 @@ static void quality_lanes(const struct capture *in, const struct swept *run, str
 			"ops of %.*s overlap for %.3g ms, and a core does one at a time: the clock "
 			"jumped while it was recorded, and the events do not carry the device's "
 			"own",
-			STR_ARG(text_clean(in->keep, jumped->plane->name)),
-			(double)jumped->sweep.cut_ps * PS * 1e3);
+			STR_ARG(jumped->name), (double)jumped->sweep.cut_ps * PS * 1e3);
 	else
 		quality_add(in, tables, "clock-sane", true, "ops nest and follow as they should");
 	/* Of an async pair one half alone tells neither what was in flight nor for how long. */
@@ -447,8 +446,7 @@ static void quality_references(const struct capture *in, const struct swept *run
 		quality_add(in, tables, "references-resolved", most <= LOST_MAX,
 			"%lld events of %.*s, %.3g ms, refer to metadata or texts that are not in "
 			"the file",
-			(long long)worst->plane->lost.events,
-			STR_ARG(text_clean(in->keep, worst->plane->name)),
+			(long long)worst->plane->lost.events, STR_ARG(worst->name),
 			(double)worst->plane->lost.time_ps * PS * 1e3);
 	else if (host->events > 0)
 		quality_add(in, tables, "references-resolved", host_ok,

@@ -1,8 +1,8 @@
 /* Which work is a step: sorts of steps, and plans.  See schedule.h. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/out.h"
+#include "base/stats.h"
 #include "measure/schedule_state.h"
 
 /* A module is one of those that make the sort from this share on of the work of marks that it runs
@@ -57,8 +57,7 @@ static ptrdiff_t parts_read(const struct scheduling *s, struct part **ret)
 				parts[n++] = (struct part){ r->step, module_at(s, r),
 					r->end_ps - r->start_ps };
 		}
-	if (n > 1)
-		qsort(parts, (size_t)n, sizeof(*parts), part_cmp);
+	sort_by(parts, n, part_cmp);
 	for (ptrdiff_t i = 0; i < n; i++)
 		if (kept > 0 && part_cmp(&parts[kept - 1], &parts[i]) == 0)
 			parts[kept - 1].time_ps += parts[i].time_ps;
@@ -112,7 +111,7 @@ struct str names_text(struct str *names, ptrdiff_t count, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 
-	qsort(names, (size_t)count, sizeof(*names), str_order);
+	sort_by(names, count, str_order);
 	for (ptrdiff_t i = 0; i < count; i++)
 		out_fmt(o, "%s%.*s", i ? MODULES_BETWEEN : "", STR_ARG(names[i]));
 	return out_text(o);

@@ -61,10 +61,7 @@ static double share_known(const struct capture *in, const struct device *d, cons
 
 static struct str device_name(const struct capture *in, const struct device *d)
 {
-	struct str plane = text_clean(in->keep, d->plane->name);
-	struct str host = text_clean(in->keep, in->hosts[d->host].host);
-
-	return arena_fmt(in->keep, "%.*s of %.*s", STR_ARG(plane), STR_ARG(host));
+	return arena_fmt(in->keep, "%.*s of %.*s", STR_ARG(d->name), STR_ARG(d->host_name));
 }
 
 /* Tells of a device whose main program is not the first device's, or may not be; false: it is. */

@@ -7,10 +7,10 @@
  * every device ran; when another plan follows from that, the devices are swept again.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/out.h"
+#include "base/stats.h"
 #include "base/task.h"
 #include "measure/swept.h"
 
@@ -85,7 +85,7 @@ static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 		return ok;
 	plan->source = STEPS_LINE;
 	plan->keep_runs = true;
-	qsort(plan->marks, (size_t)plan->mark_count, sizeof(*plan->marks), mark_cmp);
+	sort_by(plan->marks, plan->mark_count, mark_cmp);
 	/* Steps do not overlap: one that does begins where the one before ends. */
 	for (ptrdiff_t i = 1; i < plan->mark_count; i++)
 		if (plan->marks[i].start_ps < plan->marks[i - 1].end_ps)

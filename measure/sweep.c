@@ -1,6 +1,5 @@
 /* One pass over the events of a device: executions of ops and of programs.  See sweep.h. */
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "measure/sweep_state.h"
@@ -277,7 +276,7 @@ void program_runs_sort(struct program_run *runs, ptrdiff_t count)
 	while (sorted < count && run_cmp(&runs[sorted - 1], &runs[sorted]) <= 0)
 		sorted++;
 	if (sorted < count)
-		qsort(runs, (size_t)count, sizeof(*runs), run_cmp);
+		sort_by(runs, count, run_cmp);
 }
 
 /* Spans without a done never end: they are dropped at the last event's end. */

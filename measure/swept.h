@@ -38,6 +38,7 @@ static inline bool capture_is_planned(const struct capture *in)
 struct device {
 	struct plane *plane;
 	int32_t host;
+	struct str host_name, name; /* clean */
 	struct step_plan plan;
 	struct sweep sweep;
 	struct chip_match match;

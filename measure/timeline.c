@@ -13,8 +13,8 @@
  *	collectives in flight                 |=========all-gather=============|
  */
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/stats.h"
 #include "base/text.h"
 #include "measure/plots.h"
 #include "measure/writers.h"
@@ -110,7 +110,7 @@ static int by_place(const void *a, const void *b)
 
 static void name_roles(struct shown *all, ptrdiff_t n, double step_s)
 {
-	qsort(all, (size_t)n, sizeof(*all), by_own);
+	sort_by(all, n, by_own);
 	if (n < 2 || !(all[0].own_s - all[n - 1].own_s > ALIKE * step_s))
 		return;
 	all[(n - 1) / 2].role = SHOWN_MEDIAN;
@@ -137,7 +137,7 @@ static ptrdiff_t choose_devices(
 			all[n++] = (struct shown){ d, its, own_s(&d->sweep), SHOWN_OTHER };
 	}
 	name_roles(all, n, (double)step_length_ps(step) * PS);
-	qsort(all, (size_t)n, sizeof(*all), by_place);
+	sort_by(all, n, by_place);
 	/* Those with a role, the first, and then the next until the picture is full. */
 	for (ptrdiff_t i = 0; i < n; i++)
 		room -= all[i].role != SHOWN_OTHER || all[i].device == run->first;
@@ -340,13 +340,13 @@ static const struct str roles[] = {
 	[SHOWN_WAITING] = STR_INIT("waiting"),
 };
 
-static void fill(const struct capture *in, const struct swept *run, const struct shown *shown,
-	struct timeline *t, struct plots *ret)
+static void fill(
+	const struct swept *run, const struct shown *shown, struct timeline *t, struct plots *ret)
 {
 	struct moment_row *row = plot_new(ret, moment, t->keep);
 
-	row->host = text_clean(in->keep, in->hosts[t->device->host].host);
-	row->device = text_clean(in->keep, t->device->plane->name);
+	row->host = t->device->host_name;
+	row->device = t->device->name;
 	row->role = roles[shown->role];
 	row->own_s = shown->own_s;
 	if (run->source != STEPS_WINDOW)
@@ -388,10 +388,9 @@ static bool read_device(const struct capture *in, const struct swept *run,
 	plane_forget(d->plane);
 	/* What was in flight was drawn as it ended. */
 	for (ptrdiff_t i = t.row_count - FLIGHTS; i < t.row_count; i++)
-		if (t.rows[i].count > 1)
-			qsort(t.rows[i].bars, (size_t)t.rows[i].count, sizeof(struct bar), bar_cmp);
+		sort_by(t.rows[i].bars, t.rows[i].count, bar_cmp);
 	if (ok)
-		fill(in, run, shown, &t, ret);
+		fill(run, shown, &t, ret);
 	arena_free(&work);
 	return ok;
 }
