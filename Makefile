@@ -2,7 +2,8 @@
 #
 # Knobs: CC, CFLAGS, CPPFLAGS, LDFLAGS, WERROR=1, V=1 (show commands), SAN=address,undefined,
 # O (build folder; by default one per compiler and flag set), PREFIX, DESTDIR, DEV=1 (make deps),
-# UPDATE=1 and CASES (make golden), PKG_CONFIG, LIBRARIES (what --version says it was built with),
+# HARDEN=1 (as releases are built), UPDATE=1 and CASES (make golden), PKG_CONFIG,
+# LIBRARIES (what --version says it was built with),
 # JAX=1 (make test-packaging), EMULATOR (to run on this machine what is built for another),
 # FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES and
 # BENCH_TRACE_BYTES (make bench), BENCH_FLEET_RUNS (make bench-fleet).
@@ -20,6 +21,15 @@ FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -I. -ffp-contract=o
 	-Wconversion -Wno-sign-conversion $(if $(WERROR),-Werror) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
 	-DROOFLINT_VERSION='"$(VERSION)"'
+
+# A release is built with what makes a mistake harder to use; what this compiler does not take of it
+# is left out.
+ifdef HARDEN
+takes   = $(foreach f,$(1),$(shell $(CC) -Werror -O2 $(f) -x c -c /dev/null -o /dev/null 2>/dev/null && echo '$(f)'))
+HARD   := $(call takes,-fstack-protector-strong -fstack-clash-protection -fcf-protection -fPIE)
+override CFLAGS  += $(HARD) -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+override LDFLAGS += $(if $(filter Linux,$(UNAME)),-pie -Wl,-z,relro -Wl,-z,now)
+endif
 
 ifeq ($(UNAME),Darwin)
 FLAGS += -D_DARWIN_C_SOURCE

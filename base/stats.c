@@ -272,7 +272,7 @@ double dist_quantile(const struct dist *d, double q, struct arena scratch)
 }
 
 /* Past this many samples the normal approximation finds the same rank. */
-enum { BINOMIAL_EXACT = 1000 };
+enum { BINOMIAL_EXACT = 1000, INTERVAL_LEAST = 6 /* with fewer samples there is no interval */ };
 
 /*
  * The largest rank r, counted from 1, with P(Bin(n, 1/2) < r) <= 2.5%; 0 when there is none.
@@ -302,16 +302,13 @@ void dist_median_interval(const struct dist *d, int64_t n_effective, struct aren
 	double *ret_lo, double *ret_hi)
 {
 	int64_t n = n_effective < d->count ? n_effective : d->count;
-	int64_t r = n >= 6 ? lower_rank(n) : 0;
-	*ret_lo = (double)d->min;
-	*ret_hi = (double)d->max;
-	if (r < 1)
-		return;
-	/* Multiplied before divided: with n == count the ranks are whole and exact. */
+	n = n > INTERVAL_LEAST ? n : INTERVAL_LEAST;
+	/* The middle of a sample's share of all values: with n == count, whole ranks. */
 	const int64_t *values = sorted(d, &scratch);
-	double last = (double)(d->count - 1), steps = (double)(n - 1);
-	*ret_lo = at_rank(d, values, (double)(r - 1) * last / steps);
-	*ret_hi = at_rank(d, values, (double)(n - r) * last / steps);
+	double rank = ((double)lower_rank(n) - 0.5) * (double)d->count / (double)n - 0.5;
+	double last = (double)(d->count - 1);
+	*ret_lo = at_rank(d, values, fmax(rank, 0));
+	*ret_hi = at_rank(d, values, fmin(last - rank, last));
 }
 
 static int by_number(const void *a, const void *b)

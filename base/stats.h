@@ -61,7 +61,8 @@ double dist_quantile(const struct dist *d, double q, struct arena scratch);
 /*
  * Interval of the median at 95% for n_effective independent samples, by order statistics
  * (binomial): lo and hi are values of the distribution.  With fewer than 6 effective samples no
- * such interval exists and lo = min, hi = max.
+ * such interval exists, and it is that of 6: of few values lo = min, hi = max.  Of many values for
+ * each sample (ops that run often in a step) single odd ones are not its ends.
  */
 void dist_median_interval(const struct dist *d, int64_t n_effective, struct arena scratch,
 	double *ret_lo, double *ret_hi);

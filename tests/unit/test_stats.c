@@ -229,7 +229,7 @@ static void assert_ranks(int64_t n, int64_t n_effective, double want_lo, double 
 	for (int64_t i = n; i >= 1; i--)
 		dist_add(&d, &a, i);
 	dist_median_interval(&d, n_effective, scratch, &lo, &hi);
-	if (lo != want_lo || hi != want_hi)
+	if (fabs(lo - want_lo) > 1e-12 || fabs(hi - want_hi) > 1e-12)
 		fail_msg("n %d: %g..%g, not %g..%g", (int)n, lo, hi, want_lo, want_hi);
 }
 
@@ -250,10 +250,23 @@ static void median_intervals(void **state)
 	assert_ranks(100, 100, 40, 61);
 	/* Never more independent samples than samples. */
 	assert_ranks(10, 1000, 2, 9);
-	assert_ranks(10, 5, 1, 10);
-	assert_ranks(10, 0, 1, 10);
-	/* 19 samples worth 10: ranks 2 and 9 of 10 are 1/9 and 8/9 of the way. */
-	assert_ranks(19, 10, 3, 17);
+	/* 10 worth 6: the middle of the first sixth is 5/6, and that of the first value 1/2. */
+	assert_ranks(10, 5, 1 + 1.0 / 3, 10 - 1.0 / 3);
+	assert_ranks(10, 0, 1 + 1.0 / 3, 10 - 1.0 / 3);
+	/* 19 samples worth 10, rank 2: the middle of the second tenth is 2.85. */
+	assert_ranks(19, 10, 3.35, 16.65);
+}
+
+/* Four steps of 300 executions: one odd one is not the end of what their median may be. */
+static void an_odd_one_among_many(void **state)
+{
+	double lo, hi;
+	(void)state;
+	struct dist d = { 0 };
+	for (int i = 0; i < 1200; i++)
+		dist_add(&d, &a, i == 700 ? 5 : i == 800 ? 90 : 19);
+	dist_median_interval(&d, 4, scratch, &lo, &hi);
+	assert_true(lo == 19 && hi == 19);
 }
 
 /* Past 1000 an approximation takes over: its rank must be the exact one's neighbour's. */
@@ -297,6 +310,7 @@ int main(void)
 		cmocka_unit_test(constant_stays_exact),
 		cmocka_unit_test(merging_in_any_order),
 		cmocka_unit_test(median_intervals),
+		cmocka_unit_test(an_odd_one_among_many),
 		cmocka_unit_test(interval_is_continuous),
 		cmocka_unit_test(medians),
 	};
