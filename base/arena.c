@@ -264,6 +264,11 @@ void arena_clear(struct arena *a)
 	asan_clear(a);
 }
 
+bool arena_holds(const struct arena *a, const void *p)
+{
+	return (uintptr_t)p >= (uintptr_t)a->base && (uintptr_t)p < (uintptr_t)a->end;
+}
+
 void arena_free(struct arena *a)
 {
 	if (a->base) {

@@ -40,7 +40,7 @@ static struct out *out_new(struct arena *keep, int fd, ptrdiff_t cap)
 {
 	struct out *o = arena_make(keep, struct out, 1);
 	*o = (struct out){ .keep = keep, .fd = fd, .cap = cap };
-	o->bytes = arena_make(keep, char, cap);
+	o->bytes = arena_room(keep, cap);
 	return o;
 }
 

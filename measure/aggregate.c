@@ -11,13 +11,21 @@
 #include <pthread.h>
 #include <string.h>
 
+/* What all devices did of a subject.  Few are collectives: NULL else. */
+struct sums {
+	struct op_total op;
+	struct aggregate_collective *collective;
+};
+
+/* By blocks, which never move: a job of many programs has a million subjects. */
+enum { BLOCK = 4096 };
+
 /* Devices run the same program in the same order, so the i-th instances belong together. */
 struct aggregate {
 	pthread_mutex_t lock;
 	struct arena keep;
-	struct op_total *ops; /* these two by subject */
-	struct aggregate_collective *collectives;
-	ptrdiff_t op_cap;
+	struct sums **blocks; /* of subjects; NULL: no device has one of them */
+	ptrdiff_t block_count, block_cap;
 	struct dist *programs; /* by program */
 	ptrdiff_t program_cap;
 	const struct plane *last; /* of the device that ends last, on this host, then: its steps */
@@ -44,12 +52,30 @@ void aggregate_free(struct aggregate *j)
 void aggregate_clear(struct aggregate *j)
 {
 	arena_clear(&j->keep);
-	j->ops = NULL;
-	j->collectives = NULL;
+	j->blocks = NULL;
 	j->programs = NULL;
-	j->op_cap = j->program_cap = 0;
+	j->block_count = j->block_cap = j->program_cap = 0;
 	j->last = NULL;
 	j->step_count = 0;
+}
+
+/* NULL: no device has one of its block. */
+static struct sums *sums_of(const struct aggregate *j, ptrdiff_t subject)
+{
+	ptrdiff_t block = subject / BLOCK;
+
+	return block < j->block_count && j->blocks[block] ? &j->blocks[block][subject % BLOCK]
+							  : NULL;
+}
+
+static struct sums *sums_made(struct aggregate *j, ptrdiff_t subject)
+{
+	while (j->block_count <= subject / BLOCK)
+		*arena_push(&j->keep, j->blocks, j->block_count, j->block_cap) = NULL;
+	struct sums **block = &j->blocks[subject / BLOCK];
+	if (!*block)
+		*block = arena_make(&j->keep, struct sums, BLOCK);
+	return &(*block)[subject % BLOCK];
 }
 
 static void op_join(struct op_total *into, struct arena *keep, const struct op_total *t)
@@ -117,7 +143,7 @@ static void device_keep(struct sweep *s, ptrdiff_t most, struct arena *keep)
 	while (end > first && s->ops[end - 1].self.sum == 0)
 		end--;
 	s->self_ps = arena_make(keep, int64_t, end - first);
-	s->self_first = first;
+	s->self_first = s->op_first + first;
 	s->self_count = end - first;
 	for (ptrdiff_t i = first; i < end; i++)
 		s->self_ps[i - first] = s->ops[i].self.sum;
@@ -127,7 +153,7 @@ static void device_keep(struct sweep *s, ptrdiff_t most, struct arena *keep)
 	s->step_count = kept;
 	for (ptrdiff_t i = 0; i < s->program_cap; i++) {
 		struct program_total *p = &s->programs[i];
-		p->marker_nested = p->marker >= 0 && s->ops[p->marker].nested;
+		p->marker_nested = p->marker >= 0 && sweep_op(s, p->marker)->nested;
 		p->dist = (struct dist){ 0 };
 	}
 	s->ops = NULL;
@@ -141,18 +167,18 @@ static void device_keep(struct sweep *s, ptrdiff_t most, struct arena *keep)
 void aggregate_add(struct aggregate *j, struct sweep *s, ptrdiff_t steps)
 {
 	pthread_mutex_lock(&j->lock);
-	if (s->op_cap > j->op_cap) {
-		LONGER(&j->keep, j->ops, j->op_cap, s->op_cap);
-		LONGER(&j->keep, j->collectives, j->op_cap, s->op_cap);
-		j->op_cap = s->op_cap;
-	}
 	if (s->program_cap > j->program_cap) {
 		LONGER(&j->keep, j->programs, j->program_cap, s->program_cap);
 		j->program_cap = s->program_cap;
 	}
 	for (ptrdiff_t i = 0; i < s->op_cap; i++) {
-		op_join(&j->ops[i], &j->keep, &s->ops[i]);
-		collective_join(&j->collectives[i], &j->keep, &s->collectives[i]);
+		struct sums *sums = sums_made(j, s->op_first + i);
+		const struct collective_total *c = &s->collectives[i];
+		op_join(&sums->op, &j->keep, &s->ops[i]);
+		if (!sums->collective && (c->count || c->span.count || c->done_self_ps))
+			sums->collective = arena_make(&j->keep, struct aggregate_collective, 1);
+		if (sums->collective)
+			collective_join(sums->collective, &j->keep, c);
 	}
 	for (ptrdiff_t i = 0; i < s->program_cap; i++)
 		dist_merge(&j->programs[i], &j->keep, &s->programs[i].dist);
@@ -163,12 +189,16 @@ void aggregate_add(struct aggregate *j, struct sweep *s, ptrdiff_t steps)
 
 struct op_total aggregate_op(const struct aggregate *j, ptrdiff_t subject)
 {
-	return subject < j->op_cap ? j->ops[subject] : (struct op_total){ 0 };
+	const struct sums *sums = sums_of(j, subject);
+
+	return sums ? sums->op : (struct op_total){ 0 };
 }
 
 struct aggregate_collective aggregate_collective(const struct aggregate *j, ptrdiff_t subject)
 {
-	return subject < j->op_cap ? j->collectives[subject] : (struct aggregate_collective){ 0 };
+	const struct sums *sums = sums_of(j, subject);
+
+	return sums && sums->collective ? *sums->collective : (struct aggregate_collective){ 0 };
 }
 
 struct dist aggregate_program(const struct aggregate *j, ptrdiff_t program)

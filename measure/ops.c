@@ -180,10 +180,9 @@ static struct op_measures measures_of(const struct capture *in, const struct swe
 	return v;
 }
 
-static void op_row(const struct capture *in, const struct swept *run, struct tables *tables,
-	const struct subject *s, const struct op_facts *f)
+static void op_row(const struct capture *in, const struct swept *run, const struct subject *s,
+	const struct op_facts *f, struct ops_row *row)
 {
-	struct ops_row *row = table_new(tables, ops, in->keep);
 	const struct hlo_instruction *i = subject_instruction(s);
 	struct op_source where;
 	struct op_key_text key;
@@ -235,6 +234,24 @@ static double op_weight(const struct ops_row *op)
 }
 
 /* Rows of ops in sorted order keep their subjects beside them. */
+/* A row takes many texts to make, and few of them stay. */
+static void op_add(const struct capture *in, const struct swept *run, const struct subject *s,
+	const struct op_facts *f, struct tables *tables, struct arena scratch)
+{
+	const struct table_def *def = &table_defs[TABLE_ops];
+	struct ops_row *row = table_new(tables, ops, in->keep);
+	struct capture brief = *in;
+
+	brief.keep = &scratch;
+	op_row(&brief, run, s, f, row);
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+
+		if (c->type == COLUMN_TEXT && arena_holds(&scratch, cell_text(c, row).p))
+			cell_set_text(c, row, arena_str(in->keep, cell_text(c, row)));
+	}
+}
+
 struct op_order {
 	struct ops_row row;
 	const struct subject *subject;
@@ -253,12 +270,11 @@ static int op_cmp(const void *a, const void *b)
 	return c ? c : str_cmp(x->key, y->key);
 }
 
-static void ops_sort(
-	const struct capture *in, struct tables *tables, const struct subject **subjects)
+static void ops_sort(struct tables *tables, const struct subject **subjects, struct arena scratch)
 {
 	ptrdiff_t n = table_count(tables, ops);
 	struct ops_row *rows = table_rows(tables, ops);
-	struct op_order *order = arena_make(in->keep, struct op_order, n);
+	struct op_order *order = arena_make(&scratch, struct op_order, n);
 
 	for (ptrdiff_t i = 0; i < n; i++)
 		order[i] = (struct op_order){ rows[i], subjects[i] };
@@ -380,14 +396,16 @@ struct op_rows fill_ops(const struct capture *in, const struct swept *run,
 {
 	ptrdiff_t n = registry_subject_count(in->registry), rows = 0;
 	const struct subject **subjects = arena_make(in->keep, const struct subject *, n);
+	struct arena scratch = arena_new(ARENA_RUN_BYTES);
 
-	for (ptrdiff_t i = 0; i < n; i++) {
-		if (!facts[i].ran)
-			continue;
-		subjects[rows] = registry_subject_at(in->registry, i);
-		op_row(in, run, tables, subjects[rows++], &facts[i]);
-	}
-	ops_sort(in, tables, subjects);
+	for (ptrdiff_t i = 0; i < n; i++)
+		if (facts[i].ran)
+			subjects[rows++] = registry_subject_at(in->registry, i);
+	table_reserve(tables, TABLE_ops, rows, in->keep);
+	for (ptrdiff_t i = 0; i < rows; i++)
+		op_add(in, run, subjects[i], &facts[subjects[i]->index], tables, scratch);
+	ops_sort(tables, subjects, scratch);
+	arena_free(&scratch);
 	int32_t *at = arena_make(in->keep, int32_t, n);
 	for (ptrdiff_t i = 0; i < n; i++)
 		at[i] = -1;

@@ -127,17 +127,20 @@ struct program_facts *program_floors(
 	return ret;
 }
 
-/* Notes what it cannot read. */
+/* Notes what it cannot read.  Of what lives at the peak, that of the largest plan alone is told. */
 static void plans_read(const struct capture *in, struct programs *ret)
 {
 	struct diag *err = arena_make(in->keep, struct diag, 1);
+	struct arena scratch = arena_new(ARENA_RUN_BYTES);
+	struct hlo_memory *largest = NULL;
 
 	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
 		const struct program *p = registry_program_at(in->registry, i);
 		struct hlo_memory *plan = arena_make(in->keep, struct hlo_memory, 1);
+		struct arena mine = scratch;
 		if (!p->hlo)
 			continue;
-		if (!hlo_memory(p->hlo, 0, in->keep, plan, err)) {
+		if (!hlo_memory(p->hlo, 0, &mine, plan, err)) {
 			if (err->id == DIAG_NONE)
 				continue;
 			diag_note(in->notes, in->keep, err->id, "module %.*s: %s",
@@ -145,13 +148,19 @@ static void plans_read(const struct capture *in, struct programs *ret)
 			ret->unread = p->module;
 			continue;
 		}
+		plan->live = NULL;
+		plan->live_count = 0;
 		ret->of[i].plan = plan;
-		int64_t most =
-			ret->largest ? ret->of[ret->largest->index].plan->allocated_bytes : -1;
+		int64_t most = largest ? largest->allocated_bytes : -1;
 		if (plan->allocated_bytes > most ||
-			(plan->allocated_bytes == most && p->id < ret->largest->id))
+			(plan->allocated_bytes == most && p->id < ret->largest->id)) {
 			ret->largest = p;
+			largest = plan;
+		}
 	}
+	if (largest)
+		hlo_memory(ret->largest->hlo, 0, in->keep, largest, err);
+	arena_free(&scratch);
 }
 
 struct programs programs_know(

@@ -492,7 +492,7 @@ static void sorts_settle(struct scheduling *s)
 	r->last = device_last(s);
 	r->run_count = s->devices[r->last].run_count;
 	r->runs = items_longer(
-		s->keep, s->devices[r->last].runs, r->run_count, r->run_count, sizeof(*r->runs));
+		s->keep, s->devices[r->last].runs, r->run_count, r->run_count, 0, sizeof(*r->runs));
 	r->in_step = arena_make(s->keep, bool, programs);
 	for (ptrdiff_t i = 0; i < programs; i++)
 		r->in_step[i] = registry_program_at(s->registry, i)->id == PROGRAM_UNKNOWN;

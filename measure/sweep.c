@@ -4,14 +4,14 @@
 
 #include "measure/sweep_state.h"
 
-void *items_longer(
-	struct arena *keep, const void *old, ptrdiff_t old_n, ptrdiff_t n, ptrdiff_t size)
+void *items_longer(struct arena *keep, const void *old, ptrdiff_t old_n, ptrdiff_t n,
+	ptrdiff_t ahead, ptrdiff_t size)
 {
-	void *p = arena_alloc(keep, size, 16, n);
+	char *p = arena_alloc(keep, size, 16, n);
 
-	assert(n >= old_n);
+	assert(n >= old_n + ahead);
 	if (old_n > 0)
-		memcpy(p, old, (size_t)(old_n * size));
+		memcpy(p + ahead * size, old, (size_t)(old_n * size));
 	return p;
 }
 
@@ -29,14 +29,20 @@ static ptrdiff_t doubled(ptrdiff_t cap, ptrdiff_t least, ptrdiff_t index)
 static void reserve_subject(struct sweeping *s, int32_t subject)
 {
 	struct sweep *o = s->out;
-	ptrdiff_t old = o->op_cap, n = doubled(old, 64, subject);
+	ptrdiff_t old = o->op_cap, first = old ? o->op_first : subject, end = first + old;
 
-	if (subject < old)
+	if (subject >= first && subject < end)
 		return;
-	LONGER(s->keep, o->ops, old, n);
-	LONGER(s->work, s->pending, old, n);
+	if (subject < first) /* at least twice as many, as above */
+		first = first - old < subject ? first - old : subject;
+	first = first < 0 ? 0 : first;
+	ptrdiff_t ahead = old ? o->op_first - first : 0;
+	ptrdiff_t n = doubled(old, 64, (subject < end ? end - 1 : subject) - first);
+	MOVED(s->keep, o->ops, old, n, ahead);
+	MOVED(s->work, s->pending, old, n, ahead);
 	LONGER(s->work, s->touched, old, n);
-	LONGER(s->keep, o->collectives, old, n);
+	MOVED(s->keep, o->collectives, old, n, ahead);
+	o->op_first = first;
 	o->op_cap = n;
 }
 

@@ -30,11 +30,13 @@
 
 #define PS 1e-12 /* seconds per picosecond */
 
-/* Room for `n` items: copies of the first `old_n`, then zeros. */
-void *items_longer(
-	struct arena *keep, const void *old, ptrdiff_t old_n, ptrdiff_t n, ptrdiff_t size);
-#define LONGER(keep, items, old_n, n)                                                              \
-	((items) = items_longer((keep), (items), (old_n), (n), (ptrdiff_t)sizeof(*(items))))
+/* Room for `n` items: `ahead` zeros, copies of the first `old_n`, then zeros. */
+void *items_longer(struct arena *keep, const void *old, ptrdiff_t old_n, ptrdiff_t n,
+	ptrdiff_t ahead, ptrdiff_t size);
+#define MOVED(keep, items, old_n, n, ahead)                                                        \
+	((items) = items_longer(                                                                   \
+		 (keep), (items), (old_n), (n), (ahead), (ptrdiff_t)sizeof(*(items))))
+#define LONGER(keep, items, old_n, n) MOVED(keep, items, old_n, n, 0)
 
 enum step_source { STEPS_WINDOW, STEPS_PROGRAM, STEPS_ANNOTATION, STEPS_LINE };
 
@@ -156,10 +158,11 @@ struct program_total {
 struct sweep {
 	struct plane *plane;
 	int32_t host;
-	/* by subject index; NULL once the device has joined the others */
+	/* Of subjects from op_first on: a device has few of a job of many programs, and they lie
+	 * together.  NULL once the device has joined the others. */
 	struct op_total *ops;
 	struct collective_total *collectives;
-	ptrdiff_t op_cap;
+	ptrdiff_t op_first, op_cap;
 	/* Their sums, once the device has joined the others: of the subjects from the first one
 	 * that took time to the last. */
 	int64_t *self_ps;
@@ -187,6 +190,16 @@ struct sweep {
 	int64_t lost_starts; /* and dones whose start never did, within the window */
 	bool sorted;	     /* a lane had to be sorted */
 };
+
+static inline struct op_total *sweep_op(const struct sweep *s, ptrdiff_t subject)
+{
+	return &s->ops[subject - s->op_first];
+}
+
+static inline struct collective_total *sweep_collective(const struct sweep *s, ptrdiff_t subject)
+{
+	return &s->collectives[subject - s->op_first];
+}
 
 /*
  * Sweep one device plane, which has been learned.  `keep` is this task's own arena.  False with err

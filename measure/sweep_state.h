@@ -144,7 +144,7 @@ struct sweeping {
 	 */
 	struct execution *journal;
 	ptrdiff_t journal_count, journal_cap;
-	struct pending *pending; /* of the open step, by subject */
+	struct pending *pending; /* of the open step; from out->op_first on */
 	int32_t *touched;	 /* subjects with something pending; room for every subject */
 	ptrdiff_t touched_count;
 	struct pending_instance *instances;
@@ -175,7 +175,7 @@ struct sweeping {
 /* What the open step owes a subject. */
 static inline struct pending *pending_of(struct sweeping *s, int32_t subject)
 {
-	struct pending *p = &s->pending[subject];
+	struct pending *p = &s->pending[subject - s->out->op_first];
 
 	if (!p->touched)
 		s->touched[s->touched_count++] = subject;

@@ -11,7 +11,8 @@
 static void journal_commit(struct sweeping *s)
 {
 	for (ptrdiff_t i = 0; i < s->journal_count; i++)
-		dist_add(&s->out->ops[s->journal[i].subject].self, s->keep, s->journal[i].self_ps);
+		dist_add(&sweep_op(s->out, s->journal[i].subject)->self, s->keep,
+			s->journal[i].self_ps);
 	s->journal_count = 0;
 }
 
@@ -48,14 +49,14 @@ void journal_make_room(struct sweeping *s)
 void execution_add_late(struct sweeping *s, int32_t subject, int64_t serial, int64_t self_ps)
 {
 	if (serial == SERIAL_OTHER)
-		dist_add(&s->out->ops[subject].self, s->keep, self_ps);
+		dist_add(&sweep_op(s->out, subject)->self, s->keep, self_ps);
 	else if (serial >= 0 && s->serial - serial < STEP_MEMORY && s->steady[serial % STEP_MEMORY])
-		dist_add(&s->out->ops[subject].self, s->keep, self_ps);
+		dist_add(&sweep_op(s->out, subject)->self, s->keep, self_ps);
 }
 
 static void span_add(struct sweeping *s, int32_t subject, int64_t span_ps, bool is_kept)
 {
-	struct collective_total *c = &s->out->collectives[subject];
+	struct collective_total *c = sweep_collective(s->out, subject);
 
 	dist_add(&c->span, s->keep, span_ps);
 	if (is_kept)
@@ -65,7 +66,7 @@ static void span_add(struct sweeping *s, int32_t subject, int64_t span_ps, bool 
 void instance_add(struct sweeping *s, const struct subject *op, int64_t span_ps)
 {
 	int32_t subject = op->index;
-	ptrdiff_t kept = s->out->collectives[subject].count;
+	ptrdiff_t kept = sweep_collective(s->out, subject)->count;
 
 	if (serial_now(s, op) == SERIAL_OTHER)
 		span_add(s, subject, span_ps, kept < SWEEP_MAX_STEPS);
@@ -172,8 +173,8 @@ static void step_commit(struct sweeping *s)
 	struct sweep *o = s->out;
 
 	for (ptrdiff_t i = 0; i < s->touched_count; i++) {
-		const struct pending *p = &s->pending[s->touched[i]];
-		struct op_total *t = &o->ops[s->touched[i]];
+		const struct pending *p = &s->pending[s->touched[i] - o->op_first];
+		struct op_total *t = sweep_op(o, s->touched[i]);
 		t->overlap_ps += p->overlap_ps;
 		t->exposed_ps += (int64_t)(p->exposed_ps + 0.5); /* rounded: none is negative */
 		t->hidden_ps += (int64_t)(p->hidden_ps + 0.5);
@@ -209,7 +210,7 @@ void step_close(struct sweeping *s, int64_t at_ps, bool complete)
 	if (steady)
 		step_commit(s);
 	for (ptrdiff_t i = 0; i < s->touched_count; i++)
-		s->pending[s->touched[i]] = (struct pending){ 0 };
+		s->pending[s->touched[i] - s->out->op_first] = (struct pending){ 0 };
 	s->touched_count = s->instance_count = s->gap_count = s->journal_count = 0;
 	s->step_keep = s->step_empty;
 	if (s->serial == 0)

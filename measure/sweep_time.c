@@ -246,9 +246,9 @@ static void span_end(struct sweeping *s, const struct subject *done, int64_t don
 {
 	struct running *span = span_of(s, done);
 	int32_t start = span ? span->subject : done->starts[0];
-	bool *done_before = &s->out->ops[done->index].done_before;
+	bool *done_before = &sweep_op(s->out, done->index)->done_before;
 
-	s->out->collectives[start].done_self_ps += done_self_ps;
+	sweep_collective(s->out, start)->done_self_ps += done_self_ps;
 	if (span) {
 		instance_add(s, span->op, s->now_ps - span->start_ps);
 		if (s->plan->watch)
@@ -428,7 +428,7 @@ static inline void held_settle(struct sweeping *s, int64_t until_ps)
 		      e->known->subject->async == ASYNC_NONE;
 	const struct running *top = s->lanes[e->lane].top;
 	if (top)
-		s->out->ops[e->known->subject->index].nested = true;
+		sweep_op(s->out, e->known->subject->index)->nested = true;
 	if (e->end_ps <= until_ps && e->end_ps < s->next_end_ps && e->end_ps < s->boundary_ps &&
 		(!top || e->end_ps <= top->end_ps) && !shares)
 		held_pass(s);

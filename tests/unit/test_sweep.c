@@ -42,34 +42,42 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Sweeps what was written; steps of `step_us` from 0 on, or the whole window as one. */
-static void sweep_now(int64_t step_us, ptrdiff_t steps)
+/* Sweeps a plane; steps of `step_us` from 0 on, or the whole window as one. */
+static void sweep_of(int plane, int64_t step_us, ptrdiff_t steps)
 {
-	static struct input in;
 	static struct diag err;
-	static struct diag_list notes;
 	static const struct host_facts facts;
 	struct step_plan plan = { .source = steps ? STEPS_LINE : STEPS_WINDOW };
 
-	in = input_memory(STR("test"), xspace_done(space));
-	assert_true(xplane_open(&in, STR("host"), &a, &profile, &err));
-	registry = registry_new(&profile, 1, NULL, NULL, &a, &notes);
 	plan.marks = steps ? arena_make(&a, struct step_mark, steps) : NULL;
 	for (ptrdiff_t i = 0; i < steps; i++)
 		plan.marks[i] = (struct step_mark){ .start_ps = i * step_us * PS_PER_US,
 			.end_ps = (i + 1) * step_us * PS_PER_US,
 			.number = i };
 	plan.mark_count = steps;
-	plane_learn(&profile.planes[0], &a);
+	plane_learn(&profile.planes[plane], &a);
 	assert_true(sweep_plane(
-		&profile.planes[0], 0, &plan, &facts, registry, 0, false, &a, &sweep, &err));
+		&profile.planes[plane], 0, &plan, &facts, registry, 0, false, &a, &sweep, &err));
+}
+
+/* The first of what was written. */
+static void sweep_now(int64_t step_us, ptrdiff_t steps)
+{
+	static struct input in;
+	static struct diag err;
+	static struct diag_list notes;
+
+	in = input_memory(STR("test"), xspace_done(space));
+	assert_true(xplane_open(&in, STR("host"), &a, &profile, &err));
+	registry = registry_new(&profile, 1, NULL, NULL, &a, &notes);
+	sweep_of(0, step_us, steps);
 }
 
 static const struct op_total *total_of(const char *name)
 {
 	for (ptrdiff_t i = 0; i < registry_subject_count(registry); i++)
 		if (str_eq(registry_subject_at(registry, i)->name, str_from(name)))
-			return &sweep.ops[i];
+			return sweep_op(&sweep, i);
 	fail_msg("no %s", name);
 	return NULL;
 }
@@ -335,6 +343,35 @@ static void as_defined(void **state)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/*
+ * A sweep takes memory for its own ops alone, whatever number the first of them has in a job of
+ * many programs; one that is met later may stand before it.
+ */
+static void few_ops_of_many(void **state)
+{
+	enum { OTHERS = 5000 };
+	(void)state;
+	struct xline *ops = x_line(tpu, "XLA Ops");
+	struct xplane *second = x_tpu(space, 1, "TPU v5 lite");
+	for (int i = 0; i < OTHERS; i++) {
+		const char *name = arena_fmt(&a, "op.%d", i).p;
+		x_op(tpu, name, IS("convolution fusion"));
+		x_event(ops, name, 10 * i, 10 * i + 5, NULL);
+	}
+	x_op(second, "last", X_STATS(x_int("program_id", 8), x_text("hlo_category", "copy")));
+	x_op(second, "op.4000", IS("convolution fusion"));
+	ops = x_line(second, "XLA Ops");
+	x_event(ops, "last", 0, 5, NULL);
+	x_event(ops, "op.4000", 10, 30, NULL);
+	x_event(ops, "last", 40, 50, NULL);
+	sweep_now(0, 0);
+	assert_int_equal(sweep.op_first, 0);
+	sweep_of(1, 0, 0);
+	assert_true(sweep.op_first >= 3000 && sweep.op_cap <= 2048);
+	assert_us(total_of("op.4000")->self.sum, 20);
+	assert_us(total_of("last")->self.sum, 15);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +382,7 @@ int main(void)
 		CASE(a_step_of_many),
 		CASE(too_deep),
 		CASE(as_defined),
+		CASE(few_ops_of_many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
