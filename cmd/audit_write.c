@@ -38,10 +38,7 @@ static void want_all(struct pages *p)
 
 static struct str run_of(const struct report *r)
 {
-	for (ptrdiff_t i = 0; i < r->fact_count; i++)
-		if (str_eq(r->facts[i].name, STR("fingerprint")))
-			return r->facts[i].text;
-	return (struct str){ NULL, 0 };
+	return r->run ? r->run->fingerprint : (struct str){ NULL, 0 };
 }
 
 static bool write_page(struct pages *p, const struct report *r, struct str run)

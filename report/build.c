@@ -15,28 +15,27 @@ static struct str own(struct arena *keep, struct str s)
 	return arena_str(keep, clean_lines(keep, s));
 }
 
-/* ---- facts and findings ---------------------------------------------------------------------- */
-
-static void build_facts(const struct tables *tables, struct arena *keep, struct report *ret)
+static void copy_row(const struct table_def *def, const void *from, void *to, struct arena *keep)
 {
-	const struct table_def *def = &table_defs[TABLE_run];
-	ptrdiff_t cap = 0;
-	if (!table_count(tables, run))
-		return;
-	const void *row = table_rows(tables, run);
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
 		const struct column *c = &def->columns[i];
-		if (cell_is_null(c, row))
-			continue;
-		struct report_fact *f = arena_push(keep, ret->facts, ret->fact_count, cap);
-		f->name = c->name;
-		f->unit = c->unit;
-		f->is_text = c->type == COLUMN_TEXT;
-		if (f->is_text)
-			f->text = own(keep, cell_text(c, row));
+		if (c->type == COLUMN_TEXT)
+			cell_set_text(c, to, own(keep, cell_text(c, from)));
 		else
-			f->real = cell_real(c, row);
+			cell_set_real(c, to, cell_real(c, from));
 	}
+}
+
+/* ---- facts and findings ---------------------------------------------------------------------- */
+
+static struct run_row *build_run(const struct tables *tables, struct arena *keep)
+{
+	struct tables own_tables = { 0 };
+	if (!table_count(tables, run))
+		return NULL;
+	struct run_row *row = table_new(&own_tables, run, keep);
+	copy_row(&table_defs[TABLE_run], table_rows(tables, run), row, keep);
+	return row;
 }
 
 static void build_evidence(const struct rule *rule, const struct evidence *e, struct arena *keep,
@@ -266,17 +265,6 @@ static ptrdiff_t pick_steps(const struct tables *t, struct pick *picks, struct p
 	return first + other;
 }
 
-static void copy_row(const struct table_def *def, const void *from, void *to, struct arena *keep)
-{
-	for (ptrdiff_t i = 0; i < def->column_count; i++) {
-		const struct column *c = &def->columns[i];
-		if (c->type == COLUMN_TEXT)
-			cell_set_text(c, to, own(keep, cell_text(c, from)));
-		else
-			cell_set_real(c, to, cell_real(c, from));
-	}
-}
-
 static void build_table(
 	const struct tables *t, enum table_id id, struct arena *keep, struct report *ret)
 {
@@ -356,7 +344,7 @@ void report_build(const struct tables *tables, const struct judgement *judgement
 	*ret = (struct report){ 0 };
 	ret->profile = own(keep, profile);
 	ret->rules = own(keep, rules->name);
-	build_facts(tables, keep, ret);
+	ret->run = build_run(tables, keep);
 	for (int id = 0; id < TABLE_COUNT; id++)
 		build_table(tables, (enum table_id)id, keep, ret);
 	build_judgement(judgement, keep, ret); /* what to do depends on what was read */
@@ -371,7 +359,7 @@ void report_error(const struct diag *error, struct str profile, const struct tab
 	struct str rules, struct arena *keep, struct report *ret)
 {
 	*ret = (struct report){ 0 };
-	build_facts(known, keep, ret);
+	ret->run = build_run(known, keep);
 	ret->profile = own(keep, profile);
 	ret->rules = own(keep, rules);
 	ret->verdict = VERDICT_ERROR;

@@ -18,13 +18,15 @@ static void add_text(cJSON *o, const char *key, struct str value, struct arena *
 
 static void write_facts(cJSON *o, const struct report *r, struct arena *keep)
 {
-	for (ptrdiff_t i = 0; i < r->fact_count; i++) {
-		const struct report_fact *f = &r->facts[i];
-		const char *name = arena_z(keep, clean_lines(keep, f->name));
-		if (f->is_text)
-			add_text(o, name, f->text, keep);
+	const struct table_def *run = &table_defs[TABLE_run];
+	for (const struct column *c = run->columns; r->run && c < run->columns + run->column_count;
+		c++) {
+		if (cell_is_null(c, r->run))
+			continue;
+		if (c->type == COLUMN_TEXT)
+			add_text(o, c->name.p, cell_text(c, r->run), keep);
 		else
-			json_add_double(o, name, f->real);
+			json_add_double(o, c->name.p, cell_real(c, r->run));
 	}
 }
 

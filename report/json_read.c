@@ -184,24 +184,22 @@ static void read_tables(struct reader *rd, const cJSON *o, const struct shelf *s
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static void read_facts(struct reader *rd, const cJSON *map, struct report *ret)
+static struct run_row *read_facts(struct reader *rd, const cJSON *map)
 {
+	struct tables t = { 0 };
+	struct run_row *row = map ? table_new(&t, run, rd->keep) : NULL;
 	const cJSON *item;
-	ptrdiff_t cap = 0;
+	rd->path[rd->depth].key = "facts";
+	rd->path[rd->depth++].index = -1;
 	cJSON_ArrayForEach(item, map)
 	{
-		struct report_fact *f = arena_push(rd->keep, ret->facts, ret->fact_count, cap);
 		const struct column *c =
 			table_column(&table_defs[TABLE_run], str_from(item->string));
-		f->name = own(rd, item->string);
-		f->unit = c ? c->unit : UNIT_NONE;
-		f->is_text = cJSON_IsString(item);
-		f->real = cJSON_IsNumber(item) ? real_of(item) : (double)NAN;
-		if (f->is_text)
-			f->text = own(rd, item->valuestring);
-		else if (!cJSON_IsNumber(item) && !cJSON_IsNull(item))
-			fail(rd, "facts", "must hold numbers and texts only");
+		if (c)
+			read_cell(rd, c, item, row);
 	}
+	rd->depth--;
+	return row;
 }
 
 static void read_value(struct reader *rd, const cJSON *o, struct report_evidence *ret)
@@ -302,7 +300,7 @@ static void read_field(struct reader *rd, const struct record_field *f, const cJ
 		read_value(rd, o, (void *)ret);
 		break;
 	case RECORD_FACTS:
-		read_facts(rd, get_map(rd, o, f->name), r);
+		r->run = read_facts(rd, get_map(rd, o, f->name));
 		break;
 	case RECORD_TABLES:
 		read_tables(rd, o, &tables_shelf, r->tables.items, r->row_totals);

@@ -303,14 +303,13 @@ static void put_facts(struct junit *j, const struct report *r)
 	property(j, "rooflint_version", j->tool_version);
 	property(j, "rules", r->rules);
 	property(j, "verdict", verdict_name(r->verdict));
-	for (ptrdiff_t i = 0; i < r->fact_count; i++) {
-		const struct report_fact *f = &r->facts[i];
-		const char *name = arena_z(j->keep, f->name);
-		if (f->is_text)
-			property(j, name, f->text);
-		else
-			number_property(j, name, f->real);
-	}
+	const struct table_def *run = &table_defs[TABLE_run];
+	for (const struct column *c = run->columns; r->run && c < run->columns + run->column_count;
+		c++)
+		if (c->type == COLUMN_REAL)
+			number_property(j, c->name.p, cell_real(c, r->run));
+		else if (cell_text(c, r->run).p)
+			property(j, c->name.p, cell_text(c, r->run));
 	close_element(j);
 }
 

@@ -111,24 +111,16 @@ struct str clean_lines(struct arena *keep, struct str s)
 	return out_text(o);
 }
 
-static const struct report_fact *fact_find(const struct report *r, struct str name)
-{
-	for (ptrdiff_t i = 0; i < r->fact_count; i++)
-		if (str_eq(r->facts[i].name, name))
-			return &r->facts[i];
-	return NULL;
-}
-
 double fact_real(const struct report *r, struct str name)
 {
-	const struct report_fact *f = fact_find(r, name);
-	return f && !f->is_text ? f->real : (double)NAN;
+	const struct column *c = table_column(&table_defs[TABLE_run], name);
+	return r->run && c && c->type == COLUMN_REAL ? cell_real(c, r->run) : (double)NAN;
 }
 
 struct str fact_text(const struct report *r, struct str name)
 {
-	const struct report_fact *f = fact_find(r, name);
-	return f && f->is_text ? f->text : MISSING;
+	const struct column *c = table_column(&table_defs[TABLE_run], name);
+	return r->run && c && c->type == COLUMN_TEXT ? cell_text(c, r->run) : MISSING;
 }
 
 const struct report_rule *rule_of(const struct report *r, struct str name)

@@ -19,14 +19,6 @@
 
 #define REPORT_VERSION "1.0"
 
-struct report_fact { /* the run's headline numbers: columns of the run table that are known */
-	struct str name;
-	enum unit unit;
-	bool is_text;
-	double real;
-	struct str text;
-};
-
 struct report_evidence {
 	struct str column;
 	enum unit unit;
@@ -104,8 +96,7 @@ struct report {
 	enum verdict verdict; /* pass, fail, warn, inconclusive or error */
 	struct str rules;     /* name of the rule file */
 	double gain_s;	      /* per step */
-	struct report_fact *facts;
-	ptrdiff_t fact_count;
+	struct run_row *run;  /* its headline numbers; NULL: nothing is known */
 	struct report_finding *findings; /* counts right behind, as record.h wants it */
 	ptrdiff_t finding_count;
 	struct report_rule *results;

@@ -246,7 +246,8 @@ static bool record_one(struct store *store, const struct report *r, struct str j
 	if (r->error.p || !table_count(&r->tables, run))
 		return true;
 	/* What a report.json of this run would say of it as a baseline, and nothing else. */
-	bare.finding_count = bare.result_count = bare.note_count = bare.fact_count = 0;
+	bare.finding_count = bare.result_count = bare.note_count = 0;
+	bare.run = NULL;
 	bare.plots = (struct plots){ 0 };
 	if (!report_json_write(&set, scratch, o, err))
 		return false;
@@ -315,8 +316,7 @@ static void add_state(struct looking *l, const struct report *now, const struct 
 {
 	struct report *r = &l->into->items[l->into->count++];
 	*r = (struct report){ .profile = now->profile,
-		.facts = now->facts,
-		.fact_count = now->fact_count,
+		.run = now->run,
 		.verdict = verdict_by_name(f->verdict),
 		.gain_s = f->gain_s };
 	if (f->error.p) {

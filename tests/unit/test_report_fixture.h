@@ -12,16 +12,10 @@
 
 #define NONE ((struct str){ NULL, 0 })
 
-static inline struct report_fact fact_number(const char *name, enum unit unit, double value)
+static inline struct run_row *no_facts(struct arena *keep)
 {
-	return (struct report_fact){ .name = str_from(name), .unit = unit, .real = value };
-}
-
-static inline struct report_fact fact_word(const char *name, const char *value)
-{
-	return (struct report_fact){
-		.name = str_from(name), .is_text = true, .text = str_from(value)
-	};
+	struct tables t = { 0 };
+	return table_new(&t, run, keep);
 }
 
 static inline struct report_evidence measured(
@@ -200,20 +194,18 @@ static inline struct report demo_report(struct arena *keep)
 		.verdict = VERDICT_FAIL,
 		.rules = STR("recommended"),
 		.gain_s = 0.01862 };
-	struct report_fact facts[] = {
-		fact_word("name", "nightly"),
-		fact_word("platform", "tpu"),
-		fact_word("chip", "tpu_v5e"),
-		fact_number("chips", UNIT_COUNT, 8),
-		fact_number("hosts", UNIT_COUNT, 2),
-		fact_number("hosts_expected", UNIT_COUNT, 4),
-		fact_number("steps", UNIT_COUNT, 8),
-		fact_number("step_time_s", UNIT_SECONDS, 0.0281),
-		fact_number("step_mean_s", UNIT_SECONDS, 0.0281),
-		fact_number("idle_ratio", UNIT_RATIO, 0.021),
-		fact_number("compute_ratio", UNIT_RATIO, 0.263),
-		fact_number("comms_exposed_ratio", UNIT_RATIO, 0.652),
-	};
+	struct run_row *run = no_facts(keep);
+	run->name = STR("nightly");
+	run->platform = STR("tpu");
+	run->chip = STR("tpu_v5e");
+	run->chips = 8;
+	run->hosts = 2;
+	run->hosts_expected = 4;
+	run->steps = 8;
+	run->step_time_s = run->step_mean_s = 0.0281;
+	run->idle_ratio = 0.021;
+	run->compute_ratio = 0.263;
+	run->comms_exposed_ratio = 0.652;
 	struct report_rule results[] = {
 		{ .name = STR("matmul-roofline"),
 			.title = STR("Matmuls run within 10% of their roofline"),
@@ -257,8 +249,7 @@ static inline struct report demo_report(struct arena *keep)
 		{ 202, STR("host1.xplane.pb: 3 events begin before the line they are on; "
 			   "they were left out") },
 	};
-	r.facts = COPY_OF(keep, facts);
-	r.fact_count = COUNT_OF(facts);
+	r.run = run;
 	r.results = COPY_OF(keep, results);
 	r.result_count = COUNT_OF(results);
 	r.notes = COPY_OF(keep, notes);
@@ -273,11 +264,8 @@ static inline struct report demo_report(struct arena *keep)
 static inline struct report capture_report(struct arena *keep)
 {
 	struct report r = demo_report(keep);
-	struct report_fact *facts = arena_make(keep, struct report_fact, r.fact_count + 2);
-	memcpy(facts, r.facts, sizeof(*facts) * (size_t)r.fact_count);
-	facts[r.fact_count++] = fact_word("steps_source", "window");
-	facts[r.fact_count++] = fact_number("transfer_ratio", UNIT_RATIO, 0);
-	r.facts = facts;
+	r.run->steps_source = STR("window");
+	r.run->transfer_ratio = 0;
 	for (ptrdiff_t i = 0; i < r.finding_count; i++)
 		r.findings[i].message = STR("it is slow");
 	for (ptrdiff_t i = 0; i < r.result_count; i++)
@@ -291,22 +279,19 @@ static inline struct report good_report(struct arena *keep)
 		.verdict = VERDICT_PASS,
 		.rules = STR("recommended"),
 		.gain_s = 0 };
-	struct report_fact facts[] = {
-		fact_word("chip", "h100_sxm"),
-		fact_number("chips", UNIT_COUNT, 1),
-		fact_number("hosts", UNIT_COUNT, 1),
-		fact_number("steps", UNIT_COUNT, 1),
-		fact_number("step_time_s", UNIT_SECONDS, 0.5),
-		fact_number("step_mean_s", UNIT_SECONDS, 0.5),
-	};
+	struct run_row *run = no_facts(keep);
+	run->chip = STR("h100_sxm");
+	run->chips = 1;
+	run->hosts = 1;
+	run->steps = 1;
+	run->step_time_s = run->step_mean_s = 0.5;
 	struct report_rule results[] = {
 		{ .name = STR("copy-share"),
 			.title = STR("Copies take at most 3% of a step"),
 			.verdict = VERDICT_PASS,
 			.subjects = 1 },
 	};
-	r.facts = COPY_OF(keep, facts);
-	r.fact_count = COUNT_OF(facts);
+	r.run = run;
 	r.results = COPY_OF(keep, results);
 	r.result_count = COUNT_OF(results);
 	return r;
@@ -335,20 +320,16 @@ static inline struct report hostile_report(struct arena *keep)
 	struct report r = {
 		.profile = HOSTILE, .verdict = VERDICT_FAIL, .rules = HOSTILE, .gain_s = INFINITY
 	};
-	struct report_fact facts[] = {
-		{ .name = HOSTILE, .is_text = true, .text = HOSTILE },
-		{ .name = STR("chip"), .is_text = true, .text = HOSTILE },
-		{ .name = STR("step_time_s"), .unit = UNIT_SECONDS, .real = NAN },
-		{ .name = STR("chips"), .unit = UNIT_COUNT, .real = 1e300 },
-	};
+	struct run_row *run = no_facts(keep);
+	run->name = run->chip = HOSTILE;
+	run->chips = 1e300;
 	struct report_evidence evidence[] = {
 		{ .column = HOSTILE, .is_text = true, .text = HOSTILE, .meaning = HOSTILE },
 		{ .column = STR("x"), .unit = UNIT_SECONDS, .real = INFINITY },
 		{ .column = STR("y"), .is_null = true },
 	};
 	struct report_note notes[] = { { 202, HOSTILE }, { DIAG_NONE, NONE } };
-	r.facts = COPY_OF(keep, facts);
-	r.fact_count = COUNT_OF(facts);
+	r.run = run;
 	r.notes = COPY_OF(keep, notes);
 	r.note_count = COUNT_OF(notes);
 	r.results = arena_make(keep, struct report_rule, VERDICT_OFF + 1);

@@ -79,7 +79,7 @@ static void test_values(void **state)
 	assert_true(isnan(rows[1].p50_s));
 	assert_null(rows[1].dtype.p);
 	assert_true(got->row_totals[TABLE_families] == 4711);
-	assert_int_equal(got->facts[7].unit, UNIT_SECONDS);
+	assert_true(got->run->step_time_s == 0.0281);
 	assert_true(got->findings[0].evidence.items[2].is_limit);
 	assert_true(isnan(got->findings[2].source_line));
 	assert_null(got->findings[2].scope.p);
@@ -121,14 +121,15 @@ static void test_broken(void **state)
 static void test_newer_minor_is_read(void **state)
 {
 	(void)state;
-	struct report_set set = read_set(STR("{\"format\":\"rooflint-report\",\"version\":\"1.9\","
-					     "\"novelty\":[1],\"reports\":[{\"profile\":\"x\","
-					     "\"verdict\":\"pass\",\"facts\":{\"news\":3},"
-					     "\"tables\":{\"nova\":1,\"ops\":{\"rows\":1,"
-					     "\"columns\":{\"nova\":7,\"time_s\":[2]}}}}]}"));
+	struct report_set set =
+		read_set(STR("{\"format\":\"rooflint-report\",\"version\":\"1.9\","
+			     "\"novelty\":[1],\"reports\":[{\"profile\":\"x\","
+			     "\"verdict\":\"pass\",\"facts\":{\"news\":3,\"steps\":4},"
+			     "\"tables\":{\"nova\":1,\"ops\":{\"rows\":1,"
+			     "\"columns\":{\"nova\":7,\"time_s\":[2]}}}}]}"));
 	assert_int_equal(set.count, 1);
 	assert_true(table_rows(&set.items[0].tables, ops)[0].time_s == 2);
-	assert_true(set.items[0].facts[0].real == 3);
+	assert_true(set.items[0].run->steps == 4);
 }
 
 static void test_refused(void **state)
@@ -149,7 +150,9 @@ static void test_refused(void **state)
 		"reports[0].verdict is 'off'");
 	assert_refused(REPORT "\"gain_s\":\"1\"" CLOSED, "reports[0].gain_s must be a number");
 	assert_refused(REPORT "\"rules\":1" CLOSED, "reports[0].rules must be a text");
-	assert_refused(REPORT "\"facts\":{\"a\":[]}" CLOSED, "reports[0].facts must hold");
+	assert_refused(REPORT "\"facts\":{\"chip\":[]}" CLOSED, "facts.chip must hold texts");
+	assert_refused(
+		REPORT "\"facts\":{\"steps\":\"9\"}" CLOSED, "facts.steps must hold numbers");
 	assert_refused(REPORT "\"error\":{}" CLOSED, "reports[0].error.text is missing");
 	assert_refused(REPORT
 		"\"results\":[{\"name\":\"x\",\"verdict\":\"pass\",\"gate\":1}]" CLOSED,

@@ -153,12 +153,12 @@ static void test_fingerprint_survives(void **state)
 	b.findings[0].source_line = 57;
 	b.findings[0].gain_s = 0.02;
 	assert_string_equal(fingerprint(&a, 0), fingerprint(&b, 0));
-	a.facts[0].text = STR("2026_03_14_09_26_53");
-	b.facts[0].text = STR("2026_03_15_01_02_03");
+	a.run->name = STR("2026_03_14_09_26_53");
+	b.run->name = STR("2026_03_15_01_02_03");
 	a.profile = STR("logs/train/plugins/profile/2026_03_14_09_26_53");
 	b.profile = STR("logs/train");
-	a.findings[2].subject = a.facts[0].text;
-	b.findings[2].subject = b.facts[0].text;
+	a.findings[2].subject = a.run->name;
+	b.findings[2].subject = b.run->name;
 	assert_string_equal(fingerprint(&a, 0), fingerprint(&b, 0));
 	assert_string_equal(fingerprint(&a, 2), fingerprint(&b, 2));
 	b.profile = STR("logs/eval");

@@ -137,14 +137,15 @@ static void test_head(void **state)
 {
 	(void)state;
 	struct report r = good_report(&keep);
-	struct report_fact facts[] = { fact_word("platform", "cpu"),
-		fact_word("steps_source", "window"), fact_number("steps", UNIT_COUNT, 1),
-		fact_number("step_time_s", UNIT_SECONDS, 0.0453),
-		fact_number("step_mean_s", UNIT_SECONDS, 0.0453),
-		fact_number("idle_ratio", UNIT_RATIO, 0.5), fact_word("owner", "perf-team"),
-		fact_number("mfu", UNIT_RATIO, 0.462) };
-	r.facts = facts;
-	r.fact_count = COUNT_OF(facts);
+	struct run_row *run = no_facts(&keep);
+	run->platform = STR("cpu");
+	run->steps_source = STR("window");
+	run->steps = 1;
+	run->step_time_s = run->step_mean_s = 0.0453;
+	run->idle_ratio = 0.5;
+	run->owner = STR("perf-team");
+	run->mfu = 0.462;
+	r.run = run;
 	const char *text = page_of(r, (struct report_style){ 0 });
 	assert_non_null(strstr(text, "PASS  runs/good: CPU devices, the whole capture, 45.3 ms\n"
 				     "      of perf-team, MFU 46.2%\n"
@@ -164,10 +165,10 @@ static void test_what_a_verdict_speaks_for(void **state)
 		{ "host", "wait", NULL, NULL, 3, 0.1, 30 },
 	};
 	struct report r = good_report(&keep);
-	struct report_fact facts[] = { fact_word("platform", "cpu"),
-		fact_number("verdict_share", UNIT_RATIO, 0.54) };
-	r.facts = facts;
-	r.fact_count = COUNT_OF(facts);
+	struct run_row *run = no_facts(&keep);
+	run->platform = STR("cpu");
+	run->verdict_share = 0.54;
+	r.run = run;
 	for (ptrdiff_t i = 0; i < COUNT_OF(phases); i++) {
 		struct phases_row *row = table_new(&r.tables, phases, &keep);
 		row->name = str_from(phases[i].name);
@@ -185,7 +186,7 @@ static void test_what_a_verdict_speaks_for(void **state)
 		"\n      this verdict speaks for 54% of the device time; jit_eval_epoch takes 46%\n"
 		"      sorts of steps: train, 54 of 10.0 ms, judged; jit_eval_epoch, 4 of 115 ms "
 		"(--step\n      jit_eval_epoch)\n"));
-	facts[1].real = 0.96;
+	run->verdict_share = 0.96;
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_null(strstr(text, "this verdict speaks for"));
 }
@@ -195,10 +196,11 @@ static void test_what_was_seen(void **state)
 {
 	(void)state;
 	struct report r = good_report(&keep);
-	struct report_fact facts[] = { fact_word("platform", "tpu"),
-		fact_word("evidence", "measured"), fact_number("steps", UNIT_COUNT, 1) };
-	r.facts = facts;
-	r.fact_count = COUNT_OF(facts);
+	struct run_row *run = no_facts(&keep);
+	run->platform = STR("tpu");
+	run->evidence = STR("measured");
+	run->steps = 1;
+	r.run = run;
 	for (int i = 0; i < 7; i++) {
 		struct families_row *f = table_new(&r.tables, families, &keep);
 		f->name = arena_fmt(&keep, "fusion.%d", i);
@@ -211,7 +213,7 @@ static void test_what_was_seen(void **state)
 	assert_non_null(strstr(text, "\nWhat ran, as it was seen: without enough steps there is no "
 				     "verdict on time.\n"));
 	assert_non_null(strstr(text, "\n  fusion.4 "));
-	facts[2].real = 2;
+	run->steps = 2;
 	assert_null(strstr(page_of(r, (struct report_style){ 0 }), "What ran, as it was seen"));
 	report_keep_head(&r);
 	assert_int_equal(table_count(&r.tables, families), 0);
@@ -267,14 +269,14 @@ static void test_unknown_run(void **state)
 {
 	(void)state;
 	struct report r = { .profile = STR("x"), .verdict = VERDICT_PASS, .gain_s = NAN };
-	struct report_fact facts[] = { fact_word("platform", "nvidia") };
+	struct run_row *run = no_facts(&keep);
+	run->platform = STR("nvidia");
 	assert_string_equal(
 		page_of(r, (struct report_style){ 0 }), "PASS  x: no device ops\n\nno rules\n");
-	r.facts = facts;
-	r.fact_count = 1;
+	r.run = run;
 	assert_string_equal(page_of(r, (struct report_style){ .quiet = true }),
 		"PASS  x: unrecognised nvidia chip\n");
-	facts[0] = fact_word("platform", "cpu");
+	run->platform = STR("cpu");
 	assert_string_equal(
 		page_of(r, (struct report_style){ .quiet = true }), "PASS  x: CPU devices\n");
 }
