@@ -69,7 +69,6 @@ static void build_finding(const struct finding *f, struct arena *keep, struct re
 	ret->message = own(keep, f->message);
 	ret->cause = own(keep, f->cause);
 	ret->fix = own(keep, f->fix);
-	ret->why = own(keep, rule->why.text);
 	ret->value = f->value;
 	ret->bytes = f->bytes;
 	ret->of_window = f->of_window;
@@ -105,6 +104,7 @@ static void build_rule(const struct judgement *j, const struct rule_result *resu
 	const struct rule *rule = result->rule;
 	ret->name = own(keep, rule->name);
 	ret->title = own(keep, rule->title.text);
+	ret->why = own(keep, rule->why.text);
 	ret->verdict = result->verdict;
 	ret->reason = own(keep, result->reason);
 	ret->closed_gate = own(keep, result->closed_gate);

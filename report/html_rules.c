@@ -98,9 +98,9 @@ static struct html_finding finding_card(const struct maker *m, const struct grou
 	ret.around = html_around(f, m->keep);
 	ret.cause = html_prose(f->cause, m->keep);
 	ret.fix = html_prose(f->fix, m->keep);
-	ret.why = html_prose(f->why, m->keep);
 	if (rule) {
 		ret.expected = rule->title;
+		ret.why = html_prose(rule->why, m->keep);
 		ret.unknown = prose_unknown(m->r, rule, m->keep);
 	}
 	ret.others = subjects_of(m, g, 1, &ret.others_more);

@@ -423,8 +423,8 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 	if (style->whole)
 		page_field(p, "cause", f->cause);
 	page_field(p, "fix", f->fix);
-	if (style->whole)
-		page_field(p, "why", f->why);
+	if (style->whole && rule)
+		page_field(p, "why", rule->why);
 	page_line(p);
 }
 

@@ -60,13 +60,13 @@ RECORD_STRUCT(report_around, REPORT_AROUND);
 	F(R, ITEMS(found_place), places, "the rows that make up the value, the largest first")     \
 	F(R, PART(report_around), around, NULL) /* of the program's graph, where it is kept */     \
 	F(R, TEXT, cause, "the likely cause")                                                      \
-	F(R, TEXT, fix, "what to do")                                                              \
-	F(R, TEXT, why, "why the rule exists")
+	F(R, TEXT, fix, "what to do")
 RECORD_STRUCT(report_finding, REPORT_FINDING);
 
 #define REPORT_RULE(R, F)                                                                          \
 	F(R, NEEDED, name, NULL)                                                                   \
 	F(R, TEXT, title, "what the rule demands")                                                 \
+	F(R, TEXT, why, "why the rule exists")                                                     \
 	F(R, TEXT, group, "what it is about")                                                      \
 	F(R, WORD(verdict, verdict_words), verdict, NULL)                                          \
 	F(R, INLINE(rule_number), number, NULL)                                                    \

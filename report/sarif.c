@@ -131,7 +131,7 @@ static void put_rule(cJSON *list, const struct sarif *s, const struct report_set
 	cJSON *o = add_item(list), *properties, *tags;
 	json_add_str(o, "id", text_clean(s->keep, rule->name));
 	add_message(o, "shortDescription", title, s->keep);
-	add_message(o, "fullDescription", f && f->why.len ? f->why : title, s->keep);
+	add_message(o, "fullDescription", rule->why.len ? rule->why : title, s->keep);
 	add_help(o, rule, f, s->keep);
 	/* The least that can be said; each result has a level of its own. */
 	bool has_failed = f && f->verdict == VERDICT_FAIL;

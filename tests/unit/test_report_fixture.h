@@ -150,7 +150,6 @@ static inline void add_demo_findings(struct report *r, struct arena *keep)
 				       "and gathers the same array 4 times"),
 			.cause = cause,
 			.fix = fix,
-			.why = STR("Waiting chips compute nothing."),
 			.evidence = { COPY_OF(keep, gather), COUNT_OF(gather) },
 			.value = 0.438,
 			.gain_s = 0.0123,
@@ -213,6 +212,7 @@ static inline struct report demo_report(struct arena *keep)
 			.subjects = 12 },
 		{ .name = STR("oversized-all-gather"),
 			.title = STR("No all-gather holds up more than a fifth of the step"),
+			.why = STR("Waiting chips compute nothing."),
 			.verdict = VERDICT_FAIL,
 			.number = { .unit = UNIT_RATIO, .warn_limit = 0.2, .fail_limit = 0.5 },
 			.cost = 0.65,
@@ -337,6 +337,7 @@ static inline struct report hostile_report(struct arena *keep)
 	for (int v = VERDICT_PASS; v <= VERDICT_OFF; v++) {
 		enum verdict verdict = (enum verdict)v;
 		r.results[r.result_count++] = (struct report_rule){ .name = HOSTILE,
+			.why = HOSTILE,
 			.title = HOSTILE,
 			.verdict = verdict,
 			.reason = HOSTILE,
@@ -358,7 +359,6 @@ static inline struct report hostile_report(struct arena *keep)
 			.message = HOSTILE,
 			.cause = HOSTILE,
 			.fix = HOSTILE,
-			.why = HOSTILE,
 			.evidence = { COPY_OF(keep, evidence), COUNT_OF(evidence) },
 			.gain_s = v == VERDICT_FAIL ? 1e300 : (double)NAN,
 			.claimed_s = -1,

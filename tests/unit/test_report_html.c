@@ -369,13 +369,13 @@ static void test_nothing_becomes_markup(void **state)
 	r.profile = MARKUP;
 	for (ptrdiff_t i = 0; i < r.finding_count; i++) {
 		struct report_finding *f = &r.findings[i];
-		f->rule = f->subject = f->name = f->message = f->cause = f->fix = f->why =
-			f->source_file = f->scope = MARKUP;
+		f->rule = f->subject = f->name = f->message = f->cause = f->fix = f->source_file =
+			f->scope = MARKUP;
 		surround(f, MARKUP);
 	}
 	for (ptrdiff_t i = 0; i < r.result_count; i++)
 		r.results[i].name = r.results[i].title = r.results[i].reason = r.results[i].todo =
-			MARKUP;
+			r.results[i].why = MARKUP;
 	struct str html = page_of(r);
 	assert_false(str_contains(html, STR("<img")));
 	assert_int_equal(count_of(html, STR("<script")), 1); /* the page's own */
