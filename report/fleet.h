@@ -37,41 +37,46 @@ struct str fleet_text(
 struct str fleet_number_text(double value, enum unit unit, struct arena *keep);
 /* "2026-11-13 to 2026-11-20" */
 struct str fleet_window_text(const struct fleet_report *r, struct arena *keep);
-/* "40 of 42 runs could be judged": how much of the fleet all other numbers speak of. */
-struct str fleet_coverage_text(const struct fleet_report *r, struct arena *keep);
-/* The numbers of that sentence; both 0 when no run was found. */
+/* How many runs of the window could be judged; both 0 when no run was found. */
 void fleet_coverage(const struct fleet_report *r, double *judged, double *runs);
 /* The first row of FLEET_TOTALS is of this window: some run of it was usable. */
 bool fleet_has_week(const struct fleet_report *r);
 /* What it means that an answer has no rows; without a usable run, not that all is well. */
 struct str fleet_none_text(const struct fleet_report *r, int id);
-/* "The fleet runs at 45.1% (44.0% before) of its roofline", and its MFU; missing when unknown. */
-struct str fleet_goodput_text(const struct fleet_report *r, struct arena *keep);
-/* "1 expected capture did not come; 2 workloads stopped"; missing when nothing new is missing. */
-struct str fleet_missing_text(const struct fleet_report *r, struct arena *keep);
-/* "Over budget: vision could have $3,100 back, and may have $2,000"; missing: none is. */
-struct str fleet_budget_text(const struct fleet_report *r, struct arena *keep);
-/* "1 machine is slow in several workloads: host-7 (4 of 4 workloads)"; missing: none is. */
-struct str fleet_machines_text(const struct fleet_report *r, struct arena *keep);
-/* "1 run is dated more than a window after this one"; missing when there is none. */
-struct str fleet_later_text(const struct fleet_report *r, struct arena *keep);
 /* What the fleet file expects did not come, or nothing at all did. */
 bool fleet_is_silent(const struct fleet_report *r);
-/* "2 workloads ran on CPUs only, which count for no chips"; missing when there are none. */
-struct str fleet_cpus_text(const struct fleet_report *r, struct arena *keep);
 /* Money is of part of the chip-hours that stand beside it: no price is known of the others. */
 bool fleet_is_part_priced(const struct fleet_answer *a, ptrdiff_t row);
-/* "13.4 of 64 chips": what settling every finding gives back; missing when nothing is known. */
-struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep);
+/* "12.3 of 64 chips", or chip-hours and money where the usage file tells them. */
+struct str fleet_back_text(const struct fleet_answer *a, ptrdiff_t row, struct arena *keep);
+/* Of a row of FLEET_MISSING: what was due, what came and when it was last seen. */
+struct str fleet_absence_text(const struct fleet_answer *a, ptrdiff_t row, struct arena *keep);
 
-/*
- * "2 problems new, 3 fixed; 4 workloads slower, 1 faster".  Where the window before is empty, that
- * others are older: a clock that is ahead moves the window away from them.  Else missing.
- */
-struct str fleet_news_text(const struct fleet_report *r, struct arena *keep);
-/* Its two halves; missing where there is no window before to hold this one against. */
-struct str fleet_problems_text(const struct fleet_report *r, struct arena *keep);
-struct str fleet_moves_text(const struct fleet_report *r, struct arena *keep);
+/* What is said of a fleet, whatever the document, in this order. */
+enum fleet_said {
+	SAID_COVERAGE, /* "40 of 42 runs could be judged": what all other numbers speak of */
+	SAID_MISSING,  /* "1 expected workload did not come; 2 workloads stopped" */
+	SAID_LATER,    /* "1 run is dated more than a window after this one" */
+	SAID_BUDGET,   /* "Over budget: vision could have $3,100 back, and may have $2,000" */
+	SAID_GOODPUT,  /* "The fleet runs at 45.1% (44.0% before) of its roofline", and its MFU */
+	SAID_PROMISE,  /* what all fixes together give back */
+	SAID_OWNER,    /* "Most of it is with vision: 13.4 of 64 chips" */
+	SAID_MACHINES, /* "1 machine is slow in several workloads: host-7 (4 of 4 workloads)" */
+	SAID_CPUS,     /* "2 workloads ran on CPUs only, which count for no chips" */
+	/*
+	 * "2 problems new, 3 fixed; 4 workloads slower, 1 faster".  Where the window before is
+	 * empty, that others are older: a clock that is ahead moves the window away from them.
+	 */
+	SAID_NEWS,
+	SAID_ALL,
+	SAID_PROBLEMS = SAID_ALL, /* the halves of the news; missing without a window before */
+	SAID_MOVES,
+	SAIDS
+};
+/* A sentence without its point; missing where there is nothing to say. */
+struct str fleet_said(const struct fleet_report *r, enum fleet_said what, struct arena *keep);
+/* All sentences but those of `left_out`, which is made of 1 << SAID_... */
+struct str fleet_paragraph(const struct fleet_report *r, unsigned left_out, struct arena *keep);
 
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out);
 void report_fleet_json(const struct fleet_report *r, struct out *out);

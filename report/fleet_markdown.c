@@ -40,22 +40,8 @@ static void put_answer(const struct fleet_report *r, int id, struct arena *keep,
 
 void report_fleet_markdown(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
-	const struct str sentences[] = { fleet_coverage_text(r, keep), fleet_missing_text(r, keep),
-		fleet_later_text(r, keep), fleet_budget_text(r, keep), fleet_goodput_text(r, keep),
-		fleet_promise_text(r, keep), fleet_machines_text(r, keep), fleet_cpus_text(r, keep),
-		fleet_news_text(r, keep) };
-	out_fmt(out, "# Fleet, %.*s\n\n", STR_ARG(fleet_window_text(r, keep)));
-	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
-		struct str s = sentences[i];
-		if (!s.p)
-			continue;
-		/* Sentences begin with a capital, or with a number. */
-		bool is_small = s.p[0] >= 'a' && s.p[0] <= 'z';
-		out_z(out, i ? " " : "");
-		out_char(out, is_small ? (char)(s.p[0] - 'a' + 'A') : s.p[0]);
-		out_fmt(out, "%.*s.", STR_ARG(str_from_offset(s, 1)));
-	}
-	out_char(out, '\n');
+	out_fmt(out, "# Fleet, %.*s\n\n%.*s\n", STR_ARG(fleet_window_text(r, keep)),
+		STR_ARG(fleet_paragraph(r, 0, keep)));
 	for (int id = 0; id < FLEET_COUNT; id++) {
 		struct out *part = out_memory(keep);
 		bool is_empty = !r->answers[id].count;

@@ -65,20 +65,6 @@ static struct str chips_text(double count, struct arena *keep)
 	return arena_fmt(keep, "%.*s chip%s", STR_ARG(text), str_eq(text, STR("1")) ? "" : "s");
 }
 
-/* "12.3 chips", or chip-hours and money where the usage file tells them. */
-static struct str back_text(const struct fleet_answer *a, ptrdiff_t row, struct arena *keep)
-{
-	double hours = real(a, row, "chip_hours_back"), dollars = real(a, row, "dollars_back");
-	if (hours >= 0 && dollars >= 0)
-		return arena_fmt(keep, "%s%.*s, %.*s chip-hours",
-			fleet_is_part_priced(a, row) ? "at least " : "",
-			STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)),
-			STR_ARG(count_text(hours, keep)));
-	if (hours >= 0)
-		return arena_fmt(keep, "%.*s chip-hours", STR_ARG(count_text(hours, keep)));
-	return chips_text(real(a, row, "chips_back"), keep);
-}
-
 /* ---- items ----------------------------------------------------------------------------------- */
 
 /* An item's heading and text before they are cut. */
@@ -91,19 +77,11 @@ struct draft {
 static void put_missing(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
 {
 	struct message_item *m = d->item;
-	struct str due = prose(a, row, "due", d->keep), last = prose(a, row, "last_seen", d->keep);
 	m->state = STR("missing");
 	m->mark = STR("\xf0\x9f\x95\xb3");
 	m->owner = name(a, row, "owner", d->keep);
 	out_fmt(d->heading, "Missing: %.*s", STR_ARG(m->workload));
-	if (real(a, row, "wanted") > 0)
-		out_fmt(next(d->text), "%.0f of %.0f expected captures came", real(a, row, "came"),
-			real(a, row, "wanted"));
-	if (due.p)
-		out_fmt(next(d->text), "the capture of %.*s did not come",
-			STR_ARG(str_head(due, 10)));
-	if (last.p)
-		out_fmt(next(d->text), "last seen on %.*s", STR_ARG(str_head(last, 10)));
+	out_str(d->text, fleet_absence_text(a, row, d->keep));
 	part_owner(d->text, m->owner);
 }
 
@@ -117,8 +95,8 @@ static void put_waste(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 	m->rule = name(a, row, "top_rule", d->keep);
 	m->owner = name(a, row, "owner", d->keep);
 	m->chips = real(a, row, "chips_back");
-	out_fmt(d->heading, "%.*s could be had back: %.*s", STR_ARG(back_text(a, row, d->keep)),
-		STR_ARG(m->workload));
+	out_fmt(d->heading, "%.*s could be had back: %.*s",
+		STR_ARG(fleet_back_text(a, row, d->keep)), STR_ARG(m->workload));
 	part_costliest(d->text, m->rule);
 	out_fmt(next(d->text), "%.*s of its step time", STR_ARG(ratio_text(d->keep, share)));
 	if (before >= 0)
@@ -139,7 +117,7 @@ static void put_rule(const struct fleet_answer *a, ptrdiff_t row, struct draft *
 	m->message = prose(a, row, "example", d->keep);
 	out_fmt(d->heading, "%.*s: ", STR_ARG(m->rule));
 	if (m->chips >= 0)
-		out_fmt(d->heading, "%.*s in ", STR_ARG(back_text(a, row, d->keep)));
+		out_fmt(d->heading, "%.*s in ", STR_ARG(fleet_back_text(a, row, d->keep)));
 	out_fmt(d->heading, "%.0f workload%s", workloads, workloads == 1 ? "" : "s");
 	out_fmt(next(d->text), "%.*s", STR_ARG(prose(a, row, "title", d->keep)));
 	if (m->message.len)
@@ -155,7 +133,8 @@ static void put_machine(const struct fleet_answer *a, ptrdiff_t row, struct draf
 	m->chips = real(a, row, "chips_back");
 	out_fmt(d->heading, "Slow machine: %.*s", STR_ARG(name(a, row, "host", d->keep)));
 	if (m->chips >= 0)
-		out_fmt(d->heading, ", for which %.*s wait", STR_ARG(back_text(a, row, d->keep)));
+		out_fmt(d->heading, ", for which %.*s wait",
+			STR_ARG(fleet_back_text(a, row, d->keep)));
 	out_fmt(next(d->text),
 		"%.2f times the median device of its jobs, in %.0f of %.0f workloads",
 		real(a, row, "slowness"), real(a, row, "workloads"), real(a, row, "of_workloads"));
@@ -365,51 +344,6 @@ static struct template_list items_of(const struct fleet_report *r, ptrdiff_t sho
 
 /* ---- the head -------------------------------------------------------------------------------- */
 
-static void part_ratio(const struct fleet_answer *totals, struct str column, const char *what,
-	struct out *o, struct arena *keep)
-{
-	struct str now = fleet_ratio_text(totals, 0, column, keep);
-	struct str before = fleet_ratio_text(totals, 1, column, keep);
-	if (!now.p)
-		return;
-	out_fmt(next(o), "%.*s %s", STR_ARG(now), what);
-	if (before.p)
-		out_fmt(o, " (%.*s before)", STR_ARG(before));
-}
-
-static struct str summary_of(const struct fleet_report *r, bool has_week, struct arena *keep)
-{
-	static const struct {
-		const char *column, *word;
-	} counts[] = { { "new_problems", "new" }, { "fixed_problems", "fixed" },
-		{ "slower", "slower" }, { "faster", "faster" } };
-	const struct fleet_answer *totals = &r->answers[FLEET_TOTALS];
-	const struct fleet_answer *owners = &r->answers[FLEET_BY_OWNER];
-	struct out *o = out_memory(keep);
-	out_fmt(next(o), "%.*s", STR_ARG(fleet_coverage_text(r, keep)));
-	if (has_week) {
-		part_ratio(totals, STR("roofline_ratio"), "of the roofline", o, keep);
-		part_ratio(totals, STR("mfu"), "MFU", o, keep);
-	}
-	if (fleet_cpus_text(r, keep).p)
-		out_str(next(o), fleet_cpus_text(r, keep));
-	if (owners->count > 1 && real(owners, 0, "chips_back") > 0) {
-		/* The owner "unknown" is none. */
-		struct str who = name(owners, 0, "group", keep);
-		out_fmt(next(o), "most with %.*s: %.*s",
-			STR_ARG(str_eq(who, STR("unknown")) ? STR("no owner named") : who),
-			STR_ARG(back_text(owners, 0, keep)));
-	}
-	if (has_week) {
-		for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-			double count = real(totals, 0, counts[i].column);
-			if (count > 0)
-				out_fmt(next(o), "%.0f %s", count, counts[i].word);
-		}
-	}
-	return out_text(o);
-}
-
 static void set_totals(struct message *m, const struct fleet_answer *totals)
 {
 	m->workloads = real(totals, 0, "workloads");
@@ -432,7 +366,7 @@ static struct message make(
 	const struct fleet_report *r = of;
 	struct message m = message_empty();
 	bool has_week = fleet_has_week(r);
-	struct str promise = fleet_promise_text(r, keep);
+	struct str promise = fleet_said(r, SAID_PROMISE, keep);
 	m.event = STR("fleet");
 	m.word = STR("FLEET");
 	m.mark = STR("\xf0\x9f\x93\x8a");
@@ -442,7 +376,9 @@ static struct message make(
 	m.change = promise.p  ? promise
 		   : has_week ? STR("No run in this window was on a chip")
 			      : STR("No usable run in this window");
-	m.summary = summary_of(r, has_week, keep);
+	/* What gives back what is the change; what is missing is told item by item. */
+	m.summary = text_cut(keep,
+		fleet_paragraph(r, 1u << SAID_PROMISE | 1u << SAID_MISSING, keep), room->text);
 	m.version = r->tool_version;
 	m.from = r->window.from;
 	m.to = r->window.to;

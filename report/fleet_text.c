@@ -209,7 +209,7 @@ void fleet_coverage(const struct fleet_report *r, double *judged, double *runs)
 	}
 }
 
-struct str fleet_coverage_text(const struct fleet_report *r, struct arena *keep)
+static struct str coverage_text(const struct fleet_report *r, struct arena *keep)
 {
 	double all, judged;
 	fleet_coverage(r, &judged, &all);
@@ -245,7 +245,7 @@ static void put_ratio(
 		out_fmt(out, " (%.*s before)", STR_ARG(before));
 }
 
-struct str fleet_goodput_text(const struct fleet_report *r, struct arena *keep)
+static struct str goodput_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	ptrdiff_t row = this_window(r);
@@ -303,7 +303,7 @@ static void put_hours(
 			STR_ARG(count_text(outside, keep)));
 }
 
-struct str fleet_promise_text(const struct fleet_report *r, struct arena *keep)
+static struct str promise_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	ptrdiff_t row = this_window(r);
@@ -338,7 +338,7 @@ static ptrdiff_t count_new(const struct fleet_answer *a, struct str what)
 	return count;
 }
 
-struct str fleet_missing_text(const struct fleet_report *r, struct arena *keep)
+static struct str missing_text(const struct fleet_report *r, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 	for (size_t i = 0; i < sizeof(absences) / sizeof(absences[0]); i++) {
@@ -350,7 +350,7 @@ struct str fleet_missing_text(const struct fleet_report *r, struct arena *keep)
 	return out_text(o).len ? out_text(o) : MISSING;
 }
 
-struct str fleet_budget_text(const struct fleet_report *r, struct arena *keep)
+static struct str budget_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_BUDGETS];
 	struct out *o = out_memory(keep);
@@ -370,7 +370,7 @@ struct str fleet_budget_text(const struct fleet_report *r, struct arena *keep)
 	return out_text(o).len ? out_text(o) : MISSING;
 }
 
-struct str fleet_later_text(const struct fleet_report *r, struct arena *keep)
+static struct str later_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_QUALITY];
 	for (ptrdiff_t i = 0; i < a->count; i++) {
@@ -391,7 +391,7 @@ bool fleet_is_silent(const struct fleet_report *r)
 	return runs == 0 || count_new(&r->answers[FLEET_MISSING], STR("expected")) > 0;
 }
 
-struct str fleet_cpus_text(const struct fleet_report *r, struct arena *keep)
+static struct str cpus_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	double cpus = real_at(a, this_window(r), STR("cpu_workloads"));
@@ -412,7 +412,7 @@ static bool has_before(const struct fleet_report *r)
 	return fleet_has_week(r) && r->answers[FLEET_TOTALS].count > 1;
 }
 
-struct str fleet_problems_text(const struct fleet_report *r, struct arena *keep)
+static struct str problems_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	struct out *o = out_memory(keep);
@@ -432,7 +432,7 @@ struct str fleet_problems_text(const struct fleet_report *r, struct arena *keep)
 	return out_text(o);
 }
 
-struct str fleet_moves_text(const struct fleet_report *r, struct arena *keep)
+static struct str moves_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	struct out *o = out_memory(keep);
@@ -443,7 +443,7 @@ struct str fleet_moves_text(const struct fleet_report *r, struct arena *keep)
 	return out_text(o);
 }
 
-struct str fleet_news_text(const struct fleet_report *r, struct arena *keep)
+static struct str news_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	double older = real_at(a, this_window(r), STR("older_runs"));
@@ -452,77 +452,11 @@ struct str fleet_news_text(const struct fleet_report *r, struct arena *keep)
 			older == 1 ? "is" : "are");
 	if (!has_before(r))
 		return MISSING;
-	return arena_fmt(keep, "%.*s; %.*s", STR_ARG(fleet_problems_text(r, keep)),
-		STR_ARG(fleet_moves_text(r, keep)));
+	return arena_fmt(
+		keep, "%.*s; %.*s", STR_ARG(problems_text(r, keep)), STR_ARG(moves_text(r, keep)));
 }
 
-/* ---- a terminal ------------------------------------------------------------------------------ */
-
-/* By what they are ranked: money where all of it is known, chip-hours where they are. */
-static void put_back(
-	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
-{
-	double hours = real_at(a, row, STR("chip_hours_back"));
-	double chips = real_at(a, row, STR("chips")), back = real_at(a, row, STR("chips_back"));
-	double dollars = real_at(a, row, STR("dollars_back"));
-	if (dollars >= 0)
-		out_fmt(out, "  %7.*s  ", STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)));
-	else if (hours >= 0)
-		out_fmt(out, "  %7.*s chip-hours  ", STR_ARG(count_text(hours, keep)));
-	else if (back >= 0)
-		out_fmt(out, "  %5.*s of %.*s chip%s  ", STR_ARG(count_text(back, keep)),
-			STR_ARG(count_text(chips, keep)), chips == 1 ? "" : "s");
-	else
-		out_fmt(out, "  %5.*s of a step  ",
-			STR_ARG(ratio_text(keep, real_at(a, row, STR("share")))));
-}
-
-static void put_first(const struct fleet_report *r, struct arena *keep, struct out *out)
-{
-	const struct fleet_answer *a = &r->answers[FLEET_RANKING];
-	enum { SHOWN = 5 };
-	for (ptrdiff_t i = 0; i < a->count && i < SHOWN; i++) {
-		struct str rule = fleet_cell(a, i, STR("top_rule"))->text;
-		put_back(a, i, keep, out);
-		out_str(out, text_clean(keep, fleet_cell(a, i, STR("workload"))->text));
-		if (rule.p)
-			out_fmt(out, " (%.*s)", STR_ARG(text_clean(keep, rule)));
-		out_char(out, '\n');
-	}
-	if (a->total > SHOWN)
-		out_fmt(out, "  and %td more workload%s\n", a->total - SHOWN,
-			a->total - SHOWN == 1 ? "" : "s");
-}
-
-static void put_missing(const struct fleet_report *r, struct arena *keep, struct out *out)
-{
-	const struct fleet_answer *a = &r->answers[FLEET_MISSING];
-	struct str missing = fleet_missing_text(r, keep);
-	enum { SHOWN = 5 };
-	if (!missing.p)
-		return;
-	out_fmt(out, "%.*s:\n", STR_ARG(missing));
-	for (ptrdiff_t i = 0, shown = 0; i < a->count && shown < SHOWN; i++) {
-		struct str due = fleet_cell(a, i, STR("due"))->text;
-		struct str last = fleet_cell(a, i, STR("last_seen"))->text;
-		if (!(real_at(a, i, STR("is_new")) > 0))
-			continue;
-		shown++;
-		out_fmt(out, "  %.*s",
-			STR_ARG(text_clean(keep, fleet_cell(a, i, STR("workload"))->text)));
-		if (real_at(a, i, STR("wanted")) > 0)
-			out_fmt(out, ": %.0f of %.0f captures came", real_at(a, i, STR("came")),
-				real_at(a, i, STR("wanted")));
-		if (due.p)
-			out_fmt(out, ": due on %.*s", STR_ARG(moment_text(due, keep)));
-		if (last.p)
-			out_fmt(out, "%s last seen on %.*s", due.p ? "," : ":",
-				STR_ARG(moment_text(last, keep)));
-		out_char(out, '\n');
-	}
-}
-
-struct str fleet_machines_text(const struct fleet_report *r, struct arena *keep)
+static struct str machines_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_MACHINES];
 	enum { SHOWN = 3 };
@@ -540,28 +474,137 @@ struct str fleet_machines_text(const struct fleet_report *r, struct arena *keep)
 	return out_text(o);
 }
 
+struct str fleet_back_text(const struct fleet_answer *a, ptrdiff_t row, struct arena *keep)
+{
+	double hours = real_at(a, row, STR("chip_hours_back")),
+	       chips = real_at(a, row, STR("chips"));
+	double dollars = real_at(a, row, STR("dollars_back"));
+	struct str back = count_text(hours >= 0 ? hours : real_at(a, row, STR("chips_back")), keep);
+	if (hours >= 0 && dollars >= 0)
+		return arena_fmt(keep, "%s%.*s, %.*s chip-hours",
+			fleet_is_part_priced(a, row) ? "at least " : "",
+			STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)), STR_ARG(back));
+	if (hours >= 0)
+		return arena_fmt(keep, "%.*s chip-hours", STR_ARG(back));
+	if (chips >= 0)
+		return arena_fmt(keep, "%.*s of %.*s chip%s", STR_ARG(back),
+			STR_ARG(count_text(chips, keep)), chips == 1 ? "" : "s");
+	return arena_fmt(keep, "%.*s chip%s", STR_ARG(back), str_eq(back, STR("1")) ? "" : "s");
+}
+
+static struct str owner_text(const struct fleet_report *r, struct arena *keep)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_BY_OWNER];
+	if (a->count < 2 || !(real_at(a, 0, STR("chips_back")) > 0))
+		return MISSING;
+	/* The owner "unknown" is none. */
+	struct str who = text_clean(keep, fleet_cell(a, 0, STR("group"))->text);
+	bool is_named = !str_eq(who, STR("unknown"));
+	return arena_fmt(keep, "Most of it %s%.*s: %.*s", is_named ? "is with " : "has no owner",
+		STR_ARG(is_named ? who : STR("")), STR_ARG(fleet_back_text(a, 0, keep)));
+}
+
+struct str fleet_said(const struct fleet_report *r, enum fleet_said what, struct arena *keep)
+{
+	static struct str (*const says[SAIDS])(const struct fleet_report *, struct arena *) = {
+		[SAID_COVERAGE] = coverage_text,
+		[SAID_MISSING] = missing_text,
+		[SAID_LATER] = later_text,
+		[SAID_BUDGET] = budget_text,
+		[SAID_GOODPUT] = goodput_text,
+		[SAID_PROMISE] = promise_text,
+		[SAID_OWNER] = owner_text,
+		[SAID_MACHINES] = machines_text,
+		[SAID_CPUS] = cpus_text,
+		[SAID_NEWS] = news_text,
+		[SAID_PROBLEMS] = problems_text,
+		[SAID_MOVES] = moves_text,
+	};
+	return says[what](r, keep);
+}
+
+struct str fleet_paragraph(const struct fleet_report *r, unsigned left_out, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	for (int i = 0; i < SAID_ALL; i++) {
+		struct str s = fleet_said(r, (enum fleet_said)i, keep);
+		if (!s.p || left_out & 1u << i)
+			continue;
+		/* Sentences begin with a capital, or with a number. */
+		bool is_small = s.p[0] >= 'a' && s.p[0] <= 'z';
+		out_z(o, out_text(o).len ? " " : "");
+		out_char(o, is_small ? (char)(s.p[0] - 'a' + 'A') : s.p[0]);
+		out_fmt(o, "%.*s.", STR_ARG(str_from_offset(s, 1)));
+	}
+	return out_text(o);
+}
+
+/* ---- a terminal ------------------------------------------------------------------------------ */
+
+enum { ROWS = 5 }; /* of a list */
+
+static void put_first(const struct fleet_report *r, struct arena *keep, struct out *out)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_RANKING];
+	for (ptrdiff_t i = 0; i < a->count && i < ROWS; i++) {
+		struct str rule = fleet_cell(a, i, STR("top_rule"))->text;
+		struct str back = fleet_back_text(a, i, keep);
+		if (fleet_cell(a, i, STR("chips_back"))->is_null)
+			back = arena_fmt(keep, "%.*s of a step",
+				STR_ARG(ratio_text(keep, real_at(a, i, STR("share")))));
+		out_fmt(out, "  %16.*s  %.*s", STR_ARG(back),
+			STR_ARG(text_clean(keep, fleet_cell(a, i, STR("workload"))->text)));
+		if (rule.p)
+			out_fmt(out, " (%.*s)", STR_ARG(text_clean(keep, rule)));
+		out_char(out, '\n');
+	}
+	if (a->total > ROWS)
+		out_fmt(out, "  and %td more workload%s\n", a->total - ROWS,
+			a->total - ROWS == 1 ? "" : "s");
+}
+
+struct str fleet_absence_text(const struct fleet_answer *a, ptrdiff_t row, struct arena *keep)
+{
+	struct str due = fleet_cell(a, row, STR("due"))->text;
+	struct str last = fleet_cell(a, row, STR("last_seen"))->text;
+	struct out *o = out_memory(keep);
+	if (real_at(a, row, STR("wanted")) > 0)
+		out_fmt(o, "; %.0f of %.0f expected captures came", real_at(a, row, STR("came")),
+			real_at(a, row, STR("wanted")));
+	if (due.p)
+		out_fmt(o, "; the capture of %.*s did not come", STR_ARG(moment_text(due, keep)));
+	if (last.p)
+		out_fmt(o, "; last seen on %.*s", STR_ARG(moment_text(last, keep)));
+	return str_from_offset(out_text(o), out_text(o).len ? 2 : 0);
+}
+
+static void put_missing(const struct fleet_report *r, struct arena *keep, struct out *out)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_MISSING];
+	for (ptrdiff_t i = 0, shown = 0; i < a->count && shown < ROWS; i++) {
+		struct str told = fleet_absence_text(a, i, keep);
+		if (!(real_at(a, i, STR("is_new")) > 0))
+			continue;
+		shown++;
+		out_fmt(out, "  %.*s%s%.*s\n",
+			STR_ARG(text_clean(keep, fleet_cell(a, i, STR("workload"))->text)),
+			told.len ? ": " : "", STR_ARG(told));
+	}
+}
+
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
-	struct str machines = fleet_machines_text(r, keep);
-	struct str goodput = fleet_goodput_text(r, keep), promise = fleet_promise_text(r, keep);
-	struct str news = fleet_news_text(r, keep), cpus = fleet_cpus_text(r, keep);
-	struct str later = fleet_later_text(r, keep), budget = fleet_budget_text(r, keep);
-	out_fmt(out, "%.*s: %.*s\n", STR_ARG(fleet_window_text(r, keep)),
-		STR_ARG(fleet_coverage_text(r, keep)));
-	put_missing(r, keep, out);
-	if (later.p)
-		out_fmt(out, "%.*s.\n", STR_ARG(later));
-	if (budget.p)
-		out_fmt(out, "%.*s.\n", STR_ARG(budget));
-	if (goodput.p)
-		out_fmt(out, "%.*s.\n", STR_ARG(goodput));
-	if (promise.p)
-		out_fmt(out, "%.*s:\n", STR_ARG(promise));
-	put_first(r, keep, out);
-	if (machines.p)
-		out_fmt(out, "%.*s.\n", STR_ARG(machines));
-	if (cpus.p)
-		out_fmt(out, "%.*s.\n", STR_ARG(cpus));
-	if (news.p)
-		out_fmt(out, "%.*s.\n", STR_ARG(news));
+	out_fmt(out, "%.*s: ", STR_ARG(fleet_window_text(r, keep)));
+	for (int i = 0; i < SAID_ALL; i++) {
+		struct str s = fleet_said(r, (enum fleet_said)i, keep);
+		const char *end = i == SAID_COVERAGE			   ? ""
+				  : i == SAID_MISSING || i == SAID_PROMISE ? ":"
+									   : ".";
+		if (s.p)
+			out_fmt(out, "%.*s%s\n", STR_ARG(s), end);
+		if (i == SAID_MISSING && s.p)
+			put_missing(r, keep, out);
+		if (i == SAID_PROMISE)
+			put_first(r, keep, out);
+	}
 }

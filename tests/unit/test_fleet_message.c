@@ -103,10 +103,11 @@ static void a_week(void **state)
 	struct str text = write(NOTICE_SLACK, &r);
 	assert_has(text, "rooflint: the fleet, 2026-01-08 00:00 to 2026-01-15 00:00 UTC*\\n"
 			 "All fixes together give back the work of 4 of 40 chips");
-	assert_has(text, "5 of 6 runs could be judged; 50.0% of the roofline (50.0% before); "
-			 "1 new; 1 fixed; 1 slower; 1 faster");
-	assert_has(text, "*2 chips could be had back: slower*\\ncopy-share costs most; 25.0% of "
-			 "its step time (0% before); 50.0% of its roofline; owner: team \\\"a");
+	assert_has(text, "5 of 6 runs could be judged. The fleet runs at 50.0% (50.0% before) of "
+			 "its roofline. 1 problem new, 1 fixed; 1 workload slower, 1 faster.");
+	assert_has(text,
+		"*2 of 8 chips could be had back: slower*\\ncopy-share costs most; 25.0% of "
+		"its step time (0% before); 50.0% of its roofline; owner: team \\\"a");
 	assert_has(text, "*copy-share: 4 chips in 2 workloads*\\nCopies are cheap; for example: "
 			 "copies 3 GiB\"");
 	assert_has(text, "*New: copy-share in slower*\\ncopies 3 GiB; costs 2 chips");
@@ -160,7 +161,8 @@ static void a_range(void **state)
 	f.roofline_ratio_hi = 0.75;
 	take(&f);
 	struct fleet_report r = answer();
-	assert_has(write(NOTICE_SLACK, &r), "50.0% to 75.0% of the roofline (50.0% before)");
+	assert_has(
+		write(NOTICE_SLACK, &r), "runs at 50.0% to 75.0% (50.0% before) of its roofline.");
 	struct out *o = out_memory(&keep);
 	report_fleet_text(&r, &keep, o);
 	assert_has(out_text(o), "The fleet runs at 50.0% to 75.0% (50.0% before) of its roofline.");
@@ -187,7 +189,7 @@ static void usage_of_others(void **state)
 	(void)state;
 	struct str text = told_with_usage("workload,chip_hours\n/mnt/a,1000\n");
 	assert_has(text, "2 of 8 chips; the usage file lists none of these workloads");
-	assert_has(text, "50.0% of the roofline");
+	assert_has(text, "runs at 50.0% of its roofline.");
 }
 
 static void nothing_to_say(void **state)
@@ -196,7 +198,7 @@ static void nothing_to_say(void **state)
 	struct fleet_report r = answer();
 	for (int kind = 0; kind < NOTICE_KINDS; kind++) {
 		struct str text = write((enum notice_kind)kind, &r);
-		assert_has(text, kind == NOTICE_WEBHOOK ? "no run was found in this window"
+		assert_has(text, kind == NOTICE_WEBHOOK ? "No run was found in this window."
 							: "No usable run in this window");
 		assert_lacks(text, "\"items\":[]");
 		assert_lacks(text, "\"fields\":[]");
