@@ -45,8 +45,6 @@ bool fleet_has_week(const struct fleet_report *r);
 struct str fleet_none_text(const struct fleet_report *r, int id);
 /* What the fleet file expects did not come, or nothing at all did. */
 bool fleet_is_silent(const struct fleet_report *r);
-/* Money is of part of the chip-hours that stand beside it: no price is known of the others. */
-bool fleet_is_part_priced(const struct fleet_answer *a, ptrdiff_t row);
 /* "12.3 of 64 chips", or chip-hours and money where the usage file tells them. */
 struct str fleet_back_text(const struct fleet_answer *a, ptrdiff_t row, struct arena *keep);
 /* Of a row of FLEET_MISSING: what was due, what came and when it was last seen. */

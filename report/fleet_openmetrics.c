@@ -47,6 +47,13 @@ static void put_value(struct out *o, double value)
 	out_char(o, '\n');
 }
 
+static void put_gauge(struct out *o, struct str name, const char *help, double value)
+{
+	metrics_family(o, name, NULL, str_from(help));
+	out_str(o, name);
+	put_value(o, value);
+}
+
 static void put_fleet(const struct fleet_answer *a, const struct metric *m, struct out *o)
 {
 	const struct fleet_cell *cell = fleet_cell(a, 0, m->column);
@@ -80,23 +87,14 @@ static void put_workloads(
 void report_fleet_openmetrics(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
 	const struct fleet_answer *missing = &r->answers[FLEET_MISSING];
-	struct str name = STR("rooflint_fleet_missing");
 	double judged, runs, newly = 0;
 	fleet_coverage(r, &judged, &runs);
-	metrics_family(
-		out, STR("rooflint_fleet_runs"), NULL, STR("runs of the window that were found"));
-	out_z(out, "rooflint_fleet_runs");
-	put_value(out, runs);
-	metrics_family(
-		out, STR("rooflint_fleet_judged_runs"), NULL, STR("those that could be judged"));
-	out_z(out, "rooflint_fleet_judged_runs");
-	put_value(out, judged);
+	put_gauge(out, STR("rooflint_fleet_runs"), "runs of the window that were found", runs);
+	put_gauge(out, STR("rooflint_fleet_judged_runs"), "those that could be judged", judged);
 	for (ptrdiff_t i = 0; i < missing->count; i++)
 		newly += fleet_cell(missing, i, STR("is_new"))->real > 0;
-	metrics_family(
-		out, name, NULL, STR("what did not come for the first time, or was expected"));
-	out_str(out, name);
-	put_value(out, newly);
+	put_gauge(out, STR("rooflint_fleet_missing"),
+		"what did not come for the first time, or was expected", newly);
 	for (size_t i = 0; i < COUNT(of_fleet) && fleet_has_week(r); i++)
 		put_fleet(&r->answers[FLEET_TOTALS], &of_fleet[i], out);
 	for (size_t i = 0; i < COUNT(of_workload); i++)

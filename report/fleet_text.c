@@ -117,7 +117,8 @@ static double most_at(
 	return real_at(a, row, arena_fmt(keep, "%.*s_hi", STR_ARG(column)));
 }
 
-bool fleet_is_part_priced(const struct fleet_answer *a, ptrdiff_t row)
+/* Money is of part of the chip-hours that stand beside it: no price is known of the others. */
+static bool is_part_priced(const struct fleet_answer *a, ptrdiff_t row)
 {
 	double hours = real_at(a, row, STR("chip_hours_back"));
 	return real_at(a, row, STR("priced_hours_back")) < hours;
@@ -142,7 +143,7 @@ static struct str number_text(
 		return STR("<0.001");
 	if (fleet_head(c->name).kind == HEAD_LOSS && value > 0)
 		return arena_fmt(keep, "+%.*s", STR_ARG(text));
-	if (c->unit == UNIT_DOLLARS && fleet_is_part_priced(a, row))
+	if (c->unit == UNIT_DOLLARS && is_part_priced(a, row))
 		return arena_fmt(keep, "\xe2\x89\xa5 %.*s", STR_ARG(text));
 	if (str_eq(c->name, STR("chips_back")) && real_at(a, row, STR("chips")) >= 0)
 		return arena_fmt(keep, "%.*s of %.*s", STR_ARG(text),
@@ -295,7 +296,7 @@ static void put_hours(
 			STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)),
 			STR_ARG(fleet_number_text(
 				real_at(a, row, STR("listed_dollars")), UNIT_DOLLARS, keep)));
-	if (dollars >= 0 && fleet_is_part_priced(a, row))
+	if (dollars >= 0 && is_part_priced(a, row))
 		out_fmt(out, " for the %.*s of them that have a price",
 			STR_ARG(count_text(real_at(a, row, STR("priced_hours_back")), keep)));
 	if (outside > 0)
@@ -482,7 +483,7 @@ struct str fleet_back_text(const struct fleet_answer *a, ptrdiff_t row, struct a
 	struct str back = count_text(hours >= 0 ? hours : real_at(a, row, STR("chips_back")), keep);
 	if (hours >= 0 && dollars >= 0)
 		return arena_fmt(keep, "%s%.*s, %.*s chip-hours",
-			fleet_is_part_priced(a, row) ? "at least " : "",
+			is_part_priced(a, row) ? "at least " : "",
 			STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)), STR_ARG(back));
 	if (hours >= 0)
 		return arena_fmt(keep, "%.*s chip-hours", STR_ARG(back));

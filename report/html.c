@@ -190,29 +190,6 @@ static struct html_report report_of(
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static void sum_up(const struct report_set *set, struct html_page *page, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	const char *before = ":";
-	page->icon = svg_icon(VERDICT_OFF);
-	out_fmt(o, "%lld profile%s", (long long)set->count, set->count == 1 ? "" : "s");
-	for (int v = 0; v < REPORT_VERDICTS; v++) {
-		ptrdiff_t count = 0;
-		for (ptrdiff_t i = 0; i < set->count; i++)
-			count += set->items[i].verdict == report_verdicts[v];
-		if (!count)
-			continue;
-		out_fmt(o, "%s %lld %s", before, (long long)count,
-			verdict_looks[report_verdicts[v]].profiles);
-		before = ",";
-		if (page->verdict.p)
-			continue;
-		page->verdict = verdict_name(report_verdicts[v]);
-		page->icon = svg_icon(report_verdicts[v]);
-	}
-	page->count = out_text(o);
-}
-
 struct doc_template *report_html_load(struct str dir, struct arena *keep, struct diag *err)
 {
 	return template_load(dir, STR("report.xhtml"), &html_page_record, keep, err);
@@ -226,7 +203,9 @@ void report_html(const struct report_set *set, const struct doc_template *t, str
 	struct xhtml x = xhtml_new(out, keep);
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		reports[i] = report_of(&set->items[i], set->count == 1, i < HTML_MAX_WHOLE, keep);
-	sum_up(set, &page, keep);
+	page.count = prose_profiles(set, keep);
+	page.icon = svg_icon(worst_verdict(set));
+	page.verdict = verdict_name(worst_verdict(set));
 	page.reports = LIST(reports, set->count);
 	page.title = set->count == 1 ? arena_fmt(keep, "%.*s: %.*s", STR_ARG(reports->word),
 					       STR_ARG(reports->profile))

@@ -14,46 +14,39 @@
 #define HTML_SPAN(R, F)                                                                            \
 	F(R, TEXT, text, "some words")                                                             \
 	F(R, FLAG, is_code, "they stood between backquotes")
-RECORD_STRUCT(html_span, HTML_SPAN);
 
 #define HTML_BLOCK(R, F)                                                                           \
 	F(R, LIST(html_span), spans, "the words of a paragraph")                                   \
 	F(R, TEXT, code, "lines of code, instead of spans")
-RECORD_STRUCT(html_block, HTML_BLOCK);
 
 #define HTML_FACT(R, F)                                                                            \
 	F(R, TEXT, label, "what is counted: \"Step time\"")                                        \
 	F(R, TEXT, value, "how much: \"32.5 ms\"")                                                 \
 	F(R, TEXT, note, "a remark in small print")                                                \
 	F(R, TEXT, tone, "\"bad\" or \"good\" where that can be said")
-RECORD_STRUCT(html_fact, HTML_FACT);
 
 #define HTML_COUNT(R, F)                                                                           \
 	F(R, TEXT, text, "\"2 failed\"")                                                           \
 	F(R, TEXT, verdict, "the verdict that is counted")                                         \
 	F(R, TEXT, target, "id of the section that shows them")
-RECORD_STRUCT(html_count, HTML_COUNT);
 
 #define HTML_EVIDENCE(R, F)                                                                        \
 	F(R, TEXT, role, "\"measured\" or \"limit\"")                                              \
 	F(R, TEXT, name, "column or parameter")                                                    \
 	F(R, TEXT, value, "with its unit")                                                         \
 	F(R, TEXT, meaning, "of the column")
-RECORD_STRUCT(html_evidence, HTML_EVIDENCE);
 
 #define HTML_NEIGHBOUR(R, F)                                                                       \
 	F(R, TEXT, name, "instruction")                                                            \
 	F(R, TEXT, opcode, "\"fusion\"")                                                           \
 	F(R, TEXT, shape, "of its result, with layout")                                            \
 	F(R, TEXT, bytes, "of its result, as laid out")
-RECORD_STRUCT(html_neighbour, HTML_NEIGHBOUR);
 
 #define HTML_SIDE(R, F)                                                                            \
 	F(R, TEXT, role, "takes, self, holds or gives")                                            \
 	F(R, TEXT, label, "the same for people")                                                   \
 	F(R, LIST(html_neighbour), ops, "the heaviest, in the program's order")                    \
 	F(R, TEXT, more, "how many are not listed")
-RECORD_STRUCT(html_side, HTML_SIDE);
 
 #define HTML_SUBJECT(R, F)                                                                         \
 	F(R, TEXT, id, "anchor of this one finding")                                               \
@@ -61,7 +54,6 @@ RECORD_STRUCT(html_side, HTML_SIDE);
 	F(R, TEXT, cost, "\"up to 6 ms\"")                                                         \
 	F(R, TEXT, place, "file and line")                                                         \
 	F(R, LIST(html_side), around, "where it stands in the program")
-RECORD_STRUCT(html_subject, HTML_SUBJECT);
 
 #define HTML_FINDING(R, F)                                                                         \
 	F(R, TEXT, id, "anchor of the rule: \"rule-NAME\"")                                        \
@@ -88,12 +80,10 @@ RECORD_STRUCT(html_subject, HTML_SUBJECT);
 	F(R, LIST(html_block), cause, "why it happens")                                            \
 	F(R, LIST(html_block), fix, "what to do")                                                  \
 	F(R, LIST(html_block), why, "why the rule exists")
-RECORD_STRUCT(html_finding, HTML_FINDING);
 
 #define HTML_RULE_NAME(R, F)                                                                       \
 	F(R, TEXT, name, "name of the rule")                                                       \
 	F(R, TEXT, id, "its anchor")
-RECORD_STRUCT(html_rule_name, HTML_RULE_NAME);
 
 #define HTML_TROUBLE(R, F)                                                                         \
 	F(R, LIST(html_rule_name), rules, "the rules that could not be judged")                    \
@@ -101,7 +91,6 @@ RECORD_STRUCT(html_rule_name, HTML_RULE_NAME);
 	F(R, LIST(html_span), reason, "why not")                                                   \
 	F(R, LIST(html_evidence), evidence, "what was seen")                                       \
 	F(R, LIST(html_block), todo, "what to do about it")
-RECORD_STRUCT(html_trouble, HTML_TROUBLE);
 
 #define HTML_RULE(R, F)                                                                            \
 	F(R, TEXT, name, "name of the rule")                                                       \
@@ -111,13 +100,11 @@ RECORD_STRUCT(html_trouble, HTML_TROUBLE);
 	F(R, TEXT, word, "the same for people")                                                    \
 	F(R, LIST(html_span), reason, "why it was not judged")                                     \
 	F(R, PICTURE, icon, "the sign of the verdict")
-RECORD_STRUCT(html_rule, HTML_RULE);
 
 #define HTML_NOTE(R, F)                                                                            \
 	F(R, TEXT, id, "check or diagnostic: \"RL202\"")                                           \
 	F(R, TEXT, text, "what was seen")                                                          \
 	F(R, FLAG, is_bad, "it is no good sign")
-RECORD_STRUCT(html_note, HTML_NOTE);
 
 #define HTML_PICTURE(R, F)                                                                         \
 	F(R, TEXT, id, "its anchor")                                                               \
@@ -125,28 +112,24 @@ RECORD_STRUCT(html_note, HTML_NOTE);
 	F(R, TEXT, caption, "what is seen in it")                                                  \
 	F(R, TEXT, size, "\"wide\" when it needs the whole width")                                 \
 	F(R, PICTURE, drawing, "the drawing")
-RECORD_STRUCT(html_picture, HTML_PICTURE);
 
 #define HTML_CELL(R, F)                                                                            \
 	F(R, TEXT, text, "the value with its unit")                                                \
 	F(R, TEXT, whole, "all of it, when it was cut")                                            \
 	F(R, TEXT, value, "of a number, in base units: what rows are sorted by")                   \
 	F(R, FLAG, is_number, "it is a number")
-RECORD_STRUCT(html_cell, HTML_CELL);
 
 #define HTML_COLUMN(R, F)                                                                          \
 	F(R, TEXT, name, "its head")                                                               \
 	F(R, TEXT, meaning, "what stands in it")                                                   \
 	F(R, FLAG, is_number, "its cells are numbers")                                             \
 	F(R, FLAG, is_choice, "its cells are one of a few words")
-RECORD_STRUCT(html_column, HTML_COLUMN);
 
 #define HTML_ROW(R, F)                                                                             \
 	F(R, TEXT, head, "the name the row goes by")                                               \
 	F(R, TEXT, head_whole, "all of it, when it was cut")                                       \
 	F(R, TEXT, head_value, "of a number, in base units")                                       \
 	F(R, LIST(html_cell), cells, "the other columns")
-RECORD_STRUCT(html_row, HTML_ROW);
 
 #define HTML_TABLE(R, F)                                                                           \
 	F(R, TEXT, id, "its anchor")                                                               \
@@ -155,7 +138,6 @@ RECORD_STRUCT(html_row, HTML_ROW);
 	F(R, TEXT, count, "how many rows, of how many")                                            \
 	F(R, LIST(html_column), columns, "heads of the columns")                                   \
 	F(R, LIST(html_row), rows, "the rows")
-RECORD_STRUCT(html_table, HTML_TABLE);
 
 #define HTML_CHANGE(R, F)                                                                          \
 	F(R, TEXT, time, "lost or won, per device and step: \"+1.2 ms\"")                          \
@@ -168,14 +150,12 @@ RECORD_STRUCT(html_table, HTML_TABLE);
 	F(R, TEXT, name_whole, "all of the name, when it was cut")                                 \
 	F(R, TEXT, text_whole, "the sentence with all names whole, when one was cut")              \
 	F(R, TEXT, place_whole, "all of the place, when it was cut")
-RECORD_STRUCT(html_change, HTML_CHANGE);
 
 #define HTML_CHANGES(R, F)                                                                         \
 	F(R, TEXT, title, "lost or won")                                                           \
 	F(R, LIST(html_change), rows, "the largest first")                                         \
 	F(R, TEXT, more, "how many are left out")                                                  \
 	F(R, FLAG, has_places, "some of them have a place")
-RECORD_STRUCT(html_changes, HTML_CHANGES);
 
 #define HTML_REPORT(R, F)                                                                          \
 	F(R, TEXT, id, "anchor of the report")                                                     \
@@ -214,7 +194,6 @@ RECORD_STRUCT(html_changes, HTML_CHANGES);
 	F(R, LIST(html_picture), pictures, "the pictures")                                         \
 	F(R, LIST(html_table), tables, "the tables")                                               \
 	F(R, FLAG, is_cut, "one of too many: it has neither pictures nor tables")
-RECORD_STRUCT(html_report, HTML_REPORT);
 
 #define HTML_PAGE(R, F)                                                                            \
 	F(R, TEXT, title, "for the window")                                                        \
@@ -224,8 +203,34 @@ RECORD_STRUCT(html_report, HTML_REPORT);
 	F(R, PICTURE, icon, "its sign")                                                            \
 	F(R, FLAG, is_batch, "there are several reports")                                          \
 	F(R, LIST(html_report), reports, "one per profile")
-RECORD_STRUCT(html_page, HTML_PAGE);
 
+/* All records of the page, and how messages call them; those not static serve other pages. */
+#define HTML_RECORDS(X)                                                                            \
+	X(static, html_span, "a span", HTML_SPAN)                                                  \
+	X(static, html_block, "a block of prose", HTML_BLOCK)                                      \
+	X(static, html_fact, "a fact", HTML_FACT)                                                  \
+	X(static, html_count, "a count", HTML_COUNT)                                               \
+	X(static, html_evidence, "evidence", HTML_EVIDENCE)                                        \
+	X(static, html_neighbour, "a neighbour", HTML_NEIGHBOUR)                                   \
+	X(static, html_side, "a side of an op", HTML_SIDE)                                         \
+	X(static, html_subject, "a further subject", HTML_SUBJECT)                                 \
+	X(static, html_finding, "a finding", HTML_FINDING)                                         \
+	X(static, html_rule_name, "a rule's name", HTML_RULE_NAME)                                 \
+	X(static, html_trouble, "an inconclusive result", HTML_TROUBLE)                            \
+	X(static, html_rule, "a rule", HTML_RULE)                                                  \
+	X(, html_note, "a note", HTML_NOTE)                                                        \
+	X(, html_picture, "a picture", HTML_PICTURE)                                               \
+	X(static, html_cell, "a cell", HTML_CELL)                                                  \
+	X(, html_column, "a column", HTML_COLUMN)                                                  \
+	X(static, html_row, "a row", HTML_ROW)                                                     \
+	X(static, html_table, "a table", HTML_TABLE)                                               \
+	X(static, html_change, "an op that changed", HTML_CHANGE)                                  \
+	X(, html_changes, "ops that changed", HTML_CHANGES)                                        \
+	X(static, html_report, "a report", HTML_REPORT)                                            \
+	X(, html_page, "the page", HTML_PAGE)
+#define X(scope, R, label, FIELDS) RECORD_STRUCT(R, FIELDS);
+HTML_RECORDS(X)
+#undef X
 extern const struct record html_note_record, html_picture_record, html_column_record,
 	html_changes_record, html_page_record, html_diff_record;
 

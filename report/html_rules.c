@@ -111,17 +111,18 @@ static struct html_finding finding_card(const struct maker *m, const struct grou
 	return ret;
 }
 
-static struct template_list findings_of(const struct maker *m, enum verdict v, bool first_is_open)
+/* Adds the cards of a verdict; the first of all is unfolded, as `is_folded` does not say. */
+static struct template_list findings_of(
+	const struct maker *m, enum verdict v, bool is_folded, struct html_finding *items)
 {
 	struct group *groups;
 	ptrdiff_t count = group_findings(m->r, v, m->keep, &groups), kept = 0;
-	struct html_finding *items = arena_make(m->keep, struct html_finding, count);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		if (group_is_told(m->r, &groups[i], m->keep))
 			continue;
 		struct html_finding *f = &items[kept++];
 		*f = finding_card(m, &groups[i]);
-		f->is_open = first_is_open && f == items;
+		f->is_open = !is_folded && f == items;
 		/* "rule-NAME" is where the rule's own verdict is told. */
 		const struct report_rule *rule = rule_of(m->r, f->rule);
 		if (rule && rule->verdict != v)
@@ -218,29 +219,19 @@ static struct template_list notes_of(const struct maker *m)
 	return LIST(items, count);
 }
 
-/* Both lists, one after the other. */
-static struct template_list joined(
-	const struct template_list *one, const struct template_list *other, struct arena *keep)
-{
-	struct html_finding *items =
-		arena_make(keep, struct html_finding, one->count + other->count);
-	for (ptrdiff_t i = 0; i < one->count; i++)
-		items[i] = ((const struct html_finding *)one->items)[i];
-	for (ptrdiff_t i = 0; i < other->count; i++)
-		items[one->count + i] = ((const struct html_finding *)other->items)[i];
-	return LIST(items, one->count + other->count);
-}
-
 void html_rules(const struct report *r, struct arena *keep, struct html_report *ret)
 {
 	static const enum verdict passed[] = { VERDICT_PASS };
 	static const enum verdict skipped[] = { VERDICT_NOT_APPLICABLE, VERDICT_OFF };
 	struct maker m = { r, keep, ret->ids };
 	ret->word = str_from(verdict_looks[r->verdict].word);
-	ret->failed = findings_of(&m, VERDICT_FAIL, true);
-	ret->warned = findings_of(&m, VERDICT_WARN, !ret->failed.count);
-	ret->waived = findings_of(&m, VERDICT_WAIVED, false);
-	ret->brief = joined(&ret->failed, &ret->warned, keep);
+	/* In one array: those that failed, those that warn, those that are waived. */
+	struct html_finding *cards = arena_make(keep, struct html_finding, r->finding_count);
+	ret->failed = findings_of(&m, VERDICT_FAIL, false, cards);
+	ptrdiff_t failed = ret->failed.count;
+	ret->warned = findings_of(&m, VERDICT_WARN, failed > 0, cards + failed);
+	ret->brief = LIST(cards, failed + ret->warned.count);
+	ret->waived = findings_of(&m, VERDICT_WAIVED, true, cards + ret->brief.count);
 	ret->unsure = troubles_of(&m);
 	ret->passed = rules_of(&m, passed, 1);
 	ret->skipped = rules_of(&m, skipped, 2);

@@ -169,15 +169,6 @@ static struct str headline(struct junit *j, const struct report *r, const struct
 		j->keep, "%.*s (and %lld more)", STR_ARG(message), (long long)g->count - 1);
 }
 
-static struct str group_text(struct junit *j, const struct report *r, const struct group *g)
-{
-	struct page page = { .out = out_memory(j->keep), .keep = j->keep, .width = TEXT_WIDTH };
-	struct prose_style style = { .others = g->count, .whole = true };
-	page_wrap(&page, 0, prose_message(r, g->items[0], j->keep));
-	prose_group(&page, r, g, &style);
-	return out_text(page.out);
-}
-
 static void put_outcome(
 	struct junit *j, const char *element, struct str type, struct str message, struct str body)
 {
@@ -198,7 +189,7 @@ static void put_told(struct junit *j, const struct report *r, const struct repor
 		return;
 	open_element(j, "system-out");
 	text(j, failed ? STR("failed, and --fail-on lets it be: ") : STR("warning: "));
-	text(j, group_text(j, r, &g));
+	text(j, prose_whole(r, &g, g.count, TEXT_WIDTH, j->keep));
 	close_element(j);
 }
 
@@ -279,7 +270,7 @@ static void put_case(
 		g = group_of(r, rule->name, rule->verdict, j->keep);
 		put_outcome(j, "failure", verdict_name(rule->verdict),
 			g.count ? headline(j, r, &g) : rule->title,
-			g.count ? group_text(j, r, &g) : rule->title);
+			g.count ? prose_whole(r, &g, g.count, TEXT_WIDTH, j->keep) : rule->title);
 		break;
 	case OUTCOME_ERROR:
 		put_unjudged(j, r, rule, "error");

@@ -81,7 +81,6 @@ static void put_head(struct paper *p, const struct report *r)
 	struct out *o = out_memory(p->keep);
 	struct str chips = prose_chips(r, "\xc3\x97", p->keep), *lines;
 	double step_s = fact_real(r, STR("step_time_s"));
-	const char *between = "Rules: ";
 	out_z(o, "## ");
 	put_sign(o, r->verdict);
 	out_z(o, " rooflint: ");
@@ -110,16 +109,7 @@ static void put_head(struct paper *p, const struct report *r)
 		out_char(o, '\n');
 	}
 	out_z(o, count ? "\n" : "");
-	for (int i = 0; i < RULE_VERDICTS; i++) {
-		const struct verdict_look *look = &verdict_looks[rule_verdicts[i]];
-		count = count_results(r, rule_verdicts[i]);
-		if (!count || rule_verdicts[i] == VERDICT_OFF)
-			continue;
-		out_fmt(o, "%s%td %s", between, count,
-			look->profiles ? look->profiles : look->many);
-		between = ", ";
-	}
-	out_z(o, "\n\n");
+	out_fmt(o, "Rules: %.*s\n\n", STR_ARG(prose_rules(r, p->keep)));
 	put(p, o);
 }
 
@@ -128,20 +118,10 @@ static void put_head(struct paper *p, const struct report *r)
 static void put_batch(struct paper *p, const struct report_set *set)
 {
 	struct out *o = out_memory(p->keep);
-	const char *between = ": ";
 	ptrdiff_t rows = 0;
-	out_fmt(o, "## rooflint: %td profile%s", set->count, set->count == 1 ? "" : "s");
-	for (int v = 0; v < REPORT_VERDICTS; v++) {
-		ptrdiff_t count = 0;
-		for (ptrdiff_t i = 0; i < set->count; i++)
-			count += set->items[i].verdict == report_verdicts[v];
-		if (!count)
-			continue;
-		out_fmt(o, "%s%td ", between, count);
-		put_sign(o, report_verdicts[v]);
-		between = ", ";
-	}
-	out_z(o, "\n\n");
+	out_z(o, "## ");
+	put_sign(o, worst_verdict(set));
+	out_fmt(o, " rooflint: %.*s\n\n", STR_ARG(prose_profiles(set, p->keep)));
 	if (set->count)
 		out_fmt(o, "| Verdict | Profile | Machine | Step | %s |\n|---|---|---|--:|--:|\n",
 			p->gain);
@@ -215,8 +195,6 @@ enum { FOLD_BYTES = 100 };
 /* A rule that failed tells what it only warns of, too. */
 static void put_fold(struct paper *p, const struct alert *a, bool with_profile)
 {
-	struct page page = { .out = out_memory(p->keep), .keep = p->keep, .width = TEXT_WIDTH };
-	struct prose_style style = { .others = SUBJECTS_SHOWN, .whole = true };
 	struct out *o = out_memory(p->keep);
 	if (p->room < FOLD_BYTES) {
 		p->folds++;
@@ -232,9 +210,7 @@ static void put_fold(struct paper *p, const struct alert *a, bool with_profile)
 	out_z(o, "</summary>\n\n");
 	enum verdict v = a->level == ALERT_ERROR ? VERDICT_FAIL : VERDICT_WARN;
 	struct group g = group_of(a->report, a->finding->rule, v, p->keep);
-	page_wrap(&page, 0, prose_message(a->report, g.items[0], p->keep));
-	prose_group(&page, a->report, &g, &style);
-	md_block(o, out_text(page.out));
+	md_block(o, prose_whole(a->report, &g, SUBJECTS_SHOWN, TEXT_WIDTH, p->keep));
 	out_z(o, "\n</details>\n\n");
 	p->folds += !put(p, o);
 }

@@ -38,6 +38,50 @@ const enum verdict report_verdicts[REPORT_VERDICTS] = { VERDICT_FAIL, VERDICT_ER
 const enum verdict rule_verdicts[RULE_VERDICTS] = { VERDICT_FAIL, VERDICT_WARN,
 	VERDICT_INCONCLUSIVE, VERDICT_PASS, VERDICT_WAIVED, VERDICT_NOT_APPLICABLE, VERDICT_OFF };
 
+static ptrdiff_t count_reports(const struct report_set *set, enum verdict v)
+{
+	ptrdiff_t count = 0;
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		count += set->items[i].verdict == v;
+	return count;
+}
+
+enum verdict worst_verdict(const struct report_set *set)
+{
+	int v = 0;
+	while (v < REPORT_VERDICTS && !count_reports(set, report_verdicts[v]))
+		v++;
+	return v < REPORT_VERDICTS ? report_verdicts[v] : VERDICT_INCONCLUSIVE;
+}
+
+struct str prose_profiles(const struct report_set *set, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	const char *before = ": ";
+	out_fmt(o, "%td profile%s", set->count, set->count == 1 ? "" : "s");
+	for (int i = 0; i < REPORT_VERDICTS; i++) {
+		ptrdiff_t count = count_reports(set, report_verdicts[i]);
+		if (!count)
+			continue;
+		out_fmt(o, "%s%td %s", before, count, verdict_looks[report_verdicts[i]].profiles);
+		before = ", ";
+	}
+	return out_text(o);
+}
+
+struct str prose_rules(const struct report *r, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	for (int i = 0; i < RULE_VERDICTS; i++) {
+		const struct verdict_look *look = &verdict_looks[rule_verdicts[i]];
+		ptrdiff_t count = count_results(r, rule_verdicts[i]);
+		if (count)
+			out_fmt(o, "%s%td %s", out_text(o).len ? ", " : "", count,
+				count == 1 ? look->one : look->many);
+	}
+	return out_text(o).len ? out_text(o) : STR("no rules");
+}
+
 /* ---- the page -------------------------------------------------------------------------------- */
 
 /* Text that is clean and has no newline. */
@@ -426,6 +470,16 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 	if (style->whole && rule)
 		page_field(p, "why", rule->why);
 	page_line(p);
+}
+
+struct str prose_whole(const struct report *r, const struct group *g, ptrdiff_t others, int width,
+	struct arena *keep)
+{
+	struct page page = { .out = out_memory(keep), .keep = keep, .width = width };
+	struct prose_style style = { .others = others, .whole = true };
+	page_wrap(&page, 0, prose_message(r, g->items[0], keep));
+	prose_group(&page, r, g, &style);
+	return out_text(page.out);
 }
 
 struct str prose_top(const struct report *r, struct arena *keep)

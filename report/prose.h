@@ -26,6 +26,12 @@ extern const struct verdict_look verdict_looks[VERDICT_ERROR + 1];
 /* The verdicts of reports, worst first. */
 enum { REPORT_VERDICTS = 5 };
 extern const enum verdict report_verdicts[REPORT_VERDICTS];
+/* The worst of the reports' verdicts; inconclusive when there are none. */
+enum verdict worst_verdict(const struct report_set *set);
+/* "3 profiles: 1 failed, 2 passed" */
+struct str prose_profiles(const struct report_set *set, struct arena *keep);
+/* "1 failed, 2 warnings, 12 passed": its rules */
+struct str prose_rules(const struct report *r, struct arena *keep);
 /* Rules are counted in this order. */
 enum { RULE_VERDICTS = 7 };
 extern const enum verdict rule_verdicts[RULE_VERDICTS];
@@ -76,6 +82,9 @@ struct prose_style {
 };
 void prose_group(struct page *p, const struct report *r, const struct group *g,
 	const struct prose_style *style);
+/* The headline's sentence and all of that, in lines of `width`. */
+struct str prose_whole(const struct report *r, const struct group *g, ptrdiff_t others, int width,
+	struct arena *keep);
 /* The same of a rule that could not be judged: what was seen, and what to do. */
 void prose_unsure(struct page *p, const struct report *r, const struct report_rule *rule);
 /* The headline's sentence: the message, or what stands in for it. */

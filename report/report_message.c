@@ -70,17 +70,6 @@ static struct message_item item_of(const struct transition *n, bool is_batch,
 
 /* ---- the head -------------------------------------------------------------------------------- */
 
-static enum verdict worst_verdict(const struct report_set *set)
-{
-	if (!set->count)
-		return VERDICT_INCONCLUSIVE; /* nothing was judged */
-	for (int v = 0; v < REPORT_VERDICTS; v++)
-		for (ptrdiff_t i = 0; i < set->count; i++)
-			if (set->items[i].verdict == report_verdicts[v])
-				return report_verdicts[v];
-	return VERDICT_INCONCLUSIVE;
-}
-
 static struct str summary_of(const struct report *r, struct arena *keep)
 {
 	struct out *o = out_memory(keep);

@@ -290,21 +290,6 @@ static void put_rules(struct page *p, const struct report *r)
 	}
 }
 
-static struct str count_text(const struct report *r, struct arena *keep)
-{
-	struct out *list = out_memory(keep);
-	for (int i = 0; i < RULE_VERDICTS; i++) {
-		const struct verdict_look *look = &verdict_looks[rule_verdicts[i]];
-		ptrdiff_t count = count_results(r, rule_verdicts[i]);
-		if (count)
-			add_item(list, keep, "%lld %s", (long long)count,
-				count == 1 ? look->one : look->many);
-	}
-	if (!out_text(list).len)
-		out_z(list, "no rules");
-	return out_text(list);
-}
-
 /* ---- one profile ----------------------------------------------------------------------------- */
 
 /*
@@ -344,7 +329,7 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 		if (style->verbose > 1)
 			page_tables(p, r);
 		page_break(p);
-		page_wrap_tint(p, TINT_BOLD, 0, count_text(r, p->keep));
+		page_wrap_tint(p, TINT_BOLD, 0, prose_rules(r, p->keep));
 		/* For those who see a rule for the first time: a command to copy. */
 		if (group_findings(r, VERDICT_FAIL, p->keep, &groups) ||
 			group_findings(r, VERDICT_WARN, p->keep, &groups)) {
@@ -398,21 +383,6 @@ static void put_summary(struct page *p, const struct report_set *set)
 	}
 }
 
-static void put_totals(struct page *p, const struct report_set *set)
-{
-	struct out *list = out_memory(p->keep);
-	for (int i = 0; i < REPORT_VERDICTS; i++) {
-		ptrdiff_t count = 0;
-		for (ptrdiff_t k = 0; k < set->count; k++)
-			count += set->items[k].verdict == report_verdicts[i];
-		if (count)
-			add_item(list, p->keep, "%lld %s", (long long)count,
-				verdict_looks[report_verdicts[i]].profiles);
-	}
-	page_fmt(p, 0, "%lld profiles: %.*s", (long long)set->count, STR_ARG(out_text(list)));
-	page_line(p);
-}
-
 void report_terminal(const struct report_set *set, const struct report_style *style,
 	struct arena *keep, struct out *out)
 {
@@ -433,6 +403,7 @@ void report_terminal(const struct report_set *set, const struct report_style *st
 			put_summary(&page, set);
 			page_break(&page);
 		}
-		put_totals(&page, set);
+		page_fmt(&page, 0, "%.*s", STR_ARG(prose_profiles(set, keep)));
+		page_line(&page);
 	}
 }
