@@ -28,7 +28,9 @@ ifdef HARDEN
 takes   = $(foreach f,$(1),$(shell $(CC) -Werror -O2 $(f) -x c -c /dev/null -o /dev/null 2>/dev/null && echo '$(f)'))
 HARD   := $(call takes,-fstack-protector-strong -fstack-clash-protection -fcf-protection -fPIE)
 override CFLAGS  += $(HARD) -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
-override LDFLAGS += $(if $(filter Linux,$(UNAME)),-pie -Wl,-z,relro -Wl,-z,now)
+ifeq ($(UNAME),Linux)
+override LDFLAGS += -pie -Wl,-z,relro -Wl,-z,now
+endif
 endif
 
 ifeq ($(UNAME),Darwin)
