@@ -649,6 +649,7 @@ void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, st
 	compile_message(&c);
 	code->cause = compile_advice(&c, &rule->cause, "cause");
 	code->fix = compile_advice(&c, &rule->fix, "fix");
+	code->only_warns = compile_advice(&c, &rule->only_warns, "only_warns");
 	if (c.ok) /* what is misspelt there is used nowhere */
 		check_params(&c);
 	check_listing(&c, l);

@@ -70,7 +70,7 @@ struct rule_code {
 	struct expression place_where, place_value;
 	struct waiver_code *waivers; /* as many as the rule has */
 	struct template message;
-	struct advice_code *cause, *fix; /* as many as the rule has */
+	struct advice_code *cause, *fix, *only_warns; /* as many as the rule has */
 	int extra_count;
 	enum unit unit;	  /* of the value */
 	bool is_share;	  /* gain: value; its limits alone say what it costs */

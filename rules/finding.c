@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/out.h"
+#include "base/text.h"
 #include "rules/parse.h"
 
 /* ---- evidence ----------------------------------------------------------------------------- */
@@ -176,7 +177,7 @@ static struct str places_text(const struct trial *t)
 			!i			 ? ""
 			: i + 1 == told && !more ? " and "
 						 : ", ",
-			STR_ARG(t->told[i].name),
+			STR_ARG(text_brief(t->s->keep, t->told[i].name)),
 			STR_ARG(unit_text(t->s->keep, t->told[i].value, t->code->unit)));
 	if (more)
 		out_fmt(o, " and %td more", more);
@@ -185,16 +186,18 @@ static struct str places_text(const struct trial *t)
 
 /* ---- the finding -------------------------------------------------------------------------- */
 
-/* The first of the list whose condition holds. */
-static struct str advice_fill(const struct advice_code *items, ptrdiff_t count,
-	const struct template_values *v, struct arena *keep)
+struct str subject_says(const struct trial *t, const struct subject *s,
+	const struct advice_code *items, ptrdiff_t count)
 {
+	const struct template_values v = { t->rule, s->row, t->s->tables, s->value, t->s->explained,
+		places_text(t), s->extras };
+
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct expression *when = items[i].when;
-		double truth = when ? v->extras[when->extra].real : 1;
+		double truth = when ? s->extras[when->extra].real : 1;
 
 		if (!isnan(truth) && truth != 0)
-			return template_fill(&items[i].text, v, keep);
+			return template_fill(&items[i].text, &v, t->s->keep);
 	}
 	return (struct str){ NULL, 0 };
 }
@@ -204,8 +207,7 @@ void finding_fill(
 {
 	const struct rule_code *code = t->code;
 	struct expression *x = s->fault ? s->fault : s->open;
-	struct template_values v = { t->rule, s->row, t->s->tables, s->value, t->s->explained,
-		places_text(t), s->extras };
+	const struct advice_code message = { NULL, code->message };
 	struct found_place here;
 
 	place_fill(&code->subjects, s->row, s->value, t->s->keep, &here);
@@ -233,9 +235,9 @@ void finding_fill(
 	if (verdict == VERDICT_INCONCLUSIVE && s->open)
 		ret->message = subject_unknown(t, s, ret->name, &ret->missing);
 	else
-		ret->message = template_fill(&code->message, &v, t->s->keep);
-	ret->cause = advice_fill(code->cause, t->rule->cause.count, &v, t->s->keep);
-	ret->fix = advice_fill(code->fix, t->rule->fix.count, &v, t->s->keep);
+		ret->message = subject_says(t, s, &message, 1);
+	ret->cause = subject_says(t, s, code->cause, t->rule->cause.count);
+	ret->fix = subject_says(t, s, code->fix, t->rule->fix.count);
 	if (s->waiver) {
 		ret->note = waiver_note(s->waiver, s->excuse, t->s->keep);
 		if (s->excuse == EXCUSE_HOLDS || s->excuse == EXCUSE_EXPIRED)

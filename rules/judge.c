@@ -340,11 +340,14 @@ static struct str odd_verdict(const struct trial *t, const struct weighed *w, en
 			"found in %lld of the %lld reports in a row after which it fails%s",
 			(long long)(x->seen ? x->seen : 1), (long long)rule->confirm,
 			t->s->context->has_previous ? "" : "; give the last one with --previous");
-	if (!w->least.can_fail)
-		return arena_fmt(keep,
-			"beyond its failure limit; it only warns, since it can fail only where "
-			"%.*s, which does not hold here",
-			STR_ARG(t->code->can_fail.text));
+	if (!w->least.can_fail) {
+		struct str why = subject_says(t, x, t->code->only_warns, rule->only_warns.count);
+
+		return arena_fmt(keep, "beyond its failure limit; it only warns, since %.*s",
+			STR_ARG(why.p ? why
+				      : arena_fmt(keep, "this does not hold: %.*s",
+						STR_ARG(t->code->can_fail.text))));
+	}
 	return arena_fmt(keep,
 		"beyond its failure limit; it fails when that costs %.*s of the %s or more",
 		STR_ARG(unit_text(keep, t->scale.fail, UNIT_RATIO)),
@@ -541,7 +544,7 @@ static void set_number(struct trial *t)
 	n->warn_headroom =
 		headroom(rule, n->warn, isnan(n->warn_limit) ? n->fail_limit : n->warn_limit);
 	n->fail_headroom = headroom(rule, n->fail, n->fail_limit);
-	if (isnan(n->fail_limit) || isinf(t->scale.together))
+	if (isnan(n->fail_limit) || isinf(t->scale.together) || n->fail_headroom < 0)
 		return;
 	/* What costs so much together fails beyond the warning's limit already. */
 	double worst = weigh_number(t->items, t->count, &t->scale, t->scale.together, true, *keep);

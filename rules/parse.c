@@ -420,6 +420,7 @@ static const struct rule_key rule_keys[] = {
 	KEY(assert, KEY_SQL, "instead of value and limit: what a subject must fulfil",
 		.instead = "value"),
 	KEY(can_fail, KEY_SQL, "which subjects can fail; others only warn"),
+	KEY(only_warns, KEY_ADVICE, "why those only warn, for people, or a list of { when, do }"),
 	KEY(gain, KEY_SQL, "what a finding costs: seconds per step, or bytes; or value"),
 	KEY(places, KEY_PART, "the rows that make up a number of the whole run",
 		.origin = offsetof(struct rule, places.origin), .part = &places_section),

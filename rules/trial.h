@@ -95,6 +95,9 @@ bool judge_places(struct trial *t);
 /* Its columns, which expression_reads has found out, are the evidence.  Credit is the caller's. */
 void finding_fill(
 	const struct trial *t, const struct subject *s, enum verdict verdict, struct finding *ret);
+/* The first text of the list whose condition holds; missing: none does. */
+struct str subject_says(const struct trial *t, const struct subject *s,
+	const struct advice_code *items, ptrdiff_t count);
 /* A cell as text; missing for NULL and for a table without that column. */
 struct str row_text(const struct column *c, const void *row, struct arena *keep);
 /* The place that a row of the places' listing stands for. */

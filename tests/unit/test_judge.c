@@ -868,8 +868,13 @@ static void who_can_fail(void **state)
 			"'train' }\n");
 	assert_verdict("r", VERDICT_WARN);
 	assert_str(finding("r", "x")->note,
-		"beyond its failure limit; it only warns, since it can fail only where phase = "
-		"'train', which does not hold here");
+		"beyond its failure limit; it only warns, since this does not hold: phase = "
+		"'train'");
+	judge_yaml(HEAD "  r: { from: run, value: idle_ratio, at_most: 10%, can_fail: phase = "
+			"'train', only_warns: [{ when: steps > 1, do: no }, { do: '{name} may "
+			"serve' }] }\n");
+	assert_str(finding("r", "x")->note,
+		"beyond its failure limit; it only warns, since x may serve");
 	judge_yaml(
 		HEAD "  r: { from: run, value: idle_ratio, at_most: 10%, can_fail: steps > 1 }\n");
 	assert_verdict("r", VERDICT_INCONCLUSIVE);
