@@ -87,7 +87,7 @@ static void asan_close(struct arena *a)
 #endif
 
 /* Kept by arena_clear: an arena used again at once should not fault its first pages in again. */
-#define ARENA_KEPT_BYTES ((ptrdiff_t)1 << 20)
+#define ARENA_KEPT_BYTES ((ptrdiff_t)1 << 18)
 /* Below this a reservation is not worth halving further: the address space is gone. */
 #define ARENA_LEAST_BYTES ((ptrdiff_t)8 << 20)
 /* Arenas that a limited address space should have room for. */

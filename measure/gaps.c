@@ -72,13 +72,23 @@ static int gap_cmp(const void *a, const void *b)
 	return order ? order : order_integers(x->start_ps, y->start_ps);
 }
 
+/* There may be one between any two executions: of the room, only what is written to is memory. */
+static struct host_gap *gaps_room(struct arena *keep, ptrdiff_t count)
+{
+	return (struct host_gap *)(void *)arena_room(
+		keep, count * (ptrdiff_t)sizeof(struct host_gap));
+}
+
 /* Of one host's devices: by device, then by start. */
 static struct host_gap *gaps_collect(
 	const struct swept *run, int32_t host, struct arena *keep, ptrdiff_t *count)
 {
-	struct host_gap *gaps = NULL;
-	ptrdiff_t cap = 0;
+	struct host_gap *gaps;
+	ptrdiff_t most = run->lasting.run_count + 1;
 
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		most += run->devices[i].sweep.gap_count;
+	gaps = gaps_room(keep, most);
 	*count = 0;
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct device *d = &run->devices[i];
@@ -86,11 +96,10 @@ static struct host_gap *gaps_collect(
 		for (ptrdiff_t k = 0; d->host == host && k < d->sweep.gap_count; k++) {
 			const struct swept_gap *g = &d->sweep.gaps[k];
 			if (is_gap(run, g))
-				*arena_push(keep, gaps, *count, cap) =
-					(struct host_gap){ .device = d,
-						.gap = g,
-						.start_ps = g->start_ps + shift_ps,
-						.end_ps = g->end_ps + shift_ps };
+				gaps[(*count)++] = (struct host_gap){ .device = d,
+					.gap = g,
+					.start_ps = g->start_ps + shift_ps,
+					.end_ps = g->end_ps + shift_ps };
 		}
 	}
 	sort_by(gaps, *count, gap_cmp);
@@ -102,10 +111,9 @@ static struct host_gap *gaps_collect(
 			bool more = i < run->lasting.run_count;
 			int64_t until_ps = more ? r->start_ps : d->sweep.last_ps;
 			if (until_ps > at_ps)
-				*arena_push(keep, gaps, *count, cap) =
-					(struct host_gap){ .device = d,
-						.start_ps = at_ps + shift_ps,
-						.end_ps = until_ps + shift_ps };
+				gaps[(*count)++] = (struct host_gap){ .device = d,
+					.start_ps = at_ps + shift_ps,
+					.end_ps = until_ps + shift_ps };
 			at_ps = more && r->end_ps > at_ps ? r->end_ps : at_ps;
 		}
 	}
@@ -341,7 +349,7 @@ static bool gaps_explain(const struct capture *in, const struct host_facts *fact
 	for (int k = 0; k < n; k++)
 		parts[k] = (struct gaps_part){ .host = &in->hosts[h],
 			.any_thread = any_thread,
-			.items = arena_make(&scratch, struct host_gap, count) };
+			.items = n > 1 ? gaps_room(&scratch, count) : gaps };
 	for (ptrdiff_t i = 0; i < count; i++) {
 		for (int k = 1; k < n; k++)
 			part_of[i] += gaps[i].start_ps >= begins[count * k / n];

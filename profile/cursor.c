@@ -396,7 +396,7 @@ bool lane_walk_next(struct lane_walk *w, struct raw_event *ret)
 }
 
 /* Pages behind a cursor are given back in pieces of this size: a call costs as much as 10 kB do. */
-enum { DROP_BYTES = 4 << 20 };
+enum { DROP_BYTES = 2 << 20 };
 
 /* Bytes of a lane's piece: reading one takes some 20 us, and a gigabyte has 8,000 of them. */
 #define PIECE_BYTES ((ptrdiff_t)128 << 10)

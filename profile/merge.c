@@ -18,7 +18,7 @@
 /* Events held of a lane: so many more than that, that moving those is rare. */
 #define WINDOW (3 * LOOKAHEAD)
 /* Consumed pages go back to the system when a plane's lanes hold this much of them together, */
-#define DROP_BYTES ((ptrdiff_t)8 << 20)
+#define DROP_BYTES ((ptrdiff_t)2 << 20)
 /* but not in pieces smaller than this: each costs a system call. */
 #define DROP_LEAST ((ptrdiff_t)256 << 10)
 
