@@ -7,18 +7,9 @@
 #include "base/text.h"
 #include "report/op_change.h"
 #include "report/comparison.h"
+#include "report/html.h"
 #include "report/md.h"
 #include "report/prose.h"
-
-static struct picked_changes pick(const struct diff_report *d, bool losses, struct arena *keep)
-{
-	return changes_pick(d->ops->items, d->ops->count, losses, d->most, keep);
-}
-
-static struct str signed_time(double s, struct arena *keep)
-{
-	return arena_fmt(keep, "%s%.*s", s < 0 ? "-" : "+", STR_ARG(time_text(keep, fabs(s))));
-}
 
 struct str diff_counts(const struct op_diff *d, struct arena *keep)
 {
@@ -29,7 +20,7 @@ struct str diff_counts(const struct op_diff *d, struct arena *keep)
 		d->counts[CHANGE_SPLIT], d->counts[CHANGE_SLOWER], d->counts[CHANGE_FASTER],
 		d->counts[CHANGE_SAME]);
 	if (d->same_s < 0 || d->same_s > 0)
-		out_fmt(o, " (%.*s together)", STR_ARG(signed_time(d->same_s, keep)));
+		out_fmt(o, " (%.*s together)", STR_ARG(signed_time_text(keep, d->same_s)));
 	if (d->untimed)
 		out_fmt(o, "; of %td of them the %s is not known", d->untimed,
 			d->is_planned ? "roofline" : "time");
@@ -67,7 +58,7 @@ static void put_reason(struct out *o, const struct op_diff *d, double change_s, 
 		struct str place = path_end(change_place(most, CHANGE_BRIEF, keep));
 		out_fmt(o, "; mostly by %.*s%s%.*s (%.*s)",
 			STR_ARG(change_name(most, CHANGE_BRIEF, keep)), place.len ? ", " : "",
-			STR_ARG(place), STR_ARG(change_lost(most, keep)));
+			STR_ARG(place), STR_ARG(signed_time_text(keep, most->lost_s)));
 	}
 }
 
@@ -112,33 +103,29 @@ static int kinds_told(const struct op_diff *d)
 
 enum { TEXT_WIDTH = 80, LINE_INDENT = 4, TEXT_INDENT = 20 };
 
-static void put_ops(struct page *p, const char *head, const struct picked_changes *picked)
+static void put_ops(struct page *p, const struct html_changes *ops)
 {
-	if (!picked->count)
-		return;
+	const struct html_change *rows = ops->rows.items;
 	page_break(p);
-	page_tint(p, TINT_BOLD, str_from(head));
-	for (ptrdiff_t i = 0; i < picked->count; i++) {
-		const struct changes_row *c = picked->items[i];
+	page_tint(p, TINT_BOLD, ops->title);
+	for (ptrdiff_t i = 0; i < ops->rows.count; i++) {
 		page_line(p);
 		page_pad(p, 2);
-		page_put(p, change_lost(c, p->keep));
+		page_put(p, rows[i].time);
 		page_pad(p, 12);
-		page_put(p, c->change);
+		page_put(p, rows[i].change);
 		page_pad(p, TEXT_INDENT);
-		page_fmt(p, TEXT_INDENT, "%.*s: %.*s",
-			STR_ARG(change_name(c, CHANGE_BRIEF, p->keep)),
-			STR_ARG(change_sentence(c, CHANGE_BRIEF, p->keep)));
-		struct str place = change_place(c, CHANGE_BRIEF, p->keep);
-		if (place.len) {
+		page_fmt(
+			p, TEXT_INDENT, "%.*s: %.*s", STR_ARG(rows[i].name), STR_ARG(rows[i].text));
+		if (rows[i].place.len) {
 			page_line(p);
 			page_pad(p, TEXT_INDENT);
-			page_put(p, place);
+			page_put(p, rows[i].place);
 		}
 	}
-	if (picked->left_out) {
+	if (ops->more.len) {
 		page_line(p);
-		page_fmt(p, 2, "  and %td more, of less time each", picked->left_out);
+		page_fmt(p, 4, "%.*s", STR_ARG(ops->more));
 	}
 	page_line(p);
 }
@@ -161,7 +148,7 @@ static void put_kinds(struct page *p, const struct op_diff *d)
 		const struct diff_kind *k = &d->kinds[i];
 		page_line(p);
 		page_pad(p, 2);
-		page_put(p, signed_time(k->head_s - k->base_s, p->keep));
+		page_put(p, signed_time_text(p->keep, k->head_s - k->base_s));
 		page_pad(p, 12);
 		page_put(p, text_clean(p->keep, k->kind));
 		page_pad(p, 32);
@@ -175,7 +162,8 @@ static void put_kinds(struct page *p, const struct op_diff *d)
 void diff_text(const struct diff_report *d, struct arena *keep, struct out *out)
 {
 	struct page p = { .out = out, .keep = keep, .width = TEXT_WIDTH };
-	struct picked_changes lost = pick(d, true, keep), won = pick(d, false, keep);
+	struct template_list lists = html_changes(d->ops->items, d->ops->count, d->most, keep);
+	const struct html_changes *ops = lists.items;
 	struct str *lines;
 	ptrdiff_t count = comparison_lines(d->report, keep, &lines);
 	page_fmt(&p, 0, "%.*s", STR_ARG(diff_headline(d->ops, keep)));
@@ -185,8 +173,8 @@ void diff_text(const struct diff_report *d, struct arena *keep, struct out *out)
 		put_line(&p, lines[i]);
 	page_line(&p);
 	put_kinds(&p, d->ops);
-	put_ops(&p, "lost", &lost);
-	put_ops(&p, "won", &won);
+	for (ptrdiff_t i = 0; i < lists.count; i++)
+		put_ops(&p, &ops[i]);
 	page_break(&p);
 	page_fmt(&p, 0, "ops: %.*s", STR_ARG(diff_counts(d->ops, keep)));
 	page_line(&p);
@@ -254,25 +242,21 @@ void diff_json(const struct diff_report *d, struct arena *keep, struct out *out)
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
 
-static void put_table(
-	struct out *o, const char *head, const struct picked_changes *picked, struct arena *keep)
+static void put_table(struct out *o, const struct html_changes *ops)
 {
-	if (!picked->count)
-		return;
-	out_fmt(o, "\n| %s | | op | | where |\n|---:|---|---|---|---|\n", head);
-	for (ptrdiff_t i = 0; i < picked->count; i++) {
-		const struct changes_row *c = picked->items[i];
-		const struct str cells[] = { change_lost(c, keep), c->change,
-			change_name(c, CHANGE_BRIEF, keep), change_sentence(c, CHANGE_BRIEF, keep),
-			change_place(c, CHANGE_BRIEF, keep) };
+	const struct html_change *rows = ops->rows.items;
+	out_fmt(o, "\n| %.*s | | op | | where |\n|---:|---|---|---|---|\n", STR_ARG(ops->title));
+	for (ptrdiff_t i = 0; i < ops->rows.count; i++) {
+		const struct str cells[] = { rows[i].time, rows[i].change, rows[i].name,
+			rows[i].text, rows[i].place };
 		for (size_t k = 0; k < sizeof(cells) / sizeof(cells[0]); k++) {
 			out_z(o, k ? " | " : "| ");
 			md_text(o, cells[k]);
 		}
 		out_z(o, " |\n");
 	}
-	if (picked->left_out)
-		out_fmt(o, "\nand %td more, of less time each\n", picked->left_out);
+	if (ops->more.len)
+		out_fmt(o, "\n%.*s\n", STR_ARG(ops->more));
 }
 
 static void put_item(struct out *o, struct str line)
@@ -294,13 +278,14 @@ static void put_kinds_table(struct out *o, const struct op_diff *d, struct arena
 		md_text(o, text_clean(keep, k->kind));
 		out_fmt(o, " | %.*s | %.*s | %.*s |\n", STR_ARG(time_text(keep, k->base_s)),
 			STR_ARG(time_text(keep, k->head_s)),
-			STR_ARG(signed_time(k->head_s - k->base_s, keep)));
+			STR_ARG(signed_time_text(keep, k->head_s - k->base_s)));
 	}
 }
 
 void diff_markdown(const struct diff_report *d, struct arena *keep, struct out *out)
 {
-	struct picked_changes lost = pick(d, true, keep), won = pick(d, false, keep);
+	struct template_list lists = html_changes(d->ops->items, d->ops->count, d->most, keep);
+	const struct html_changes *ops = lists.items;
 	struct str *lines;
 	ptrdiff_t count = comparison_lines(d->report, keep, &lines);
 	out_z(out, "### ");
@@ -312,6 +297,6 @@ void diff_markdown(const struct diff_report *d, struct arena *keep, struct out *
 		put_item(out, lines[i]);
 	put_item(out, arena_fmt(keep, "ops: %.*s", STR_ARG(diff_counts(d->ops, keep))));
 	put_kinds_table(out, d->ops, keep);
-	put_table(out, "lost", &lost, keep);
-	put_table(out, "won", &won, keep);
+	for (ptrdiff_t i = 0; i < lists.count; i++)
+		put_table(out, &ops[i]);
 }

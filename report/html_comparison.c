@@ -1,5 +1,8 @@
 /* What differs from a baseline, for pages.  See html.h. */
+#include <stdlib.h>
+
 #include "report/op_change.h"
+#include "report/prose.h"
 #include "report/comparison.h"
 #include "report/html.h"
 #include "report/template.h"
@@ -12,7 +15,7 @@ static struct str whole_of(struct str shown, struct str whole)
 
 static struct html_change change_of(const struct changes_row *c, struct arena *keep)
 {
-	struct html_change ret = { .time = change_lost(c, keep),
+	struct html_change ret = { .time = signed_time_text(keep, c->lost_s),
 		.value = arena_fmt(keep, "%.9g", c->lost_s),
 		.tone = c->lost_s > 0 ? STR("bad") : STR("good"),
 		.change = c->change,
@@ -25,29 +28,49 @@ static struct html_change change_of(const struct changes_row *c, struct arena *k
 	return ret;
 }
 
+/* Rows of a report come by size, those of a diff by loss. */
+static int by_loss(const void *a, const void *b)
+{
+	const struct changes_row *x = *(const struct changes_row *const *)a,
+				 *y = *(const struct changes_row *const *)b;
+	if (x->lost_s < y->lost_s || x->lost_s > y->lost_s)
+		return x->lost_s > y->lost_s ? -1 : 1;
+	return str_cmp(x->key, y->key);
+}
+
+static int by_gain(const void *a, const void *b)
+{
+	return -by_loss(a, b);
+}
+
 struct template_list html_changes(
 	const struct changes_row *rows, ptrdiff_t count, ptrdiff_t most, struct arena *keep)
 {
 	static const struct str titles[] = { STR_INIT("won"), STR_INIT("lost") };
-	struct html_changes *items = arena_make(keep, struct html_changes, 2);
+	struct html_changes *lists = arena_make(keep, struct html_changes, 2);
 	ptrdiff_t n = 0;
 	for (int losses = 1; losses >= 0; losses--) {
-		struct picked_changes picked = changes_pick(rows, count, losses, most, keep);
-		struct html_change *ops = arena_make(keep, struct html_change, picked.count);
-		if (!picked.count)
+		const struct changes_row **picked =
+			arena_make(keep, const struct changes_row *, count);
+		ptrdiff_t all = 0;
+		for (ptrdiff_t i = 0; i < count; i++)
+			if (losses ? rows[i].lost_s > 0 : rows[i].lost_s < 0)
+				picked[all++] = &rows[i];
+		if (!all)
 			continue;
-		struct html_changes *ret = &items[n++];
-		*ret = (struct html_changes){ .title = titles[losses],
-			.rows = LIST(ops, picked.count) };
-		for (ptrdiff_t i = 0; i < picked.count; i++) {
-			ops[i] = change_of(picked.items[i], keep);
+		qsort(picked, (size_t)all, sizeof(*picked), losses ? by_loss : by_gain);
+		ptrdiff_t shown = most && all > most ? most : all;
+		struct html_change *ops = arena_make(keep, struct html_change, shown);
+		struct html_changes *ret = &lists[n++];
+		*ret = (struct html_changes){ .title = titles[losses], .rows = LIST(ops, shown) };
+		for (ptrdiff_t i = 0; i < shown; i++) {
+			ops[i] = change_of(picked[i], keep);
 			ret->has_places |= ops[i].place.len > 0;
 		}
-		if (picked.left_out)
-			ret->more =
-				arena_fmt(keep, "and %td more, of less time each", picked.left_out);
+		if (all > shown)
+			ret->more = arena_fmt(keep, "and %td more, of less time each", all - shown);
 	}
-	return LIST(items, n);
+	return LIST(lists, n);
 }
 
 struct template_list html_comparison(const struct report *r, struct arena *keep)

@@ -2,7 +2,6 @@
 #include "report/op_change.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/text.h"
 #include "report/prose.h"
@@ -71,40 +70,4 @@ struct str change_sentence(
 	put_name(o, ", into", c->pieces, length, keep);
 	out_fmt(o, "; %.*s", STR_ARG(times_of(c, keep)));
 	return out_text(o);
-}
-
-struct str change_lost(const struct changes_row *c, struct arena *keep)
-{
-	return arena_fmt(
-		keep, "%s%.*s", c->lost_s < 0 ? "-" : "+", STR_ARG(time_text(keep, c->size_s)));
-}
-
-/* Rows of a report come by size, those of a diff by loss. */
-static int by_loss(const void *a, const void *b)
-{
-	const struct changes_row *x = *(const struct changes_row *const *)a,
-				 *y = *(const struct changes_row *const *)b;
-	if (x->lost_s < y->lost_s || x->lost_s > y->lost_s)
-		return x->lost_s > y->lost_s ? -1 : 1;
-	return str_cmp(x->key, y->key);
-}
-
-static int by_gain(const void *a, const void *b)
-{
-	return -by_loss(a, b);
-}
-
-struct picked_changes changes_pick(const struct changes_row *rows, ptrdiff_t count, bool losses,
-	ptrdiff_t most, struct arena *keep)
-{
-	struct picked_changes p = { arena_make(keep, const struct changes_row *, count + 1), 0, 0 };
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (losses ? rows[i].lost_s > 0 : rows[i].lost_s < 0)
-			p.items[p.count++] = &rows[i];
-	qsort(p.items, (size_t)p.count, sizeof(*p.items), losses ? by_loss : by_gain);
-	if (most && p.count > most) {
-		p.left_out = p.count - most;
-		p.count = most;
-	}
-	return p;
 }

@@ -7,15 +7,6 @@
 
 #include "report/model.h"
 
-struct picked_changes {
-	const struct changes_row **items;
-	ptrdiff_t count, left_out;
-};
-
-/* Losses from the largest on, or gains from the largest on; at most `most`, 0 for all. */
-struct picked_changes changes_pick(const struct changes_row *rows, ptrdiff_t count, bool losses,
-	ptrdiff_t most, struct arena *keep);
-
 /* With names and shapes as they are, however long, or cut by text_brief. */
 enum change_length { CHANGE_BRIEF, CHANGE_WHOLE };
 
@@ -25,6 +16,5 @@ struct str change_sentence(
 	const struct changes_row *c, enum change_length length, struct arena *keep);
 /* Where in Python, never cut, else the scope; may be empty. */
 struct str change_place(const struct changes_row *c, enum change_length length, struct arena *keep);
-struct str change_lost(const struct changes_row *c, struct arena *keep); /* "+1.2 ms" */
 
 #endif

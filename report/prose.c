@@ -224,6 +224,12 @@ struct str time_text(struct arena *keep, double seconds)
 	return unit_text(keep, seconds, UNIT_SECONDS);
 }
 
+struct str signed_time_text(struct arena *keep, double seconds)
+{
+	return arena_fmt(
+		keep, "%s%.*s", seconds < 0 ? "-" : "+", STR_ARG(time_text(keep, fabs(seconds))));
+}
+
 struct str ratio_text(struct arena *keep, double ratio)
 {
 	return unit_text(keep, ratio, UNIT_RATIO);

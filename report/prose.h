@@ -65,7 +65,8 @@ void page_fmt(struct page *p, int indent, const char *fmt, ...)
 void page_field(struct page *p, const char *label, struct str text);
 
 struct str time_text(struct arena *keep, double seconds);
-struct str ratio_text(struct arena *keep, double ratio); /* "12.5%" */
+struct str signed_time_text(struct arena *keep, double seconds); /* "+1.2 ms" */
+struct str ratio_text(struct arena *keep, double ratio);	 /* "12.5%" */
 struct str bytes_text(struct arena *keep, double bytes);
 /* "tpu_v5e" is sold as "TPU v5e", "h100_sxm" as "H100 SXM". */
 struct str chip_text(struct arena *keep, struct str id);

@@ -32,12 +32,6 @@ static void add_stage(struct waterfall *w, struct str name, double from_s, doubl
 	w->most_s = fmax(w->most_s, fmax(from_s, to_s));
 }
 
-static struct str signed_text(double seconds, struct arena *keep)
-{
-	return arena_fmt(keep, "%s%.*s", seconds < 0 ? "\xe2\x88\x92" : "+",
-		STR_ARG(time_text(keep, fabs(seconds))));
-}
-
 static enum ink ink_of(double lost_s)
 {
 	return lost_s > 0 ? INK_BAD : INK_GOOD;
@@ -55,14 +49,14 @@ static void take_stages(struct waterfall *w, const struct op_diff *d, struct are
 		if (!(fabs(c->lost_s) > 0.002 * d->base_ops_s))
 			break;
 		add_stage(w, change_name(c, CHANGE_BRIEF, keep), at_s, at_s + c->lost_s,
-			ink_of(c->lost_s), signed_text(c->lost_s, keep),
+			ink_of(c->lost_s), signed_time_text(keep, c->lost_s),
 			change_sentence(c, CHANGE_WHOLE, keep));
 		at_s += c->lost_s;
 	}
 	double rest_s = d->head_ops_s - at_s;
 	if (fabs(rest_s) > 1e-4 * d->base_ops_s)
 		add_stage(w, STR("all others"), at_s, d->head_ops_s, ink_of(rest_s),
-			signed_text(rest_s, keep), MISSING);
+			signed_time_text(keep, rest_s), MISSING);
 	add_stage(w, STR("after"), 0, d->head_ops_s, INK_COMPUTE, time_text(keep, d->head_ops_s),
 		MISSING);
 }
@@ -132,7 +126,7 @@ static void draw_kinds(const void *what, double width, struct xhtml *x)
 		svg_rect(x, INK_IDLE, LEFT, top + 14, before, 9);
 		svg_rect(x, INK_COMPUTE, LEFT, top + 24, after, 9);
 		svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + fmax(before, after) + 6, top + 27,
-			signed_text(row->head_s - row->base_s, x->keep));
+			signed_time_text(x->keep, row->head_s - row->base_s));
 	}
 	svg_keys(x, keys, used, 2, LEFT, bottom + 6, width);
 	svg_end(x);

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "measure/diff.h"
-#include "report/op_change.h"
+#include "report/html.h"
 #include "tests/unit/rows.h"
 
 static struct arena keep;
@@ -333,14 +333,20 @@ static void test_windows(void **state)
 static void test_picked(void **state)
 {
 	(void)state;
-	const struct changes_row rows[] = { { .key = STR("won"), .lost_s = -1e-3 },
-		{ .key = STR("none"), .lost_s = 0 }, { .key = STR("lost"), .lost_s = 1e-3 } };
-	struct picked_changes won = changes_pick(rows, 3, false, 0, &keep);
-	struct picked_changes lost = changes_pick(rows, 3, true, 0, &keep);
-	assert_int_equal(won.count, 1);
-	assert_str(won.items[0]->key, "won");
-	assert_int_equal(lost.count, 1);
-	assert_str(lost.items[0]->key, "lost");
+	const struct changes_row rows[] = { { .name = STR("won"), .lost_s = -1e-3 },
+		{ .name = STR("none"), .lost_s = 0 }, { .name = STR("lost"), .lost_s = 1e-3 },
+		{ .name = STR("most"), .lost_s = 2e-3 } };
+	struct template_list lists = html_changes(rows, 4, 1, &keep);
+	const struct html_changes *of = lists.items;
+	const struct html_change *lost = of[0].rows.items, *won = of[1].rows.items;
+	assert_int_equal(lists.count, 2);
+	assert_str(of[0].title, "lost");
+	assert_int_equal(of[0].rows.count, 1);
+	assert_str(lost[0].name, "most");
+	assert_str(of[0].more, "and 1 more, of less time each");
+	assert_int_equal(of[1].rows.count, 1);
+	assert_str(won[0].name, "won");
+	assert_null(of[1].more.p);
 }
 
 int main(void)
