@@ -156,10 +156,12 @@ static bool gather(struct audit *a, const struct audit_settings *s, const struct
 	return ok && (!a->facts || a->is_partial || out_close(a->facts, &a->err));
 }
 
-static bool ask(struct audit *a)
+static bool ask(struct audit *a, struct str owner)
 {
-	if (!set_window(a) || !fleet_ask(a->fleet, a->connection.store, &a->window, a->judge,
-				      a->keep, &a->report, &a->err))
+	if (!set_window(a) ||
+		!fleet_ask(a->fleet, a->connection.store, &a->window, a->judge, a->keep, &a->report,
+			&a->err) ||
+		(owner.p && !fleet_ask_owner(a->fleet, owner, a->keep, &a->report, &a->err)))
 		return false;
 	a->report.tool_version = STR(ROOFLINT_VERSION);
 	a->has_answers = true;
@@ -192,6 +194,9 @@ static bool audit_prepare(
 		return diag_set(&a->err, DIAG_USAGE,
 			"--facts has what is judged now, and runs that the --store has are not "
 			"judged again; give one of them");
+	if (s->owner_pages && (!s->html.p || str_eq(s->html, STR("-"))))
+		return diag_set(&a->err, DIAG_USAGE,
+			"--owner-pages lie beside the file of --html, and none is named");
 	if (s->pages.p && !s->html.p)
 		return diag_set(
 			&a->err, DIAG_USAGE, "--pages is for runs that the --html links to");
@@ -228,16 +233,32 @@ static bool read_usage(struct audit *a, struct str path)
 	return ok;
 }
 
-static bool read_fleet(struct audit *a, struct str path)
+/* The same spool and links as --notify has. */
+static bool make_routes(struct audit *a, const struct audit_settings *s)
 {
-	struct fleet_file file;
+	struct notify_settings notify = s->notify;
+	a->routes = arena_make(a->keep, struct plan, a->file.route_count);
+	for (ptrdiff_t i = 0; i < a->file.route_count; i++) {
+		notify.to = (struct list){ &a->file.routes[i].notify, 1, 1 };
+		if (!plan_make(&notify, &a->rules, s->templates, false, print_line, a->keep,
+			    &a->routes[i], &a->err))
+			return false;
+	}
+	return true;
+}
+
+static bool read_fleet(struct audit *a, const struct audit_settings *s)
+{
 	struct input in;
-	if (!path.p)
+	if (!s->fleet.p)
 		return true;
-	if (!input_open(path, a->keep, &in, &a->err))
+	if (!input_open(s->fleet, a->keep, &in, &a->err))
 		return false;
-	bool ok = fleet_file_parse(path, in.bytes, a->keep, &file, &a->err) &&
-		  input_check(&in, &a->err) && fleet_expect(a->fleet, &file, &a->err);
+	/* Its names are asked for when the file is closed. */
+	bool ok = fleet_file_parse(
+			  s->fleet, arena_str(a->keep, in.bytes), a->keep, &a->file, &a->err) &&
+		  input_check(&in, &a->err) && fleet_expect(a->fleet, &a->file, &a->err) &&
+		  make_routes(a, s);
 	input_close(&in);
 	return ok;
 }
@@ -257,8 +278,7 @@ static bool audit_open(struct audit *a, const struct audit_settings *s, ptrdiff_
 		return false;
 	if (!(a->fleet = fleet_new(a->keep, &a->err)))
 		return false;
-	fleet_of(a->fleet, s->owner);
-	return read_usage(a, s->usage) && read_fleet(a, s->fleet);
+	return read_usage(a, s->usage) && read_fleet(a, s);
 }
 
 /* The first that applies: a broken budget, what is missing, what could not be delivered. */
@@ -284,7 +304,7 @@ static enum status audit_run(struct context *c, const void *settings, const stru
 		status = misused(&a->err);
 	else if (!gather(a, s, args))
 		status = fail(&a->err);
-	else if (!a->shard.count && !ask(a))
+	else if (!a->shard.count && !ask(a, s->owner))
 		/* That there is nothing to ask of follows from what was told of a ROOT. */
 		status = a->is_partial && a->err.id == DIAG_NO_PROFILE ? STATUS_PROFILE
 								       : fail(&a->err);
@@ -316,6 +336,8 @@ static const struct option audit_options[] = {
 	{ "owner", 0, OPTION_TEXT, AT(owner), "NAME",
 		"report on the runs of one owner, as job files name them" },
 	{ "html", 0, OPTION_TEXT, AT(html), "FILE", "write the report as a page" },
+	{ "owner-pages", 0, OPTION_FLAG, AT(owner_pages), NULL,
+		"write a page for each owner beside it, like weekly-vision.html" },
 	{ "pages", 0, OPTION_TEXT, AT(pages), "DIR",
 		"write the pages of the runs that it names, and link to them" },
 	{ "markdown", 0, OPTION_TEXT, AT(markdown), "FILE", "write it as Markdown" },

@@ -21,7 +21,7 @@ struct audit_settings {
 		openmetrics, facts, shard;
 	struct str templates;
 	int jobs;
-	bool merge;
+	bool merge, owner_pages;
 };
 
 enum { MOMENT_MAX = 64 }; /* "2026-11-20T12:00:00.000Z" and some room */
@@ -47,6 +47,9 @@ struct audit {
 	struct fleet_window window;
 	struct fleet_report report;
 	struct plan plan; /* whom the report is told */
+	struct fleet_file file;
+	struct fleet_pages pages; /* of --html, for owners' pages beside it */
+	struct plan *routes;	  /* as many as the file has: whom an owner's part is told */
 	struct diag err;
 };
 

@@ -121,6 +121,14 @@ static const ptrdiff_t output_paths[OUTPUTS] = { /* in the settings */
 	[OUTPUT_HTML] = offsetof(struct audit_settings, html)
 };
 
+/* "weekly-" beside weekly.html. */
+static struct str owners_of(const struct audit_settings *s, struct arena *keep)
+{
+	struct str name = str_from_offset(s->html, str_rfind_char(s->html, '/') + 1);
+	ptrdiff_t end = str_rfind_char(name, '.');
+	return arena_fmt(keep, "%.*s-", STR_ARG(str_head(name, end > 0 ? end : name.len)));
+}
+
 /* What may fail is done before a file is touched; it is whole when it is closed. */
 static bool write_output(struct context *c, const struct audit_settings *s, struct audit *a,
 	struct str path, enum output output)
@@ -143,11 +151,78 @@ static bool write_output(struct context *c, const struct audit_settings *s, stru
 		report_fleet_openmetrics(&a->report, &scratch, o);
 	if (o && output == OUTPUT_MARKDOWN)
 		report_fleet_markdown(&a->report, &scratch, o);
+	if (s->owner_pages)
+		pages.owners = owners_of(s, a->keep);
 	if (o && output == OUTPUT_HTML)
 		report_fleet_html(&a->report, &pages, page, &scratch, o);
 	bool ok = o && (is_stdout || out_close(o, &a->err)); /* main closes standard output */
+	if (ok && output == OUTPUT_HTML)
+		a->pages = pages;
 	arena_free(&of_file);
 	arena_free(&scratch);
+	return ok;
+}
+
+/* ---- owners ---------------------------------------------------------------------------------- */
+
+/* weekly-vision.html beside weekly.html; of a URL, too. */
+static struct str beside(struct str path, struct str owners, struct str owner, struct arena *keep)
+{
+	return arena_fmt(keep, "%.*s%.*s%.*s",
+		STR_ARG(str_head(path, str_rfind_char(path, '/') + 1)), STR_ARG(owners),
+		STR_ARG(fleet_page_name(owner, keep)));
+}
+
+static bool write_owner_page(const struct audit_settings *s, struct audit *a,
+	const struct fleet_report *r, struct arena *keep)
+{
+	const struct page_template *page = report_fleet_load(s->templates, keep, &a->err);
+	struct str path = beside(s->html, a->pages.owners, r->owner, keep);
+	struct out *o = page ? out_file(keep, path, &a->err) : NULL;
+	if (o)
+		report_fleet_html(r, &a->pages, page, keep, o);
+	return o && out_close(o, &a->err);
+}
+
+/* One owner's part: a page beside the fleet's, and messages to whom routes name. */
+static bool write_owner(const struct audit_settings *s, struct audit *a, struct str owner)
+{
+	struct arena part = arena_new(ARENA_SCRATCH_BYTES);
+	struct fleet_report report;
+	bool ok = fleet_ask_owner(a->fleet, owner, &part, &report, &a->err);
+	report.tool_version = a->report.tool_version;
+	ok = ok && (!s->owner_pages || write_owner_page(s, a, &report, &part));
+	if (!ok)
+		print_error(&a->err);
+	for (ptrdiff_t i = 0; ok && i < a->file.route_count; i++) {
+		struct plan plan = a->routes[i];
+		struct message_source source = fleet_message(&report);
+		if (!str_eq(a->file.routes[i].owner, owner))
+			continue;
+		if (plan.report_url.p && s->owner_pages)
+			plan.report_url = beside(plan.report_url, a->pages.owners, owner, &part);
+		ok = !plan_deliver(&plan, &source, &part);
+	}
+	arena_free(&part);
+	return ok;
+}
+
+/* Those of the report, and those of the routes, who may have nothing but what is missing. */
+static bool write_owners(const struct audit_settings *s, struct audit *a)
+{
+	const struct fleet_answer *of = &a->report.answers[FLEET_BY_OWNER];
+	struct map seen = { 0 };
+	bool ok = true;
+	for (ptrdiff_t i = 0; !s->owner.p && i < of->count + a->file.route_count; i++) {
+		bool is_row = i < of->count;
+		struct str owner = is_row ? fleet_cell(of, i, STR("group"))->text
+					  : a->file.routes[i - of->count].owner;
+		bool is_named = !is_row || !str_eq(owner, STR("unknown"));
+		if (!is_named || map_get(&seen, owner) != MAP_NONE || (is_row && !s->owner_pages))
+			continue;
+		map_put(&seen, owner, 0, a->keep);
+		ok &= write_owner(s, a, owner);
+	}
 	return ok;
 }
 
@@ -179,5 +254,6 @@ enum status audit_write(struct context *c, const struct audit_settings *s, struc
 	out_flush(c->out); /* nobody waits for servers to see what is written */
 	struct message_source source = fleet_message(&a->report);
 	delivered &= !plan_deliver(&a->plan, &source, a->keep);
+	delivered &= write_owners(s, a);
 	return delivered ? STATUS_OK : STATUS_DELIVERY;
 }

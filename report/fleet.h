@@ -19,7 +19,8 @@ enum { FLEET_LINES = 50 };
 /* Pages of single runs, as they are reached from the weekly page; no runs: no links. */
 struct fleet_pages {
 	struct str dir;
-	struct map runs; /* those that have a page */
+	struct map runs;   /* those that have a page */
+	struct str owners; /* "weekly-": what names of owners' pages begin with; missing: none */
 };
 /* "1a2b.html": a name that stays in its directory, whatever a run is called. */
 struct str fleet_page_name(struct str run, struct arena *keep);

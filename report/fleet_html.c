@@ -115,6 +115,15 @@ struct str fleet_page_link(
 	return out_text(link);
 }
 
+static struct str owner_link(struct str owner, const struct fleet_pages *pages, struct arena *keep)
+{
+	struct str path = arena_fmt(
+		keep, "%.*s%.*s", STR_ARG(pages->owners), STR_ARG(fleet_page_name(owner, keep)));
+	struct out *link = out_memory(keep);
+	out_uri(link, path, true);
+	return out_text(link);
+}
+
 static void line_of(const struct fleet_answer *a, ptrdiff_t row, struct str head,
 	const struct fleet_pages *pages, struct fleet_line *ret, struct arena *keep)
 {
@@ -125,6 +134,9 @@ static void line_of(const struct fleet_answer *a, ptrdiff_t row, struct str head
 		if (is_shown(a, i, head))
 			value_of(a, row, i, &cells[count++], keep);
 	ret->page = fleet_page_link(&a->rows[row], pages, keep);
+	if (a->question == &fleet_questions[FLEET_BY_OWNER] && pages->owners.p &&
+		!str_eq(fleet_cell(a, row, head)->text, STR("unknown")))
+		ret->page = owner_link(fleet_cell(a, row, head)->text, pages, keep);
 	ret->cells = LIST(cells, count);
 	set_text(fleet_text(a, row, fleet_column(a, head), keep), &ret->head, &ret->head_whole,
 		keep);
@@ -235,6 +247,7 @@ void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *p
 	struct xhtml x = xhtml_new(out, keep);
 	struct fleet_page page = {
 		.window = fleet_window_text(r, keep),
+		.owner = r->owner,
 		.before = str_head(r->window.before, 10),
 		.coverage = fleet_said(r, SAID_COVERAGE, keep),
 		.goodput = fleet_said(r, SAID_GOODPUT, keep),
@@ -264,7 +277,9 @@ void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *p
 		.groups = sections_of(r, PLACE_GROUPS, pages, keep),
 		.rest = sections_of(r, PLACE_REST, pages, keep),
 	};
-	page.title = arena_fmt(keep, "Fleet, %.*s", STR_ARG(page.window));
+	page.title = arena_fmt(keep, "%.*s, %.*s",
+		STR_ARG(r->owner.p ? text_clean(keep, r->owner) : STR("Fleet")),
+		STR_ARG(page.window));
 	template_fill_page(t, &page, &x);
 	out_char(out, '\n');
 }

@@ -95,6 +95,8 @@ static void put_waste(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 	m->rule = name(a, row, "top_rule", d->keep);
 	m->owner = name(a, row, "owner", d->keep);
 	m->chips = real(a, row, "chips_back");
+	m->chip_hours = real(a, row, "chip_hours_back");
+	m->dollars = real(a, row, "dollars_back");
 	out_fmt(d->heading, "%.*s could be had back: %.*s",
 		STR_ARG(fleet_back_text(a, row, d->keep)), STR_ARG(m->workload));
 	part_costliest(d->text, m->rule);
@@ -114,6 +116,8 @@ static void put_rule(const struct fleet_answer *a, ptrdiff_t row, struct draft *
 	m->mark = STR("\xf0\x9f\x94\xa7");
 	m->rule = name(a, row, "rule", d->keep);
 	m->chips = real(a, row, "chips_back");
+	m->chip_hours = real(a, row, "chip_hours_back");
+	m->dollars = real(a, row, "dollars_back");
 	m->message = prose(a, row, "example", d->keep);
 	out_fmt(d->heading, "%.*s: ", STR_ARG(m->rule));
 	if (m->chips >= 0)
@@ -131,6 +135,8 @@ static void put_machine(const struct fleet_answer *a, ptrdiff_t row, struct draf
 	m->state = STR("machine");
 	m->mark = STR("\xf0\x9f\x90\x8c");
 	m->chips = real(a, row, "chips_back");
+	m->chip_hours = real(a, row, "chip_hours_back");
+	m->dollars = real(a, row, "dollars_back");
 	out_fmt(d->heading, "Slow machine: %.*s", STR_ARG(name(a, row, "host", d->keep)));
 	if (m->chips >= 0)
 		out_fmt(d->heading, ", for which %.*s wait",
@@ -371,7 +377,9 @@ static struct message make(
 	m.word = STR("FLEET");
 	m.mark = STR("\xf0\x9f\x93\x8a");
 	m.title = text_cut(keep,
-		arena_fmt(keep, "rooflint: the fleet, %.*s", STR_ARG(fleet_window_text(r, keep))),
+		arena_fmt(keep, "rooflint: %.*s, %.*s",
+			STR_ARG(r->owner.p ? text_clean(keep, r->owner) : STR("the fleet")),
+			STR_ARG(fleet_window_text(r, keep))),
 		room->line);
 	m.change = promise.p  ? promise
 		   : has_week ? STR("No run in this window was on a chip")

@@ -44,6 +44,7 @@ RECORD_STRUCT(fleet_section, FLEET_SECTION);
 #define FLEET_PAGE(R, F)                                                                           \
 	F(R, TEXT, title, "for the window")                                                        \
 	F(R, TEXT, window, "from when to when")                                                    \
+	F(R, TEXT, owner, "whose workloads alone it has; none: all of them")                       \
 	F(R, TEXT, before, "begin of the window before, which this one is compared with")          \
 	F(R, TEXT, coverage, "how many of the runs could be judged")                               \
 	F(R, TEXT, goodput, "how near to its roofline the fleet runs")                             \

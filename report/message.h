@@ -15,9 +15,8 @@
 
 #define MESSAGE_ITEM(R, F)                                                                         \
 	F(R, TEXT, state,                                                                          \
-		"new, lost, fixed, still or warning; of a fleet: waste, rule, new, slower, "       \
-		"faster, "                                                                         \
-		"fixed, waiver or unjudged")                                                       \
+		"new, lost, fixed, still or warning; of a fleet: missing, waste, rule, machine, "  \
+		"new, slower, faster, fixed, waiver or unjudged")                                  \
 	F(R, TEXT, mark, "the same as a sign")                                                     \
 	F(R, TEXT, heading,                                                                        \
 		"state and rule in words, and the workload where there are several profiles")      \
@@ -33,6 +32,8 @@
 	F(R, REAL, chips,                                                                          \
 		"chips' worth of work that it costs, or did cost; below zero: that was won. In a " \
 		"fleet only, as all below")                                                        \
+	F(R, REAL, chip_hours, "of the usage file that it costs")                                  \
+	F(R, REAL, dollars, "what those cost")                                                     \
 	F(R, REAL, change, "of a mover's step time, over the one before: above zero is slower")
 RECORD_STRUCT(message_item, MESSAGE_ITEM);
 

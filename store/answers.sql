@@ -3,9 +3,13 @@
 -- questions.sql and fleet.sql, and levels by change points.
 
 CREATE TABLE coverage AS
-SELECT outcome, runs, runs * 1.0 / (SELECT sum(runs) FROM seen), because,
-	CASE WHEN outcome <> 'judged' THEN run END, profile
-FROM seen ORDER BY outcome <> 'judged', runs DESC, outcome;
+WITH placed AS (
+	SELECT *, row_number() OVER (PARTITION BY outcome ORDER BY profile, run) AS place FROM seen)
+SELECT outcome, sum(runs) AS runs, sum(runs) * 1.0 / (SELECT sum(runs) FROM seen),
+	max(CASE place WHEN 1 THEN because END),
+	max(CASE WHEN place = 1 AND outcome <> 'judged' THEN run END),
+	max(CASE place WHEN 1 THEN profile END)
+FROM placed GROUP BY outcome ORDER BY outcome <> 'judged', runs DESC, outcome;
 
 CREATE TABLE ranking AS
 SELECT row_number() OVER (
@@ -92,7 +96,8 @@ FROM parts WHERE workloads > 0 ORDER BY place;
 CREATE TABLE trend AS
 WITH each AS (
 	SELECT ago, workload, sum(usable) AS runs, sum(share_e12) / 1e12 / sum(shares) AS share,
-		sum(lo_e12) / 1e12 / sum(los) AS lo, sum(hi_e12) / 1e12 / sum(his) AS hi
+		sum(lo_e12) / 1e12 / sum(los) AS lo,
+		sum(ifnull(hi_e12, lo_e12)) / 1e12 / sum(los) AS hi
 	FROM days WHERE usable > 0 AND ago < 12 GROUP BY ago, workload),
 last AS (
 	SELECT ago, workload, CASE WHEN NOT is_cpu THEN chips END AS chips, row_number() OVER (
@@ -204,7 +209,8 @@ SELECT value, sum(runs) AS runs, count(DISTINCT workload), max(CASE place WHEN 1
 FROM placed GROUP BY value
 UNION ALL
 -- A clock that is ahead: by a whole window, so that it is not a run that came while this one is told.
-SELECT 'dated-after-window', runs, workloads, run, profile FROM later WHERE runs > 0
+SELECT 'dated-after-window', sum(runs) AS runs, count(*), max(run), max(profile)
+FROM later HAVING count(*) > 0
 ORDER BY runs DESC, value;
 
 -- It counts what others found.
@@ -260,7 +266,7 @@ WITH spent AS (
 			ELSE (SELECT dollars_back FROM "by-owner" WHERE grp = b.owner) END AS money,
 		CASE WHEN b.owner IS NULL THEN (SELECT sum(chip_hours * share) FROM fleet WHERE is_now)
 			ELSE (SELECT chip_hours_back FROM "by-owner" WHERE grp = b.owner) END AS hours
-	FROM budget AS b)
+	FROM budget AS b WHERE :owner IS NULL OR owner = :owner)
 SELECT ifnull(owner, 'the fleet'), CASE WHEN dollars IS NOT NULL THEN money END, dollars,
 	CASE WHEN chip_hours IS NOT NULL THEN hours END, chip_hours,
 	CASE WHEN dollars IS NOT NULL THEN money > dollars ELSE hours > chip_hours END AS is_broken,

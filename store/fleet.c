@@ -13,7 +13,9 @@ struct fleet {
 	struct facts_db db;    /* answers, and what is made of them */
 	struct facts_db facts; /* those that were taken; its db is NULL when there are none */
 	struct fleet_file file;
-	struct str owner; /* whose runs are asked about; missing: all */
+	struct str owner; /* whose workloads `db` has; missing: all */
+	struct str judge;
+	struct fleet_window window;
 	struct arena *keep;
 };
 
@@ -102,11 +104,6 @@ bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag 
 	return usage_read(file, text, add_usage, f, err);
 }
 
-void fleet_of(struct fleet *f, struct str owner)
-{
-	f->owner = owner;
-}
-
 static bool add_expected(struct fleet *f, const struct fleet_expected *e, struct diag *err)
 {
 	sqlite3_stmt *stmt;
@@ -155,7 +152,7 @@ bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *e
 
 /* ---- asking a store -------------------------------------------------------------------------- */
 
-/* As questions.sql has them, behind the one that others are made of. */
+/* As questions.sql has them, behind its head and the one that others are made of. */
 enum asked {
 	ASK_DAYS,
 	ASK_ALIKE,
@@ -228,8 +225,8 @@ static bool put_question(struct asking *a, enum asked id, struct diag *err)
 			.count = a->count },
 		{ .name = "hashes", .kind = QUESTION_TEXTS, .texts = a->hashes, .count = a->count },
 	};
-	const struct question q = { statement_of(2 + 2 * id), values,
-		sizeof(values) / sizeof(values[0]), a->fleet->owner, a->since };
+	const struct question q = { statement_of(3 + 2 * id), values,
+		sizeof(values) / sizeof(values[0]), a->since };
 	return a->store ? store_ask(a->store, &q, insert_row, a, err)
 			: facts_db_ask(&a->fleet->facts, &q, insert_row, a, err);
 }
@@ -238,7 +235,7 @@ static bool put_question(struct asking *a, enum asked id, struct diag *err)
 static bool begin_answer(struct asking *a, enum asked id, struct diag *err)
 {
 	struct facts_db *d = &a->fleet->db;
-	struct str make = statement_of(1 + 2 * id), word = STR("CREATE TABLE "), name, columns;
+	struct str make = statement_of(2 + 2 * id), word = STR("CREATE TABLE "), name, columns;
 	str_cut(str_from_offset(make, str_find(make, word) + word.len), ' ', &name, &columns);
 	int cells = 1;
 	for (ptrdiff_t i = 0; i < columns.len; i++)
@@ -340,19 +337,19 @@ bool fleet_newest(struct fleet *f, struct store *store, struct str until, struct
 
 /* ---- the tables that answers are made of ----------------------------------------------------- */
 
-static bool run_script(struct fleet *f, struct str name, const struct fleet_window *window,
-	const struct asking *a, struct diag *err)
+static bool run_script(struct asking *a, const char *name, struct diag *err)
 {
+	struct fleet *f = a->fleet;
 	const struct {
 		const char *name;
 		struct str value;
-	} texts[] = { { ":to", window->to }, { ":judge", a->judge }, { ":owner", f->owner } };
+	} texts[] = { { ":to", f->window.to }, { ":judge", a->judge }, { ":owner", f->owner } };
 	const struct {
 		const char *name;
 		int64_t value;
 	} numbers[] = { { ":from_ns", a->from_ns }, { ":to_ns", a->to_ns },
 		{ ":before_ns", a->before_ns }, { ":span_ns", a->to_ns - a->from_ns } };
-	const char *sql = embed_find(name).p;
+	const char *sql = embed_find(str_from(name)).p;
 	sqlite3_stmt *stmt;
 	while (*sql) {
 		if (!facts_db_statement(&f->db, sql, &sql, &stmt, err))
@@ -471,46 +468,141 @@ static bool answer(struct fleet *f, enum fleet_id id, struct arena *keep, struct
 	return ok;
 }
 
-static bool gather(struct asking *a, const struct fleet_window *window, struct diag *err)
+static bool gather(struct asking *a, struct diag *err)
 {
 	static const enum asked once[] = { ASK_ALIKE, ASK_SEEN, ASK_CLAIMS, ASK_HOSTS, ASK_FLAWS,
 		ASK_LATER };
-	struct fleet *f = a->fleet;
 	if (!ask_days(a, err))
 		return false;
 	for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++)
 		if (!ask_once(a, once[i], err))
 			return false;
-	return run_script(f, STR("store/gather.sql"), window, a, err) && find_changes(f, err) &&
+	return run_script(a, "store/gather.sql", err) && find_changes(a->fleet, err) &&
 	       look_up(a, ASK_TURNS,
 		       "SELECT ns FROM moments UNION SELECT ns FROM levels ORDER BY ns", err) &&
-	       run_script(f, STR("store/latest.sql"), window, a, err) &&
-	       look_up(a, ASK_SAYINGS, "SELECT hash FROM latest ORDER BY hash", err) &&
-	       run_script(f, STR("store/fleet.sql"), window, a, err) &&
-	       run_script(f, STR("store/answers.sql"), window, a, err);
+	       run_script(a, "store/latest.sql", err) &&
+	       look_up(a, ASK_SAYINGS, "SELECT hash FROM latest ORDER BY hash", err);
 }
 
-bool fleet_ask(struct fleet *f, struct store *store, const struct fleet_window *window,
-	struct str judge, struct arena *keep, struct fleet_report *ret, struct diag *err)
+static bool begin_asking(struct asking *a)
 {
-	struct asking a = { .fleet = f, .store = store, .judge = judge, .judged = statement_of(0) };
-	*ret = (struct fleet_report){ .window = *window };
-	if ((!store && !need_facts(f, err)) || !when_parse(window->from, &a.from_ns) ||
-		!when_parse(window->to, &a.to_ns) || !when_parse(window->before, &a.before_ns))
+	const struct fleet_window *w = &a->fleet->window;
+	a->judge = a->fleet->judge;
+	a->judged = statement_of(1);
+	if (!when_parse(w->from, &a->from_ns) || !when_parse(w->to, &a->to_ns) ||
+		!when_parse(w->before, &a->before_ns))
 		return false;
-	int64_t reach = (FLEET_HISTORY_WINDOWS + 1) * (a.to_ns - a.from_ns);
-	a.since = when_text(keep, a.to_ns > reach ? a.to_ns - reach : 0);
-	a.scratch = arena_new(ARENA_SCRATCH_BYTES);
-	bool ok = gather(&a, window, err);
-	arena_free(&a.scratch);
+	int64_t reach = (FLEET_HISTORY_WINDOWS + 1) * (a->to_ns - a->from_ns);
+	a->since = when_text(a->fleet->keep, a->to_ns > reach ? a->to_ns - reach : 0);
+	a->scratch = arena_new(ARENA_SCRATCH_BYTES);
+	return true;
+}
+
+static bool answer_all(
+	struct asking *a, struct arena *keep, struct fleet_report *ret, struct diag *err)
+{
+	*ret = (struct fleet_report){ .window = a->fleet->window, .owner = a->fleet->owner };
+	bool ok = run_script(a, "store/fleet.sql", err) && run_script(a, "store/answers.sql", err);
 	for (int id = 0; ok && id < FLEET_COUNT; id++)
-		ok = answer(f, (enum fleet_id)id, keep, &ret->answers[id], err);
+		ok = answer(a->fleet, (enum fleet_id)id, keep, &ret->answers[id], err);
 	if (!ok)
 		return false;
 	const struct fleet_answer *totals = &ret->answers[FLEET_TOTALS];
 	ret->has_usage = totals->count && fleet_cell(totals, 0, STR("billed_workloads"))->real > 0;
 	ret->by_hours = totals->count && fleet_cell(totals, 0, STR("by_hours"))->real > 0;
 	return true;
+}
+
+bool fleet_ask(struct fleet *f, struct store *store, const struct fleet_window *window,
+	struct str judge, struct arena *keep, struct fleet_report *ret, struct diag *err)
+{
+	struct asking a = { .fleet = f, .store = store };
+	f->window = *window;
+	f->judge = judge;
+	if ((!store && !need_facts(f, err)) || !begin_asking(&a))
+		return false;
+	bool ok = gather(&a, err) && answer_all(&a, keep, ret, err);
+	arena_free(&a.scratch);
+	return ok;
+}
+
+/* ---- one owner's part ------------------------------------------------------------------------ */
+
+/* What was given and what a store answered; all else is made of it. */
+static const struct {
+	const char *name;
+	bool is_by_workload; /* only its owner's rows */
+} gathered[] = { { "usage", false }, { "expected", false }, { "budget", false },
+	{ "snoozed", false }, { "sayings", false }, { "days", true }, { "alike", true },
+	{ "seen", true }, { "claims", true }, { "late_hosts", true }, { "flaws", true },
+	{ "later", true }, { "turns", true }, { "levels", true } };
+
+static bool copy_rows(sqlite3_stmt *from, struct fleet *to, const char *name, struct diag *err)
+{
+	struct out *o = out_memory(to->keep);
+	sqlite3_stmt *into;
+	int count = sqlite3_column_count(from), code = SQLITE_DONE;
+	out_fmt(o, "INSERT INTO %s VALUES (?", name);
+	for (int i = 1; i < count; i++)
+		out_z(o, ", ?");
+	out_z(o, ")");
+	bool ok = facts_db_statement(&to->db, arena_z(to->keep, out_text(o)), NULL, &into, err);
+	while (ok && (code = sqlite3_step(from)) == SQLITE_ROW) {
+		for (int i = 0; i < count; i++)
+			sqlite3_bind_value(into, i + 1, sqlite3_column_value(from, i));
+		ok = sqlite3_step(into) == SQLITE_DONE || facts_db_fail(&to->db, err);
+		sqlite3_reset(into);
+	}
+	sqlite3_finalize(into);
+	return ok && (code == SQLITE_DONE || facts_db_fail(&to->db, err));
+}
+
+/* The tables that stand in both were made by open_db. */
+static bool copy_table(
+	struct fleet *f, struct fleet *part, const char *name, bool by_workload, struct diag *err)
+{
+	sqlite3_stmt *stmt;
+	struct str make = arena_fmt(part->keep,
+		"SELECT replace(sql, 'CREATE TABLE ', 'CREATE TABLE IF NOT EXISTS ') "
+		"FROM sqlite_schema WHERE name = '%s'",
+		name);
+	struct str rows = arena_fmt(part->keep, "SELECT * FROM %s%s ORDER BY rowid", name,
+		by_workload ? " WHERE workload IN (SELECT workload FROM owned WHERE owner = ?1)"
+			    : "");
+	bool ok = facts_db_statement(&f->db, make.p, NULL, &stmt, err) &&
+		  (sqlite3_step(stmt) == SQLITE_ROW || facts_db_fail(&f->db, err)) &&
+		  facts_db_execute(&part->db, (const char *)sqlite3_column_text(stmt, 0), err);
+	sqlite3_finalize(stmt);
+	if (!ok || !facts_db_statement(&f->db, rows.p, NULL, &stmt, err))
+		return false;
+	if (by_workload)
+		facts_db_bind(stmt, 1, part->owner);
+	ok = facts_db_execute(&part->db, "BEGIN", err) && copy_rows(stmt, part, name, err) &&
+	     facts_db_execute(&part->db, "COMMIT", err);
+	sqlite3_finalize(stmt);
+	return ok;
+}
+
+bool fleet_ask_owner(struct fleet *f, struct str owner, struct arena *keep,
+	struct fleet_report *ret, struct diag *err)
+{
+	struct fleet *part = fleet_new(keep, err);
+	struct asking a = { .fleet = part };
+	if (!part)
+		return false;
+	part->owner = owner;
+	part->judge = f->judge;
+	part->window = f->window;
+	bool ok = true;
+	for (size_t i = 0; ok && i < sizeof(gathered) / sizeof(gathered[0]); i++)
+		ok = copy_table(f, part, gathered[i].name, gathered[i].is_by_workload, err);
+	if (ok && begin_asking(&a)) {
+		ok = run_script(&a, "store/gather.sql", err) &&
+		     run_script(&a, "store/latest.sql", err) && answer_all(&a, keep, ret, err);
+		arena_free(&a.scratch);
+	}
+	fleet_free(part);
+	return ok;
 }
 
 ptrdiff_t fleet_column(const struct fleet_answer *a, struct str name)

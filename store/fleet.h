@@ -91,8 +91,9 @@ struct fleet_window {
 struct fleet_report {
 	struct fleet_window window;
 	struct str tool_version;
-	bool has_usage; /* chip-hours of a workload are known */
-	bool by_hours;	/* those of all are, and ratios are weighted by them */
+	struct str owner; /* whose workloads; missing: all */
+	bool has_usage;	  /* chip-hours of a workload are known */
+	bool by_hours;	  /* those of all are, and ratios are weighted by them */
 	struct fleet_answer answers[FLEET_COUNT];
 };
 
@@ -106,8 +107,6 @@ bool fleet_newest(struct fleet *f, struct store *store, struct str until, struct
 	struct str *ret, struct diag *err);
 /* Chip-hours as CSV: columns workload, chip_hours and, if known, price in dollars per chip-hour. */
 bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag *err);
-/* Ask of one owner's runs, whose name is borrowed. */
-void fleet_of(struct fleet *f, struct str owner);
 /* What is expected, snoozed and renamed; before any facts are taken. */
 bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *err);
 /*
@@ -116,6 +115,12 @@ bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *e
  */
 bool fleet_ask(struct fleet *f, struct store *store, const struct fleet_window *window,
 	struct str judge, struct arena *keep, struct fleet_report *ret, struct diag *err);
+/*
+ * The same of one owner's workloads, after that and from what was asked then, so that a store of
+ * any size is asked once.  A workload is whose its newest capture says.
+ */
+bool fleet_ask_owner(struct fleet *f, struct str owner, struct arena *keep,
+	struct fleet_report *ret, struct diag *err);
 
 /* Where a named column stands; -1 when the question has none. */
 ptrdiff_t fleet_column(const struct fleet_answer *a, struct str name);

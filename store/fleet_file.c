@@ -137,6 +137,16 @@ static bool read_budgets(const struct keyed *r, const struct key *k, const struc
 	return true;
 }
 
+static bool read_routes(const struct keyed *r, const struct key *k, const struct doc_node *node)
+{
+	struct fleet_file *f = r->to;
+	if (!need_list(r, k, node))
+		return false;
+	f->route_count = node->count;
+	f->routes = arena_make(r->keep, struct fleet_route, node->count);
+	return read_list(r, k, node, (struct list_of){ f->routes, sizeof(*f->routes) });
+}
+
 /* ---- the tables ------------------------------------------------------------------------------ */
 
 static const struct key expected_keys[] = {
@@ -164,6 +174,11 @@ static const struct key budget_keys[] = {
 	LIMIT(chip_hours),
 	KEYED_END,
 };
+static const struct key route_keys[] = {
+	TEXT(fleet_route, owner, true),
+	TEXT(fleet_route, notify, true),
+	KEYED_END,
+};
 static const struct key fleet_keys[] = {
 	KEYED("version", read_version, .required = true),
 	KEYED("expected", read_expected, .keys = expected_keys,
@@ -174,6 +189,8 @@ static const struct key fleet_keys[] = {
 		.form = "- { from: runs/llama, to: runs/llama-70b }"),
 	KEYED("budgets", read_budgets, .keys = budget_keys,
 		.form = "- { owner: vision, dollars: 2000 }"),
+	KEYED("routes", read_routes, .keys = route_keys,
+		.form = "- { owner: vision, notify: 'slack:ROOFLINT_SLACK_VISION' }"),
 	KEYED_END,
 };
 

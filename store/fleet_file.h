@@ -1,6 +1,6 @@
 /*
  * What a fleet's owner says of it once, and no profile can: which captures are expected to come,
- * which silence is known, and what a workload was called before.
+ * which silence is known, what a workload was called before, and where its owners are told.
  *
  *     version: 1
  *     expected:
@@ -13,6 +13,8 @@
  *     budgets:
  *       - { owner: vision, dollars: 2000 }
  *       - { chip_hours: 10000 }
+ *     routes:
+ *       - { owner: vision, notify: "slack:ROOFLINT_SLACK_VISION" }
  *
  * Patterns are globs over a workload's name.
  *
@@ -47,6 +49,11 @@ struct fleet_budget {
 	double dollars, chip_hours;
 };
 
+/* Where an owner is told of what is theirs: as --notify takes it. */
+struct fleet_route {
+	struct str owner, notify;
+};
+
 struct fleet_file {
 	struct fleet_expected *expected;
 	ptrdiff_t expected_count;
@@ -56,6 +63,8 @@ struct fleet_file {
 	ptrdiff_t alias_count;
 	struct fleet_budget *budgets;
 	ptrdiff_t budget_count;
+	struct fleet_route *routes;
+	ptrdiff_t route_count;
 };
 
 bool fleet_file_parse(struct str file, struct str text, struct arena *keep, struct fleet_file *ret,

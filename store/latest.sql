@@ -28,3 +28,12 @@ FROM (SELECT *, row_number() OVER (PARTITION BY workload ORDER BY captured_ns DE
 		AND workload NOT IN (SELECT workload FROM alike WHERE NOT is_now))
 WHERE age = 1
 ORDER BY workload, is_now;
+
+-- Whose a workload is: by its newest capture that says so.
+CREATE TABLE owned AS
+SELECT workload, owner
+FROM (SELECT workload, owner, row_number() OVER (
+	PARTITION BY workload ORDER BY captured_ns DESC, profile, hash) AS age
+	FROM turns WHERE owner IS NOT NULL)
+WHERE age = 1
+ORDER BY workload;

@@ -53,17 +53,6 @@ static void put_value(struct out *o, const struct question_value *v, const struc
 	}
 }
 
-static void put_runs(struct out *o, const struct question *q, const struct dialect *d)
-{
-	if (q->owner.p) {
-		out_fmt(o, "(SELECT * FROM %.*s WHERE owner = ", STR_ARG(d->runs));
-		d->put_text(o, q->owner);
-		out_z(o, ") AS r");
-	} else {
-		out_fmt(o, "%.*s AS r", STR_ARG(d->runs));
-	}
-}
-
 static void put_name(
 	struct out *o, struct str name, const struct question *q, const struct dialect *d)
 {
@@ -71,13 +60,12 @@ static void put_name(
 		[FACT_RULES] = STR_INIT("of_rules"), [FACT_DEVICES] = STR_INIT("of_devices")
 	};
 	if (str_eq(name, STR("runs"))) {
-		put_runs(o, q, d);
+		out_fmt(o, "%.*s AS r", STR_ARG(d->runs));
 		return;
 	}
 	for (int part = 0; part < FACT_PARTS; part++)
 		if (str_eq(name, parts[part])) {
-			put_runs(o, q, d);
-			out_fmt(o, "%.*s%.*s AS v%.*s", STR_ARG(d->join),
+			out_fmt(o, "%.*s AS r%.*s%.*s AS v%.*s", STR_ARG(d->runs), STR_ARG(d->join),
 				STR_ARG(fact_part_defs[part].name), STR_ARG(d->on));
 			return;
 		}
@@ -92,13 +80,18 @@ static void put_name(
 static void put_sql(
 	struct out *o, struct str sql, const struct question *q, const struct dialect *d)
 {
-	struct str before, name;
-	while (str_cut(sql, '{', &before, &sql)) {
-		out_str(o, before);
+	struct str before, line, name;
+	for (bool more = true; more;) {
+		more = str_cut(sql, '{', &before, &sql);
+		/* Tabs are for readers of questions.sql, and a question is sent often. */
+		while (str_cut(before, '\t', &line, &before))
+			out_str(o, line);
+		out_str(o, line);
+		if (!more)
+			break;
 		str_cut(sql, '}', &name, &sql);
 		put_name(o, name, q, d);
 	}
-	out_str(o, before);
 }
 
 struct str question_text(const struct question *q, const struct dialect *d, struct arena *keep)

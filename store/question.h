@@ -41,7 +41,6 @@ struct question {
 	struct str sql;
 	const struct question_value *values;
 	ptrdiff_t count;
-	struct str owner; /* only runs that bear it; missing: all */
 	struct str since; /* moment before which it asks of nothing dated; missing: whenever */
 };
 

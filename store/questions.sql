@@ -11,6 +11,7 @@
 -- counts; its parts begin within half a minute of one another.  A profile that could not be read once
 -- and now can is no longer unreadable.
 -- (The frame of one row before may be empty; then ClickHouse has 0 where SQLite has NULL.)
+;
 SELECT * FROM (
 	SELECT *,
 		max(is_ok) OVER (PARTITION BY profile) AS any_ok,
@@ -51,27 +52,24 @@ WHERE (is_ok = 1 OR any_ok = 0)
 ;
 -- Days of a history: captures that came, and the median step of those that are usable.  A capture
 -- that was judged several times, or lies in several places of a workload, is one by its moment.
+-- hi_e12 is NULL where it is lo_e12.
 CREATE TABLE days (workload TEXT, chip TEXT, chips REAL, global_batch REAL, tokens_per_step REAL,
 	ago INTEGER, day INTEGER, runs INTEGER, usable INTEGER, step_ns INTEGER, first_ns INTEGER,
 	last_ns INTEGER, usable_ns INTEGER, last_usable_ns INTEGER, is_cpu INTEGER, share_e12 INTEGER,
-	shares INTEGER, lo_e12 INTEGER, los INTEGER, hi_e12 INTEGER, his INTEGER)
+	shares INTEGER, lo_e12 INTEGER, los INTEGER, hi_e12 INTEGER)
 ;
-SELECT name, chip, chips, global_batch, tokens_per_step, {ago}, day, count(*), sum(is_usable),
-	medianExactLow(step), min(captured_ns), max(captured_ns),
-	min(CASE WHEN is_usable = 1 THEN captured_ns END), max(CASE WHEN is_usable = 1 THEN captured_ns END),
-	max(is_cpu), sum(share), count(share), sum(lo), count(lo), sum(hi), count(hi)
+SELECT name, chip, chips, global_batch, tokens_per_step, {ago}, day, count(*), ifNull(sum(ok), 0),
+	medianExactLow(step), min(captured_ns), max(captured_ns), min(captured_ns * ok),
+	max(captured_ns * ok), max(cpus), sum(share), count(share), sum(lo), count(lo),
+	nullIf(sum(hi), sum(lo))
 FROM (
 	SELECT name, chip, chips, global_batch, tokens_per_step, captured_ns,
-		intDiv(captured_ns, 86400000000000) AS day, max(is_good) AS is_usable, min(good_ns) AS step,
-		max(of_cpu) AS is_cpu, min(good_share) AS share, min(good_lo) AS lo, min(good_hi) AS hi
+		intDiv(captured_ns, 86400000000000) AS day, max(good) AS ok, max(cpu) AS cpus,
+		min(step_ns * good) AS step, min(share_e12 * good) AS share,
+		min(lo_e12 * good) AS lo, min(hi_e12 * good) AS hi
 	FROM (
-		SELECT {workload} AS name, chip, chips, global_batch, tokens_per_step, captured_ns,
-			CASE WHEN outcome = 'judged' THEN 1 ELSE 0 END AS is_good,
-			CASE WHEN outcome = 'judged' THEN step_ns END AS good_ns,
-			CASE WHEN platform = 'cpu' THEN 1 ELSE 0 END AS of_cpu,
-			CASE WHEN outcome = 'judged' THEN share_e12 END AS good_share,
-			CASE WHEN outcome = 'judged' THEN lo_e12 END AS good_lo,
-			CASE WHEN outcome = 'judged' THEN hi_e12 END AS good_hi
+		SELECT *, {workload} AS name, CASE WHEN outcome = 'judged' THEN 1 END AS good,
+			CASE WHEN platform = 'cpu' THEN 1 ELSE 0 END AS cpu
 		FROM {runs} WHERE captured_ns > {begin} AND captured_ns <= {end}
 	) AS a
 	GROUP BY name, chip, chips, global_batch, tokens_per_step, captured_ns
@@ -92,14 +90,14 @@ FROM (SELECT *, CASE WHEN captured_ns > {from} THEN 1 ELSE 0 END AS is_now FROM 
 	WHERE outcome = 'judged') AS k
 GROUP BY name, is_now, chip, chips, global_batch, tokens_per_step
 ;
-CREATE TABLE seen (outcome TEXT, runs INTEGER, because TEXT, run TEXT, profile TEXT)
+CREATE TABLE seen (outcome TEXT, workload TEXT, runs INTEGER, because TEXT, run TEXT, profile TEXT)
 ;
-SELECT outcome, many, because, run, profile
+SELECT outcome, name, many, because, run, profile
 FROM (
-	SELECT outcome, because, run, profile, count(*) OVER (PARTITION BY outcome) AS many,
-		row_number() OVER (PARTITION BY outcome ORDER BY profile, hash) AS place
-	FROM (SELECT hash, outcome, because, run, profile FROM ({judged}) AS j
-		WHERE captured_ns = 0 OR captured_ns > {from}) AS k
+	SELECT outcome, name, because, run, profile,
+		count(*) OVER (PARTITION BY outcome, name) AS many,
+		row_number() OVER (PARTITION BY outcome, name ORDER BY profile, hash) AS place
+	FROM ({judged}) AS j WHERE captured_ns = 0 OR captured_ns > {from}
 ) AS s
 WHERE place = 1
 ;
@@ -128,7 +126,7 @@ FROM (
 		SELECT name, host, count(*) AS runs, sum(is_late) AS late,
 			sum(is_late * excess) AS excess,
 			sum(CASE WHEN of_run = 1 THEN is_late * lost ELSE 0 END) AS lost,
-			max(late_devices) AS devices,
+			max(devices) AS devices,
 			min(CASE WHEN is_late = 1 THEN device END) AS first_device,
 			max(CASE WHEN is_late = 1 THEN device END) AS last_device,
 			max(CASE WHEN place = 1 THEN run END) AS run,
@@ -142,11 +140,11 @@ FROM (
 						ORDER BY excess DESC, host, device) AS of_run,
 					row_number() OVER (PARTITION BY id, host
 						ORDER BY excess DESC, device) AS of_host,
-					sum(is_late) OVER (PARTITION BY id, host) AS late_devices
+					sum(is_late) OVER (PARTITION BY id, host) AS devices
 				FROM (
 					SELECT DISTINCT r.hash AS id, {workload} AS name, run, profile,
 						captured_ns, v.host AS host, v.device AS device,
-						v.excess_e12 AS excess, ifNull(v.lost_e12, 0) AS lost,
+						v.excess_e12 AS excess, v.lost_e12 AS lost,
 						CASE WHEN v.excess_e12 >= 50000000000 THEN 1 ELSE 0 END
 							AS is_late
 					FROM {of_devices}
@@ -170,15 +168,15 @@ FROM (
 		count(*) OVER (PARTITION BY quality, name) AS many,
 		row_number() OVER (PARTITION BY quality, name
 			ORDER BY captured_ns DESC, profile, hash) AS place
-	FROM (SELECT hash, quality, name, run, profile, captured_ns FROM ({judged}) AS j
-		WHERE quality IS NOT NULL AND captured_ns > {from}) AS k
+	FROM ({judged}) AS j WHERE quality IS NOT NULL AND captured_ns > {from}
 ) AS s
 WHERE place = 1
 ;
-CREATE TABLE later (runs INTEGER, workloads INTEGER, run TEXT, profile TEXT)
+CREATE TABLE later (workload TEXT, runs INTEGER, run TEXT, profile TEXT)
 ;
-SELECT count(DISTINCT run), count(DISTINCT workload), max(run), max(profile)
+SELECT {workload} AS name, count(DISTINCT run), max(run), max(profile)
 FROM {runs} WHERE captured_ns > {later}
+GROUP BY name
 ;
 -- Captures of certain moments: the newest ones, of a change point, of a workload that is missing.
 CREATE TABLE turns (workload TEXT, captured_ns INTEGER, outcome TEXT, hash TEXT, run TEXT, profile TEXT,

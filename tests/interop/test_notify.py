@@ -21,6 +21,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import make_fleet  # noqa: E402
 import packages  # noqa: E402
 import server as https  # noqa: E402
 
@@ -154,6 +155,53 @@ class Notify(unittest.TestCase):
         self.assertGreater(event["data"]["chips_back"], 0)
         self.assertIn("oversized-all-gather", [item["rule"] for item in event["data"]["items"]])
         self.assertEqual(event["data"]["report_url"], "https://ci.example/week")
+
+    def test_owners(self):
+        """Each of two owners is told of their workloads alone, and has a page; sums are the fleet's."""
+        make_fleet.COLUMNS = make_fleet.columns(os.path.join(TOP, "docs", "facts.md"))
+        with open(os.path.join(self.box, "f.ndjson"), "w", encoding="utf-8") as file:
+            for _, runs in make_fleet.fleet(20, 3, 3, 5):
+                for line in (line for run in runs[-5:] for line in run):
+                    known = {name: value for name, value in line.items() if value is not None}
+                    file.write(json.dumps(known) + "\n")
+        with open(os.path.join(self.box, "u.csv"), "w", encoding="utf-8") as file:
+            file.write("workload,chip_hours,price\n")
+            file.writelines(f"{w['name']},{10 * w['chips']},2\n"
+                            for w, _ in make_fleet.fleet(20, 3, 3, 5))
+        self.env["ROOFLINT_VISION"] = self.env["ROOFLINT_SPEECH"] = self.env["ROOFLINT_URL"]
+        with open(os.path.join(self.box, "fleet.yaml"), "w", encoding="utf-8") as file:
+            file.write("version: 1\nroutes:\n"
+                       "  - { owner: vision, notify: 'webhook:ROOFLINT_VISION:ROOFLINT_KEY' }\n"
+                       "  - { owner: speech, notify: 'webhook:ROOFLINT_SPEECH:ROOFLINT_KEY' }\n")
+        self.run_rooflint("audit", "--merge", "f.ndjson", "--usage", "u.csv", "--spool", self.spool,
+                          "--fleet", "fleet.yaml", "--html", "weekly.html", "--json", "weekly.json",
+                          "--owner-pages", "--report-url", "https://ci.example/w/weekly.html")
+        with open(os.path.join(self.box, "weekly.json"), encoding="utf-8") as file:
+            report = json.load(file)
+        rows = {row["group"]: row for row in report["by-owner"]}
+        owners = {row["workload"]: row["owner"] for row in report["ranking"]}
+        self.assertEqual(len(self.server.requests), 2)
+        for _, headers, body in self.server.requests:
+            self.check_signature(headers, body, KEY)
+            data = json.loads(body)["data"]
+            owner = "vision" if "vision" in data["title"] else "speech"
+            for name in ("chips_back", "dollars_back", "chips", "workloads", "share"):
+                self.assertAlmostEqual(data[name], rows[owner][name], places=9)
+            wasted = [item for item in data["items"] if item["state"] == "waste"]
+            self.assertEqual(len(wasted), 3)
+            for item in wasted:
+                self.assertEqual(owners[item["workload"]], owner)
+                row, = [r for r in report["ranking"] if r["workload"] == item["workload"]]
+                self.assertEqual(item["dollars"], row["dollars_back"])
+            page = f"weekly-{owner}.html"
+            self.assertEqual(data["report_url"], "https://ci.example/w/" + page)
+            with open(os.path.join(self.box, page), encoding="utf-8") as file:
+                text = file.read()
+            for workload, of in owners.items():
+                self.assertEqual(workload in text, of == owner)
+            with open(os.path.join(self.box, "weekly.html"), encoding="utf-8") as file:
+                self.assertIn(f'href="./{page}"', file.read())
+        self.assertEqual(len(glob.glob(self.box + "/weekly-*.html")), 5)
 
     def test_audit_waits(self):
         """A week that could not be told is told later; it changes the status only when required."""

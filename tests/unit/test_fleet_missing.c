@@ -290,7 +290,6 @@ static struct fleet_report ask_owner(const char *owner)
 	runs[1].owner = STR("o'neill");
 	runs[1] = sealed(runs[1]);
 	struct fleet *fleet = fleet_new(&keep, &err);
-	fleet_of(fleet, str_from(owner));
 	bool ok = fleet_file_parse(STR("f"),
 			  STR("version: 1\nbudgets:\n  - { owner: o'neill, dollars: 5 }\n"
 			      "  - { chip_hours: 100 }\n"),
@@ -299,7 +298,8 @@ static struct fleet_report ask_owner(const char *owner)
 		  fleet_usage(fleet, STR("u"), STR("workload,chip_hours,price\na,40,1\nb,40,1\n"),
 			  &err) &&
 		  fleet_take(fleet, &runs[0], &err) && fleet_take(fleet, &runs[1], &err) &&
-		  fleet_ask(fleet, NULL, &window, STR("judge"), &keep, &r, &err);
+		  fleet_ask(fleet, NULL, &window, STR("judge"), &keep, &r, &err) &&
+		  (!owner || fleet_ask_owner(fleet, str_from(owner), &keep, &r, &err));
 	if (!ok)
 		fail_msg("%s", err.text);
 	fleet_free(fleet);
