@@ -114,6 +114,7 @@ struct worker {
 struct pool {
 	job_fn *job;
 	job_done_fn *done;
+	job_idle_fn *idle;
 	void *arg;
 	struct waiting {
 		bool is_here;		  /* finished, not reported */
@@ -316,10 +317,14 @@ static bool hand_out(struct pool *p)
 
 static void wait_for_answers(struct pool *p)
 {
+	enum { IDLE_MS = 1000 };
 	struct pollfd polls[TASK_MAX];
 	for (int i = 0; i < TASK_MAX; i++)
 		polls[i] = (struct pollfd){ .fd = p->workers[i].answers, .events = POLLIN };
-	if (poll(polls, TASK_MAX, -1) < 0)
+	int ready = poll(polls, TASK_MAX, p->idle ? IDLE_MS : -1);
+	if (!ready)
+		p->idle(p->arg);
+	if (ready <= 0)
 		return;
 	for (int i = 0; i < TASK_MAX; i++)
 		if (polls[i].fd >= 0 && polls[i].revents)
@@ -337,8 +342,8 @@ static bool pool_run(struct pool *p, struct diag *err)
 	return true;
 }
 
-bool task_processes(
-	job_fn *job, job_done_fn *done, void *arg, ptrdiff_t count, int workers, struct diag *err)
+bool task_processes(job_fn *job, job_done_fn *done, job_idle_fn *idle, void *arg, ptrdiff_t count,
+	int workers, struct diag *err)
 {
 	int wanted = workers < 1 ? 1 : workers < TASK_MAX ? workers : TASK_MAX;
 	ptrdiff_t slot_count = (ptrdiff_t)wanted * WAITING_PER_WORKER;
@@ -350,7 +355,7 @@ bool task_processes(
 		return diag_set(
 			err, DIAG_LIMIT, "no memory to keep track of %lld jobs", (long long)count);
 	}
-	*p = (struct pool){ .job = job, .done = done, .arg = arg, .count = count };
+	*p = (struct pool){ .job = job, .done = done, .idle = idle, .arg = arg, .count = count };
 	p->slots = slots;
 	p->slot_count = slot_count;
 	p->wanted = wanted < count ? wanted : (int)count;

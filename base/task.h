@@ -20,7 +20,7 @@ void task_threads(task_fn *fn, void *arg, ptrdiff_t count, int threads);
  * Run `count` jobs in `workers` forked processes; each job returns bytes.  A worker that dies
  * costs only the job it was on (result.ok = false, with the signal or status in result.why) and
  * is replaced; so a job may give up, from any of its threads, by _exit with a status.  `done` is
- * called in the parent, in order of index.
+ * called in the parent, in order of index; `idle`, or NULL, each second in which no answer comes.
  */
 struct job_result {
 	bool ok;
@@ -30,7 +30,8 @@ struct job_result {
 };
 typedef struct str job_fn(void *arg, ptrdiff_t index, struct arena *keep);
 typedef void job_done_fn(void *arg, ptrdiff_t index, const struct job_result *result);
-bool task_processes(
-	job_fn *job, job_done_fn *done, void *arg, ptrdiff_t count, int workers, struct diag *err);
+typedef void job_idle_fn(void *arg);
+bool task_processes(job_fn *job, job_done_fn *done, job_idle_fn *idle, void *arg, ptrdiff_t count,
+	int workers, struct diag *err);
 
 #endif

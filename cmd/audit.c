@@ -46,6 +46,13 @@ static void take_reports(void *arg, const struct report_set *set)
 	}
 }
 
+/* What was judged does not wait for a large run that is still at work. */
+static void flush(void *arg)
+{
+	struct audit *a = arg;
+	a->is_full = a->is_full || !store_flush(a->connection.store, &a->err);
+}
+
 /* ---- judging roots --------------------------------------------------------------------------- */
 
 /* A ROOT that cannot be listed is no run that cannot be read: what lies below it is unknown. */
@@ -74,6 +81,8 @@ static bool judge_roots(struct audit *a, const struct list *roots)
 		batch.progress = show_progress;
 	if (a->connection.store)
 		known_begin(&known, a->connection.store, a->judge, &batch);
+	if (a->connection.store)
+		batch.idle = flush;
 	bool ok = batch_run(&batch, roots, a->keep, &set, &err);
 	if (a->connection.store)
 		known_end(&known);

@@ -176,7 +176,7 @@ static struct str beside(struct str path, struct str owners, struct str owner, s
 static bool write_owner_page(const struct audit_settings *s, struct audit *a,
 	const struct fleet_report *r, struct arena *keep)
 {
-	const struct page_template *page = report_fleet_load(s->templates, keep, &a->err);
+	const struct doc_template *page = report_fleet_load(s->templates, keep, &a->err);
 	struct str path = beside(s->html, a->pages.owners, r->owner, keep);
 	struct out *o = page ? out_file(keep, path, &a->err) : NULL;
 	if (o)

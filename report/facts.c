@@ -146,7 +146,8 @@ static int by_slowness(const void *a, const void *b)
 static void take_devices(const struct report *r, struct arena *keep, struct run_facts *ret)
 {
 	const struct devices_row *rows = table_rows(&r->tables, devices);
-	double compute_s = fact_real(r, STR("compute_ratio")) * ret->step_time_s, slowness = 0;
+	double compute_s = fact_real(r, STR("compute_ratio")) * fact_real(r, STR("step_mean_s"));
+	double slowness = 0;
 	ptrdiff_t compared = 0;
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, devices); i++)
 		if (rows[i].slowness > 0) {

@@ -292,6 +292,12 @@ static void job_done(void *arg, ptrdiff_t index, const struct job_result *result
 		b->progress(index + 1, crew->count);
 }
 
+static void job_idle(void *arg)
+{
+	const struct batch *b = ((struct crew *)arg)->batch;
+	b->idle(b->take_arg);
+}
+
 /* ---- from paths to jobs ---------------------------------------------------------------------- */
 
 /* Most names are the end of their path, which is held once. */
@@ -456,7 +462,8 @@ bool batch_run(const struct batch *b, const struct list *paths, struct arena *ke
 	} else if (ok) {
 		if (b->take)
 			crew->answer = arena_new(ARENA_SCRATCH_BYTES);
-		ok = task_processes(job_run, job_done, crew, crew->count, b->workers, err);
+		ok = task_processes(job_run, job_done, b->idle ? job_idle : NULL, crew, crew->count,
+			b->workers, err);
 		arena_free(&crew->answer);
 	}
 	ret->tool_version = STR(ROOFLINT_VERSION);

@@ -37,6 +37,8 @@ struct batch {
 	 */
 	void (*take)(void *arg, const struct report_set *set);
 	void *take_arg;
+	/* With take: a second passed in which none came; or NULL. */
+	void (*idle)(void *arg);
 	/*
 	 * A run that need not be judged has no report: asked in the worker, after this process
 	 * was told the names of all, STORE_LOOK_MAX at a time at most and in their order, and then

@@ -4,16 +4,20 @@ Debian's server is of years ago; chdb (PyPI) is the engine of today without one.
 behind a small HTTP server here, which does with a request what a server does: the query is in the
 address or the body, and what an INSERT takes is the rest.  Needs chdb, which is large, installed.
 """
+import glob
 import gzip
 import http.server
 import importlib.util
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import urllib.parse
 
@@ -26,6 +30,11 @@ ROOFLINT = os.path.abspath(os.environ.get("ROOFLINT", os.path.join(TOP, "build",
 DEMO = os.path.join(TOP, "tests", "profiles", "demo")
 WORKLOADS, WEEKS, PER_WEEK = 20, 13, 3  # 780 runs: two pages of a scan
 OF_HTTP = ("database", "query", "wait_end_of_query", "enable_http_compression")
+
+
+def name_of(pid):
+    with open(f"/proc/{pid}/comm", encoding="ascii") as file:
+        return file.read().strip()
 
 
 class Engine:
@@ -198,6 +207,44 @@ class Today(unittest.TestCase):
         for _ in range(2):
             self.assertEqual(self.audit(DEMO), expected)
         self.assertEqual(self.rows(), 1)
+
+    def test_nothing_waits_for_a_large_run(self):
+        """Workers that stop answering: what was judged until then gets into the store."""
+        root = os.path.join(self.dir.name, "slow")
+        for n in range(150):
+            job = os.path.join(root, f"job-{n:03d}")
+            shutil.copytree(os.path.join(TOP, "tests", "profiles", "jax-cpu-train"), job)
+            name, = glob.glob(job + "/plugins/profile/*/*.xplane.pb")
+            with open(name, "ab") as file:
+                file.write(b"\x22\x08host-%03d" % n)  # XSpace.hostnames
+        audit = subprocess.Popen([ROOFLINT, "audit", root, "-j", "2", "--store", self.store],
+                                 stdout=subprocess.DEVNULL)
+        self.addCleanup(audit.kill)
+        workers = []
+        while len(workers) < 2 and audit.poll() is None:
+            with open(f"/proc/{audit.pid}/task/{audit.pid}/children", encoding="ascii") as file:
+                children = [int(pid) for pid in file.read().split()]
+            workers = [pid for pid in children if name_of(pid) == "rooflint"]
+        time.sleep(0.8)
+        for _ in range(50):
+            for pid in workers:
+                os.kill(pid, signal.SIGSTOP)
+            time.sleep(0.2)
+            with open(f"/proc/{audit.pid}/syscall", encoding="ascii") as file:
+                if file.read().startswith("7 "):  # poll: neither stopped within its answer
+                    break
+            for pid in workers:
+                os.kill(pid, signal.SIGCONT)
+        rows, until = 0, time.time() + 20
+        while not rows and time.time() < until:
+            time.sleep(0.5)
+            rows = self.rows()
+        for pid in workers:
+            os.kill(pid, signal.SIGCONT)
+        self.assertEqual(audit.wait(100), 0)
+        self.assertGreater(rows, 0)
+        self.assertLess(rows, 150)
+        self.assertEqual(self.rows("uniqExact(hash)"), 150)
 
     def test_cluster_tables_are_understood(self):
         """Nothing replicates here, so they are only parsed."""

@@ -95,7 +95,7 @@ static struct str answer(ptrdiff_t index, ptrdiff_t len, struct arena *keep)
 static struct log run(job_fn *job, ptrdiff_t count, int workers)
 {
 	struct log l = { .in_order = true };
-	assert_true(task_processes(job, note, &l, count, workers, &err));
+	assert_true(task_processes(job, note, NULL, &l, count, workers, &err));
 	assert_true(l.in_order);
 	assert_int_equal(l.next, count);
 	/* No zombies, no orphans: nothing is left to wait for. */
@@ -259,8 +259,40 @@ static void empty_answers(void **state)
 {
 	int n = 0;
 	(void)state;
-	assert_true(task_processes(empty_job, count_empty, &n, 10, 2, &err));
+	assert_true(task_processes(empty_job, count_empty, NULL, &n, 10, 2, &err));
 	assert_int_equal(n, 10);
+}
+
+static struct str slow_job(void *arg, ptrdiff_t index, struct arena *keep)
+{
+	const struct timespec t = { index ? 0 : 2, 500000000 };
+	(void)arg;
+	nanosleep(&t, NULL);
+	return answer(index, 8, keep);
+}
+
+static void no_answer(void *arg)
+{
+	(*(int *)arg)++;
+}
+
+static void count_done(void *arg, ptrdiff_t index, const struct job_result *result)
+{
+	(void)arg;
+	(void)index;
+	(void)result;
+}
+
+/* While one job takes long, and not while answers come. */
+static void idle_seconds(void **state)
+{
+	int n = 0;
+	(void)state;
+	assert_true(task_processes(slow_job, count_done, no_answer, &n, 1, 1, &err));
+	assert_int_equal(n, 2);
+	n = 0;
+	assert_true(task_processes(small_job, count_done, no_answer, &n, 50, 2, &err));
+	assert_int_equal(n, 0);
 }
 
 static struct str dirty_job(void *arg, ptrdiff_t index, struct arena *keep)
@@ -293,6 +325,7 @@ int main(void)
 		cmocka_unit_test(all_die),
 		cmocka_unit_test(malformed_answers),
 		cmocka_unit_test(empty_answers),
+		cmocka_unit_test(idle_seconds),
 		cmocka_unit_test(jobs_get_a_fresh_arena),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
