@@ -1,11 +1,12 @@
 """The manifests in docs/fleet: valid for those who run them, and each gives one machine's report.
 
 Schedulers are played: every part runs the manifest's own script in the environment that it would have
-there, in a directory of its own where machines share none, with a `rooflint` and a calendar in PATH.
+there, in a directory of its own, with a `rooflint` and a calendar in PATH.
 """
-import glob
+import contextlib
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -19,12 +20,11 @@ ROOFLINT = os.path.abspath(os.environ.get("ROOFLINT", os.path.join(TOP, "build",
 FLEET = os.path.join(TOP, "docs", "fleet")
 CARRIED = os.path.join(TOP, "tests", "profiles")
 NAMES = ["demo", "jax-cpu-train", "jax-cpu-ops", "jax-cpu-set"]
-TODAY, WEEK = "2026-11-21", "2026-W47"
-DATE = f'#!/bin/sh\ncase $* in *+%F) echo {TODAY} ;; *+%G-W%V) echo {WEEK} ;; *) exit 1 ;; esac\n'
-# What Buildkite's agent does with artifacts, and where it shows an annotation.
+TODAY = "2026-11-21"
+DATE = f'#!/bin/sh\ncase $* in *+%F) echo {TODAY} ;; *) exit 1 ;; esac\n'
+# Where Buildkite's agent shows an annotation.
 AGENT = """#!/bin/sh
 case "$1 $2" in
-'artifact download') cp "$ARTIFACTS"/$3 "$4" ;;
 'annotate --style') cat >"$ARTIFACTS/annotation.md" ;;
 *) exit 1 ;;
 esac
@@ -90,31 +90,12 @@ class Manifests(unittest.TestCase):
              os.path.join(FLEET, name)], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    # ---- those whose machines share a volume ---------------------------------------------------
+    # ---- those whose machines share a store: here a file ---------------------------------------
 
     def test_kubernetes(self):
         import kubernetes_validate
-        resource = manifest("kubernetes.yaml")
-        kubernetes_validate.validate(resource, kubernetes_validate.latest_version(), strict=True)
-        job = resource["spec"]["jobTemplate"]["spec"]
-        container, = job["template"]["spec"]["containers"]
-        count = next(e["value"] for e in container["env"] if e["name"] == "ROOFLINT_SHARD_COUNT")
-        self.assertEqual(int(count), job["completions"])
-        mount, = container["volumeMounts"]
-        script = container["args"][0].replace(mount["mountPath"] + "\n", self.dir + "\n")
-        page = os.path.join(self.dir, "report", "weekly.html")
-        for index in reversed(range(job["completions"])):
-            self.assertFalse(os.path.exists(page))
-            self.shell([*container["command"], script], "/", ROOFLINT_SHARD_COUNT=count,
-                       JOB_COMPLETION_INDEX=str(index))
-        self.assert_whole(page, "runs")
-
-    # ---- those whose machines share a store: here a file ---------------------------------------
-
-    def test_kubernetes_with_a_store(self):
-        import kubernetes_validate
         import yaml
-        with open(os.path.join(FLEET, "kubernetes-clickhouse.yaml"), encoding="utf-8") as file:
+        with open(os.path.join(FLEET, "kubernetes.yaml"), encoding="utf-8") as file:
             judge, report = yaml.safe_load_all(file)
         env = {"STORE": os.path.join(self.dir, "fleet.db"), "RUNS": "runs"}
         for resource in judge, report:
@@ -167,39 +148,38 @@ class Manifests(unittest.TestCase):
         with open(os.path.join(self.dir, "0", "rooflint-prune.log"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "0 judged runs forgotten\n")
 
-    # ---- and again a volume --------------------------------------------------------------------
+    # ---- a store, too --------------------------------------------------------------------------
+
+    def known(self):
+        """What has been judged is judged once: the store tells how many runs it has."""
+        with contextlib.closing(sqlite3.connect(self.env["STORE"])) as db:
+            return db.execute("select count(*), count(distinct run || profile) from runs").fetchone()
 
     def test_slurm(self):
         script = os.path.join(FLEET, "slurm.sh")
         self.shell(["bash", "-n", script], "/")
         shutil.copy(script, os.path.join(self.dir, "spooled"))  # slurmd runs a copy
-        for index in range(16):
-            self.shell(["sh", "spooled", "runs"], self.dir, SLURM_ARRAY_TASK_ID=str(index),
-                       SLURM_ARRAY_TASK_COUNT="16", SLURM_ARRAY_TASK_MIN="0",
-                       SLURM_ARRAY_TASK_MAX="15", SLURM_ARRAY_TASK_STEP="1",
-                       SLURM_CPUS_PER_TASK="4")
-        self.shell(["sh", "spooled", "--merge"], self.dir)
+        self.env["STORE"] = os.path.join(self.dir, "fleet.db")
+        for week in range(2):
+            for index in range(16):
+                self.shell(["sh", "spooled", "runs"], self.dir, SLURM_ARRAY_TASK_ID=str(index),
+                           SLURM_ARRAY_TASK_COUNT="16", SLURM_ARRAY_TASK_MIN="0",
+                           SLURM_ARRAY_TASK_MAX="15", SLURM_ARRAY_TASK_STEP="1",
+                           SLURM_CPUS_PER_TASK="4")
+            self.assertEqual(*self.known(), week)
+        self.shell(["sh", "spooled", "--report"], self.dir)
         self.assert_whole(os.path.join(self.dir, "report", "weekly.html"), "runs")
-
-    # ---- those whose jobs hand files on --------------------------------------------------------
-
-    def keep(self, cwd, patterns):
-        for pattern in patterns:
-            found = glob.glob(os.path.join(cwd, pattern))
-            self.assertTrue(found, pattern)
-            for path in found:
-                shutil.copy(path, self.artifacts)
 
     def test_gitlab(self):
         self.assert_valid("gitlab.yml", "gitlab-ci")
         pipeline = manifest("gitlab.yml")
+        self.env["STORE"] = os.path.join(self.dir, "fleet.db")
         part, report = pipeline["audit-part"], pipeline["audit-report"]
         self.assertEqual([part["stage"], report["stage"]], pipeline["stages"])
         for index in range(1, part["parallel"] + 1):
-            cwd = self.folder(f"job-{index}")
-            self.shell(["bash", "-eo", "pipefail", "-c", "\n".join(part["script"])], cwd,
-                       CI_NODE_INDEX=str(index), CI_NODE_TOTAL=str(part["parallel"]))
-            self.keep(cwd, part["artifacts"]["paths"])
+            self.shell(["bash", "-eo", "pipefail", "-c", "\n".join(part["script"])],
+                       self.folder(f"job-{index}"), CI_NODE_INDEX=str(index),
+                       CI_NODE_TOTAL=str(part["parallel"]))
         self.shell(["bash", "-eo", "pipefail", "-c", "\n".join(report["script"])], self.artifacts)
         for name in report["artifacts"]["paths"]:
             self.assertTrue(os.path.exists(os.path.join(self.artifacts, name)), name)
@@ -208,12 +188,11 @@ class Manifests(unittest.TestCase):
     def test_buildkite(self):
         self.assert_valid("buildkite.yml", "buildkite")
         part, _, report = manifest("buildkite.yml")["steps"]
+        self.env["STORE"] = os.path.join(self.dir, "fleet.db")
         for index in range(part["parallelism"]):
-            cwd = self.folder(f"job-{index}")
-            self.shell(["bash", "-ec", part["command"].replace("$$", "$")], cwd,
-                       BUILDKITE_PARALLEL_JOB=str(index),
+            self.shell(["bash", "-ec", part["command"].replace("$$", "$")],
+                       self.folder(f"job-{index}"), BUILDKITE_PARALLEL_JOB=str(index),
                        BUILDKITE_PARALLEL_JOB_COUNT=str(part["parallelism"]))
-            self.keep(cwd, [part["artifact_paths"]])
         cwd = self.folder("report")
         self.shell(["bash", "-ec", report["command"].replace("$$", "$")], cwd)
         self.assert_whole(os.path.join(cwd, report["artifact_paths"]), self.env["FLEET_RUNS"])
