@@ -69,7 +69,7 @@
 	REAL(window_s, SECONDS, "first to last device event, the longest over devices")            \
 	REAL(verdict_share, RATIO,                                                                 \
 		"of the time that the device that ends last ran programs, the share of the "       \
-		"steps: the verdict speaks for them")                                              \
+		"steps and of other work that rules judge: the verdict speaks for them")           \
 	REAL(busy_ratio, RATIO, "share of steady-step time with anything running on the device")   \
 	REAL(idle_ratio, RATIO, "1 - busy_ratio")                                                  \
 	REAL(compute_ratio, RATIO, "share of steady-step time with compute running")               \
@@ -168,6 +168,8 @@
 		"no op's cost is known")                                                           \
 	REAL(serial_s, SECONDS,                                                                    \
 		"the same with nothing overlapped: its ops' rooflines one after another")          \
+	REAL(judged_ratio, RATIO,                                                                  \
+		"of its time in compute and copies, the share in ops whose roofline is known")     \
 	REAL(compiled_bytes, BYTES, "device memory the compiler planned for it")                   \
 	REAL(undonated_bytes, BYTES,                                                               \
 		"outputs that could live in a parameter's memory, which was not donated")          \
@@ -178,6 +180,10 @@
 		"of steps what marks them, else their module; of a wait its cause, as in gaps")    \
 	TEXT(role, WORK_WORDS "|wait", "step: it is judged; wait: no program runs on the device")  \
 	REAL(is_judged, BOOL, "its role is step")                                                  \
+	REAL(judged_share, RATIO,                                                                  \
+		"of its time, what rules judge: all of steps, of other work "                      \
+		"programs.judged_ratio, "                                                          \
+		"of waits none")                                                                   \
 	REAL(is_wait, BOOL, "its role is wait")                                                    \
 	TEXT(modules, 0, "modules that make it, separated by ' + '; NULL of a wait")               \
 	REAL(marks, COUNT, "annotations of it on the host; 0 where none tells it")                 \
@@ -300,6 +306,7 @@
 
 #define COLLECTIVES_COLUMNS(TEXT, REAL)                                                            \
 	TEXT(program, 0, "program id")                                                             \
+	TEXT(module, 0, "module name")                                                             \
 	TEXT(name, 0, "instruction; the start of an async pair")                                   \
 	TEXT(key, 0, "as in ops")                                                                  \
 	TEXT(family, 0, "as in ops")                                                               \
@@ -320,7 +327,9 @@
 	REAL(message_bytes, BYTES,                                                                 \
 		"all-gather: output; reduce: operand; all-to-all: global array")                   \
 	REAL(wire_bytes, BYTES, "what one device sends")                                           \
-	REAL(per_step, COUNT, "executions per device and step")                                    \
+	REAL(per_step, COUNT, "executions per device and step; 0 outside the steps")               \
+	REAL(rate, COUNT, "as in ops")                                                             \
+	REAL(recurs, BOOL, "as in ops")                                                            \
 	REAL(span_s, SECONDS, "median from start to the end of done")                              \
 	REAL(done_waits, BOOL, "the done was waiting, so the span's end is the transfer's end")    \
 	REAL(transfer_s, SECONDS,                                                                  \
@@ -331,6 +340,9 @@
 		"running")                                                                         \
 	REAL(hidden_s, SECONDS, "per step and device: its share of the time behind compute")       \
 	REAL(exposed_share, RATIO, "exposed_s over the mean step")                                 \
+	REAL(window_share, RATIO,                                                                  \
+		"time with communication and no compute running, its share of the window of all "  \
+		"devices")                                                                         \
 	REAL(expected_lo_s, SECONDS, "expected time, most favourable topology")                    \
 	REAL(expected_hi_s, SECONDS,                                                               \
 		"expected time, least favourable topology and attainable rate")                    \

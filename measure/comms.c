@@ -64,9 +64,9 @@ static void collective_times(const struct capture *in, const struct swept *run,
 	bool in_step = s->program->role == ROLE_STEP;
 	double n = spans->span.count > 0 ? (double)spans->span.count : NAN;
 
-	row->per_step = !in_step		? 0
-			: run->device_steps > 0 ? (double)spans->span.count / run->device_steps
-						: (double)NAN;
+	double steps = in_step ? run->device_steps : run->windows_s / run->step_mean_s;
+	row->rate = steps > 0 ? (double)spans->span.count / steps : (double)NAN;
+	row->per_step = in_step ? row->rate : 0;
 	row->span_s =
 		spans->span.count > 0 ? dist_quantile(&spans->span, 0.5, *in->keep) * PS : NAN;
 	row->done_waits = !async || (double)spans->done_self_ps / n > DONE_WAITS_PS;
@@ -77,7 +77,8 @@ static void collective_times(const struct capture *in, const struct swept *run,
 		row->exposed_s = (double)t->exposed_ps * PS / run->device_steps;
 		row->hidden_s = (double)t->hidden_ps * PS / run->device_steps;
 	}
-	/* What hides beside work outside the steps was not looked at. */
+	if (run->windows_s > 0)
+		row->window_share = (double)t->exposed_ps * PS / run->windows_s;
 	row->exposed_share = in_step ? row->exposed_s / run->step_mean_s : 0;
 	row->bandwidth_bps = row->wire_bytes / row->transfer_s;
 }
@@ -136,7 +137,9 @@ static void collective_row(const struct capture *in, const struct swept *run,
 	row->key = op->key;
 	row->family = op->family;
 	row->kind = op->kind;
+	row->module = op->module;
 	row->role = op->role;
+	row->recurs = op->recurs;
 	row->scope = op->scope;
 	row->source_file = op->source_file;
 	row->source_line = op->source_line;

@@ -84,6 +84,14 @@ const struct str role_names[] = {
 	[ROLE_SERVING] = STR_INIT("serving"),
 };
 
+/* Not moving data to others or the host. */
+bool op_is_judgeable(const struct subject *s)
+{
+	enum activity a = op_kind_activity(s->kind);
+
+	return (a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && s->async == ASYNC_NONE;
+}
+
 /* The columns that ops and families share, computed once and copied to either row by name. */
 struct op_measures {
 	OP_MEASURES(ROW_TEXT, ROW_REAL)
@@ -115,9 +123,7 @@ static void executions_measure(const struct capture *in, const struct swept *run
 	v->lo_s *= PS;
 	v->hi_s *= PS;
 	v->max_s = (double)t->self.max * PS;
-	/* What runs beside work outside the steps was not looked at. */
-	v->overlap_ratio =
-		in_step && t->self.sum > 0 ? (double)t->overlap_ps / (double)t->self.sum : NAN;
+	v->overlap_ratio = t->self.sum > 0 ? (double)t->overlap_ps / (double)t->self.sum : NAN;
 }
 
 static const struct str cost_sources[] = {
@@ -156,6 +162,16 @@ static bool program_recurs(const struct swept *run, const struct program *p)
 	return recurs;
 }
 
+/* More than clocks and a boosted chip explain, as faster-than-possible has it. */
+#define BEYOND_PEAK 1.05
+
+/* A formula of the rule file, or the kernel author's estimate, says more than the chip can do. */
+static bool formula_is_beyond(const struct op_facts *f, const struct op_measures *v)
+{
+	return (f->source == COST_OF_RULES || f->source == COST_OF_AUTHOR) &&
+	       v->p50_s * BEYOND_PEAK < v->t_math_s;
+}
+
 /* `t` counts at least one execution, or one that is planned. */
 static struct op_measures measures_of(const struct capture *in, const struct swept *run,
 	const struct op_total *t, const struct op_facts *f, enum role role, double skew)
@@ -177,6 +193,8 @@ static struct op_measures measures_of(const struct capture *in, const struct swe
 		v.gain_s = 0;
 	if (f->roof.bound != BOUND_UNKNOWN)
 		v.bound = bound_name(f->roof.bound);
+	if (formula_is_beyond(f, &v)) /* so much was not done: it is the most it can be */
+		v.cost_bound = cost_bound_name(COST_UPPER);
 	return v;
 }
 
@@ -215,6 +233,13 @@ static void op_row(const struct capture *in, const struct swept *run, const stru
 		in, run, &f->total, f, s->program->role, subject_skew(in, run, s->index));
 	if (s->async != ASYNC_NONE)
 		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
+	if (formula_is_beyond(f, &v))
+		diag_note(in->notes, in->keep, DIAG_HLO,
+			"%s %.*s more FLOPs than it does: the chip needs %.3g ms for them, and it "
+			"took %.3g",
+			f->source == COST_OF_RULES ? "costs: gives"
+						   : "the author's cost estimate gives",
+			STR_ARG(s->name), v.t_math_s * 1e3, v.p50_s * 1e3);
 	v.recurs = program_recurs(run, s->program);
 	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
 	row->copy_cause = copy_causes[f->copy_cause];

@@ -97,6 +97,7 @@ struct work {
 	enum role role;
 	double marks;
 	int64_t time_ps, count, last_step;
+	double judged_ps; /* of that */
 	double p50_ps;
 	struct dist lengths; /* of executions of a module */
 	bool is_sort;
@@ -145,7 +146,8 @@ static void sorts_begin(const struct swept *run, struct works *w)
 }
 
 /* Returns the time in executions. */
-static int64_t works_add(const struct capture *in, const struct swept *run, struct works *w)
+static int64_t works_add(const struct capture *in, const struct swept *run,
+	const struct programs *programs, struct works *w)
 {
 	const struct lasting *l = &run->lasting;
 	int64_t at_ps = INT64_MIN, all_ps = 0;
@@ -162,6 +164,8 @@ static int64_t works_add(const struct capture *in, const struct swept *run, stru
 		if (r->end_ps <= from_ps)
 			continue;
 		of->time_ps += r->end_ps - from_ps;
+		double share = of->role == ROLE_STEP ? 1 : programs->of[r->program].judged_ratio;
+		of->judged_ps += share > 0 ? share * (double)(r->end_ps - from_ps) : 0;
 		all_ps += r->end_ps - from_ps;
 		at_ps = r->end_ps;
 	}
@@ -178,6 +182,7 @@ static void work_row(const struct capture *in, const struct swept *run, struct t
 	row->name = w->name;
 	row->role = role_names[w->role];
 	row->is_judged = w->role == ROLE_STEP;
+	row->judged_share = w->judged_ps / (double)w->time_ps;
 	row->is_wait = false;
 	row->modules = w->modules;
 	row->marks = w->marks;
@@ -199,7 +204,7 @@ static void wait_row(const struct capture *in, struct tables *tables, struct str
 
 	row->name = name;
 	row->role = STR("wait");
-	row->is_judged = false;
+	row->is_judged = row->judged_share = false;
 	row->is_wait = true;
 	row->marks = 0;
 	row->count = (double)lengths->count;
@@ -225,13 +230,13 @@ static double verdict_share(const struct phases_row *rows, ptrdiff_t count)
 
 	for (ptrdiff_t i = 0; i < count; i++) {
 		all_s += rows[i].is_wait > 0 ? 0 : rows[i].time_s;
-		judged_s += rows[i].is_judged > 0 ? rows[i].time_s : 0;
+		judged_s += rows[i].time_s * rows[i].judged_share;
 	}
 	return judged_s / all_s;
 }
 
 double fill_phases(const struct capture *in, const struct swept *run, const struct gap_sums *gaps,
-	struct tables *tables)
+	const struct programs *programs, struct tables *tables)
 {
 	const struct lasting *l = &run->lasting;
 	struct works w = { .keep = in->keep };
@@ -241,7 +246,7 @@ double fill_phases(const struct capture *in, const struct swept *run, const stru
 	const struct sweep *s = &l->device->sweep;
 	int64_t window_ps = s->last_ps - s->first_ps, unclaimed_ps;
 	sorts_begin(run, &w);
-	unclaimed_ps = busy_ps(s) - works_add(in, run, &w);
+	unclaimed_ps = busy_ps(s) - works_add(in, run, programs, &w);
 	for (ptrdiff_t i = 0; i < w.count; i++)
 		if (w.items[i].time_ps > 0)
 			work_row(in, run, tables, &w.items[i], window_ps);
@@ -249,8 +254,9 @@ double fill_phases(const struct capture *in, const struct swept *run, const stru
 	int64_t left_ps = unclaimed_ps > 0 ? unclaimed_ps : 0;
 	if (left_ps > 0)
 		work_row(in, run, tables,
-			&(struct work){
-				.name = STR("kernels of no known program"), .time_ps = left_ps },
+			&(struct work){ .name = STR("kernels of no known program"),
+				.time_ps = left_ps,
+				.judged_ps = (double)left_ps },
 			window_ps);
 	for (int c = CAUSE_UNKNOWN; c < CAUSES; c++) {
 		int64_t time_ps = gaps->waits[c].time_ps;

@@ -127,6 +127,23 @@ struct program_facts *program_floors(
 	return ret;
 }
 
+static void programs_judged(
+	const struct capture *in, const struct op_facts *facts, struct program_facts *ret)
+{
+	ptrdiff_t n = registry_program_count(in->registry);
+	double *all_ps = arena_make(in->keep, double, n + 1);
+
+	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
+		const struct subject *s = registry_subject_at(in->registry, i);
+		double time_ps = op_is_judgeable(s) ? (double)facts[i].total.self.sum : 0;
+		all_ps[s->program->index] += time_ps;
+		if (facts[i].ran && !isnan(facts[i].roof.roofline_s))
+			ret[s->program->index].judged_ratio += time_ps;
+	}
+	for (ptrdiff_t i = 0; i < n; i++)
+		ret[i].judged_ratio = all_ps[i] > 0 ? ret[i].judged_ratio / all_ps[i] : (double)NAN;
+}
+
 /* Notes what it cannot read.  Of what lives at the peak, that of the largest plan alone is told. */
 static void plans_read(const struct capture *in, struct programs *ret)
 {
@@ -168,6 +185,7 @@ struct programs programs_know(
 {
 	struct programs ret = { .of = program_floors(in, run, facts) };
 
+	programs_judged(in, facts, ret.of);
 	plans_read(in, &ret);
 	return ret;
 }
@@ -216,6 +234,7 @@ static void program_row(const struct capture *in, const struct swept *run,
 	row->time_s = (double)d.sum * PS;
 	row->time_share = run->windows_s > 0 ? row->time_s / run->windows_s : NAN;
 	row->p50_s = dist_quantile(&d, 0.5, *in->keep) * PS;
+	row->judged_ratio = f->judged_ratio;
 }
 
 /* By time; those that have not run by what they take at least. */

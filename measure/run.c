@@ -54,7 +54,7 @@ static bool tables_measure(
 	fill_files(in, ret);
 	if (!fill_gaps(in, run, facts, &parts.ops, ret, &parts.gaps, err))
 		return false;
-	parts.verdict_share = fill_phases(in, run, &parts.gaps, ret);
+	parts.verdict_share = fill_phases(in, run, &parts.gaps, &m->programs, ret);
 	struct str job_wrong = fill_run(in, run, &parts, name, ret);
 	fill_quality(in, run, facts, &m->programs, ret, is_whole, job_wrong);
 	return true;

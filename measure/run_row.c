@@ -51,15 +51,13 @@ struct op_sums {
 static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const struct subject *s,
 	const struct op_facts *f)
 {
-	enum activity a = op_kind_activity(s->kind);
 	bool comms = !isnan(op->t_comms_s);
 
 	if (s->program->role != ROLE_STEP)
 		return;
 	sum->time += op->time_s;
 	sum->count += op->count;
-	/* Work on the chip, which a roofline could judge: not moving data to others or the host. */
-	if ((a == ACTIVITY_COMPUTE || a == ACTIVITY_COPY) && s->async == ASYNC_NONE) {
+	if (op_is_judgeable(s)) {
 		sum->judgeable += op->time_s;
 		sum->known += isnan(op->roofline_s) ? 0 : op->time_s;
 		bool whole = !isnan(op->flops) && f->bound != COST_LOWER;

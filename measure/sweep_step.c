@@ -250,6 +250,7 @@ static void mark_begin(struct sweeping *s, const struct step_mark *m)
 static void mark_end(struct sweeping *s, const struct step_mark *m)
 {
 	if (m->kind == MARK_OTHER) {
+		clocks_restart(s);
 		s->in_other = false;
 	} else if (m->goes_on) {
 		clocks_restart(s);

@@ -25,14 +25,33 @@ static void clock_share(struct sweeping *s, int activity, bool is_hidden, int64_
 		c->in_flight_ps += (double)dt * s->share[activity];
 }
 
+/* Other work waits for no step to prove steady. */
+static void other_settle(struct sweeping *s, const struct running *r)
+{
+	const struct activity_clock *now = &s->clocks[r->bit];
+	struct op_total *t = &s->out->ops[r->subject];
+
+	if (serial_now(s, r->op) != SERIAL_OTHER)
+		return;
+	double exposed_ps = r->in_front ? now->exposed_ps - r->joined.exposed_ps
+					: now->in_flight_ps - r->joined.in_flight_ps;
+	t->overlap_ps += now->overlap_ps - r->joined.overlap_ps;
+	t->exposed_ps += (int64_t)(exposed_ps + 0.5);
+	t->hidden_ps += (int64_t)(now->hidden_ps - r->joined.hidden_ps + 0.5);
+}
+
 /* What the clock says of an active op since it joined, to the open step. */
 static void clock_settle(struct sweeping *s, struct running *r)
 {
 	const struct activity_clock *now = &s->clocks[r->bit];
 	bool shares = r->bit == ACTIVITY_COMMS || r->bit == ACTIVITY_TRANSFER;
 
-	if (r->is_half || !s->in_step || (now->overlap_ps == r->joined.overlap_ps && !shares))
+	if (r->is_half || (now->overlap_ps == r->joined.overlap_ps && !shares))
 		return;
+	if (!s->in_step) {
+		other_settle(s, r);
+		return;
+	}
 	struct pending *p = pending_of(s, r->subject);
 	p->overlap_ps += now->overlap_ps - r->joined.overlap_ps;
 	p->exposed_ps += r->in_front ? now->exposed_ps - r->joined.exposed_ps
@@ -62,9 +81,10 @@ static void time_passes(struct sweeping *s, int64_t until_ps, int mask, int busy
 
 	s->now_ps = until_ps;
 	s->out->window_mask_ps[mask] += dt;
-	if (!s->in_step)
+	if (s->in_step)
+		s->mask_ps[mask] += dt;
+	else if (!s->in_other)
 		return;
-	s->mask_ps[mask] += dt;
 	if (busy > 1) {
 		clocks[ACTIVITY_COMPUTE].overlap_ps += dt;
 		clocks[ACTIVITY_COMMS].overlap_ps += dt;
@@ -402,6 +422,8 @@ static void held_pass(struct sweeping *s)
 	int busy = busy_count(s);
 	if (busy > 0 && subject->async == ASYNC_NONE && s->in_step)
 		pending_of(s, subject->index)->overlap_ps += time_ps;
+	else if (busy > 0 && subject->async == ASYNC_NONE && e->step == SERIAL_OTHER)
+		s->out->ops[subject->index].overlap_ps += time_ps;
 	if (time_ps > 0)
 		time_passes(s, e->end_ps, s->mask | bit,
 			busy + (bit == ACTIVITY_COMPUTE || bit == ACTIVITY_COMMS));

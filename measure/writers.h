@@ -55,6 +55,8 @@ struct op_rows {
 	ptrdiff_t count;
 	const int32_t *at; /* by subject: its row, or -1 */
 };
+/* Is it work on the chip, which a roofline could judge? */
+bool op_is_judgeable(const struct subject *s);
 struct op_rows fill_ops(const struct capture *in, const struct swept *run,
 	const struct op_facts *facts, struct tables *tables);
 
@@ -65,6 +67,7 @@ struct program_facts {
 	 * none of its ops is known. */
 	double floor_s, serial_s;
 	int64_t known, unknown;	       /* ops */
+	double judged_ratio;	       /* of its time in compute and copies: roofline known */
 	const struct hlo_memory *plan; /* for device memory; NULL: not in the profile, unreadable */
 };
 struct programs {
@@ -162,7 +165,7 @@ int64_t fill_compiles(const struct capture *in, const struct swept *run,
 	const struct host_facts *facts, struct tables *tables);
 /* The share of the time in executions that is judged. */
 double fill_phases(const struct capture *in, const struct swept *run, const struct gap_sums *gaps,
-	struct tables *tables);
+	const struct programs *programs, struct tables *tables);
 /* Executions of programs in a step of the device that ends last; NaN without steps. */
 double programs_per_step(const struct capture *in, const struct swept *run);
 

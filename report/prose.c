@@ -585,6 +585,8 @@ struct str prose_steps(const struct report *r, struct arena *keep)
 #define SPEAKS_FOR_MOST 0.95
 /* Work and sorts that the head names; the table of phases has all. */
 enum { REST_NAMED = 3, SORTS_NAMED = 4 };
+/* Of work that rules judge as far as its rooflines are known. */
+#define SHARE_NAMED 0.05
 
 struct str prose_speaks_for(const struct report *r, struct arena *keep)
 {
@@ -598,12 +600,13 @@ struct str prose_speaks_for(const struct report *r, struct arena *keep)
 		all_s += rows[i].is_wait > 0 ? 0 : rows[i].time_s;
 	out_fmt(o, "this verdict speaks for %.0f%% of the device time", share * 100);
 	for (ptrdiff_t i = 0; i < count; i++) {
-		if (rows[i].is_wait > 0 || rows[i].is_judged > 0)
+		double left = 1 - rows[i].judged_share;
+		if (rows[i].is_wait > 0 || !(left >= SHARE_NAMED))
 			continue;
 		if (++named <= REST_NAMED)
 			out_fmt(o, "%s %.*s%s %.0f%%", named > 1 ? "," : ";",
 				STR_ARG(text_brief(keep, rows[i].modules)),
-				named > 1 ? "" : " takes", rows[i].time_s / all_s * 100);
+				named > 1 ? "" : " takes", left * rows[i].time_s / all_s * 100);
 	}
 	if (named > REST_NAMED)
 		out_fmt(o, ", and %td more the rest", named - REST_NAMED);

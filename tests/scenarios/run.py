@@ -88,6 +88,7 @@ def check(directory, more=()):
     messages = {}
     for finding in text["findings"]:
         messages.setdefault(finding["rule"], finding["message"])
+    messages["notes"] = "\n".join(note["text"] for note in text.get("notes", []))
     return {r["name"]: r for r in text["results"]}, messages, text["facts"]
 
 

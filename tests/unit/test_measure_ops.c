@@ -389,6 +389,13 @@ static void a_collective_outside_the_steps(void **state)
 	assert_number(c->wait_s, 15 * US);
 	assert_number(c->exposed_share, 0);
 	assert_unknown(c->exposed_s);
+	/* Twice 100, 95, 90 and 85 us, of four windows of 7050. */
+	assert_number(c->window_share, 2. * 370 / (4 * 7050));
+	assert_number(c->recurs, 1);
+	/* Two of six steps are shorter by an evaluation, of 92.5 us on average. */
+	assert_number(c->rate, 8 / (4 * 7050. / ((6 * 1000 - 2 * 92.5) / 6)));
+	assert_text(c->module, "jit_evaluate");
+	assert_number(xrun_op(&run, "all-gather.3")->overlap_ratio, 0);
 	assert_true(c->expected_lo_s > 0);
 	const struct programs_row *p = xrun_program(&run, "jit_evaluate");
 	assert_number(p->executions, 8);

@@ -175,7 +175,7 @@ static void test_what_a_verdict_speaks_for(void **state)
 		row->role = str_from(phases[i].role);
 		row->modules = str_from(phases[i].modules);
 		row->step = str_from(phases[i].option);
-		row->is_judged = i == 0;
+		row->is_judged = row->judged_share = i == 0;
 		row->is_wait = i == 2;
 		row->time_s = phases[i].time_s;
 		row->p50_s = phases[i].p50_s;
