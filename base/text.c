@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/out.h"
 #include "base/utf8.h"
 
 static const struct str replacement = STR_INIT("\xef\xbf\xbd");
@@ -122,6 +123,27 @@ static int distance(struct str a, struct str b)
 		row = spare;
 	}
 	return last[b.len];
+}
+
+struct str text_shell(struct arena *keep, struct str s)
+{
+	struct out *o = out_memory(keep);
+	bool is_plain = s.len > 0;
+	for (ptrdiff_t i = 0; i < s.len; i++) {
+		char c = s.p[i];
+		is_plain &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			    (c >= '-' && c <= ':') || c == '_' || c == '+' || c == '=';
+	}
+	if (is_plain)
+		return s;
+	out_char(o, '\'');
+	for (ptrdiff_t i = 0; i < s.len; i++)
+		if (s.p[i] == '\'')
+			out_z(o, "'\\''");
+		else
+			out_char(o, s.p[i]);
+	out_char(o, '\'');
+	return out_text(o);
 }
 
 struct str text_nearest(struct str word, const struct str *candidates, ptrdiff_t count)

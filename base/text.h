@@ -33,6 +33,9 @@ int text_columns(struct str clean);
  */
 struct str text_brief(struct arena *keep, struct str clean);
 
+/* One word of a command line, in quotes where a shell would read more into it. */
+struct str text_shell(struct arena *keep, struct str s);
+
 /*
  * The candidate nearest to `word` (edit distance with transpositions, at most a third of its
  * length), or the missing string.  For "did you mean".

@@ -38,7 +38,7 @@ static bool load_one(struct str path, const struct load_options *options, struct
 static bool compare(struct baseline *base, struct tables *head, struct arena *keep,
 	struct report *ret, struct diag *err)
 {
-	const struct tables *chosen;
+	const struct baseline *chosen;
 	struct diag_list *notes = arena_make(keep, struct diag_list, 1);
 	ptrdiff_t rows = table_count(head, quality);
 	if (!baseline_compare(head, base, 1, NOISE_PRIOR_DEFAULT, keep, &chosen, notes, err))

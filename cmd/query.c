@@ -170,6 +170,7 @@ static bool compare(const struct query_settings *s, const struct load_options *o
 	struct str shown, struct tables *head, struct arena *keep, const struct tables **ret,
 	struct diag *err)
 {
+	const struct baseline *chosen = NULL;
 	struct baselines named;
 	struct diag_list notes = { 0 };
 	*ret = NULL;
@@ -178,8 +179,9 @@ static bool compare(const struct query_settings *s, const struct load_options *o
 		       diag_set(err, DIAG_USAGE,
 			       "--store names what --baseline store:... asks; give that, too");
 	if (!baselines_load(&named, &s->baseline, s->store, options, keep, err) ||
-		!baselines_compare(&named, head, shown, keep, ret, &notes, err))
+		!baselines_compare(&named, head, shown, keep, &chosen, &notes, err))
 		return false;
+	*ret = chosen ? chosen->tables : NULL;
 	ptrdiff_t last = table_count(head, quality) - 1;
 	return *ret || diag_set(err, DIAG_BASELINE, "no baseline can be compared: %.*s",
 			       STR_ARG(table_rows(head, quality)[last].detail));

@@ -299,7 +299,7 @@ bool baseline_was_there(const struct tables *head)
 enum { LEFT_MOST = 5 };
 
 bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff_t count,
-	struct noise_prior prior, struct arena *keep, const struct tables **ret,
+	struct noise_prior prior, struct arena *keep, const struct baseline **ret,
 	struct diag_list *notes, struct diag *err)
 {
 	struct choice c = { .samples = arena_make(keep, struct run_sample, count + 1),
@@ -328,7 +328,7 @@ bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff
 	if (!c.taken)
 		return true;
 	const struct tables *base = c.first->tables;
-	*ret = base;
+	*ret = c.first;
 	tell_news(head, c.first, keep, notes);
 	/* Op by op; a base without ops would have every op come from nowhere. */
 	if (table_count(base, ops) && table_count(head, ops)) {

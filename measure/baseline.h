@@ -34,8 +34,8 @@ struct baseline {
 	bool is_missing;	     /* the query found no earlier run */
 };
 
-/* How a set without a query is called in deltas. */
-#define BASELINE_NAMED STR("the baseline")
+/* How several that were named one by one are called in deltas. */
+#define BASELINE_NAMED STR("the baselines")
 
 #define BASELINE_ALPHA 0.01 /* what counts as seen: one false alarm in a hundred nights */
 
@@ -56,7 +56,7 @@ bool baseline_was_there(const struct tables *head);
  * False, with a diagnostic, when a named baseline is this very run, or is named twice.
  */
 bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff_t count,
-	struct noise_prior prior, struct arena *keep, const struct tables **ret,
+	struct noise_prior prior, struct arena *keep, const struct baseline **ret,
 	struct diag_list *notes, struct diag *err);
 
 #endif

@@ -451,7 +451,9 @@
 	TEXT(metric, 0, "table.column")                                                            \
 	TEXT(key, 0, "the metric, and which baselines when these are a query's")                   \
 	TEXT(name, 0, "the metric in words")                                                       \
-	TEXT(against, 0, "baselines: the baseline, as they were named, or the store's query")      \
+	TEXT(against, 0,                                                                           \
+		"what it is compared with: one baseline by its name, the baselines, or the "       \
+		"store's query")                                                                   \
 	REAL(base, NONE, "value of the baseline")                                                  \
 	REAL(head, NONE, "value of this run")                                                      \
 	REAL(ratio, NONE, "head / base")                                                           \

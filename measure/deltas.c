@@ -171,15 +171,16 @@ static double rounded(double x)
 }
 
 static struct deltas_row *add_delta(struct tables *head, struct str metric, struct str name,
-	struct str query, struct arena *keep)
+	const struct run_sample *sample, struct arena *keep)
 {
 	struct deltas_row *row = table_new(head, deltas, keep);
+	struct str query = sample->query;
 
 	row->metric = metric;
 	row->name = name;
 	row->key =
 		query.p ? arena_fmt(keep, "%.*s, %.*s", STR_ARG(metric), STR_ARG(query)) : metric;
-	row->against = query.p ? query : BASELINE_NAMED;
+	row->against = query.p ? query : sample->count == 1 ? sample->names[0] : BASELINE_NAMED;
 	return row;
 }
 
@@ -224,7 +225,7 @@ static void compare_metric(const struct metric *m, struct tables *head,
 		double half =
 			noise_interval(here, f.sets, f.set_count, i, prior, BASELINE_ALPHA, &noise);
 		struct deltas_row *row =
-			add_delta(head, metric, m->name, samples[f.sample_of[i]].query, keep);
+			add_delta(head, metric, m->name, &samples[f.sample_of[i]], keep);
 		row->head = cell_real(
 			table_column(&table_defs[TABLE_run], m->column), table_rows(head, run));
 		row->base = rounded(is_log(m) ? exp(mean) : mean);
@@ -288,7 +289,7 @@ static void compare_constant(const struct constant *c, struct tables *head,
 	}
 	if (isnan(here) || !n)
 		return;
-	struct deltas_row *row = add_delta(head, c->metric, c->name, sample->query, keep);
+	struct deltas_row *row = add_delta(head, c->metric, c->name, sample, keep);
 	row->runs = (double)n;
 	row->head = here;
 	row->base = sum / (double)n;

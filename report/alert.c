@@ -112,9 +112,13 @@ static void number_identities(struct alerts *all, struct arena *keep)
 static struct alert *add(
 	struct alerts *all, const struct report *r, enum alert_level level, struct arena *keep)
 {
-	ptrdiff_t order = all->count;
+	ptrdiff_t order = all->count, place = 0;
+	for (ptrdiff_t i = order - 1; i >= 0 && all->items[i].report == r && !place; i--)
+		place = all->items[i].level == level ? all->items[i].place + 1 : 0;
 	struct alert *a = arena_push(keep, all->items, all->count, all->cap);
-	*a = (struct alert){ .level = level, .report = r, .gain_s = NAN, .order = order };
+	*a = (struct alert){
+		.level = level, .report = r, .gain_s = NAN, .order = order, .place = place
+	};
 	all->levels[level]++;
 	return a;
 }
@@ -188,11 +192,17 @@ static void add_report(struct alerts *all, const struct report *r, struct arena 
 	}
 }
 
+/*
+ * What stands first in its report comes first, and of several reports the costliest: so a batch
+ * tells of every profile before it tells all of one, and each in the report's own order.
+ */
 static int by_rank(const void *x, const void *y)
 {
 	const struct alert *a = x, *b = y;
 	if (a->level != b->level)
 		return a->level < b->level ? -1 : 1;
+	if (a->place != b->place)
+		return a->place < b->place ? -1 : 1;
 	if (isnan(a->gain_s) != isnan(b->gain_s))
 		return isnan(a->gain_s) ? 1 : -1;
 	if (a->gain_s > b->gain_s || a->gain_s < b->gain_s)

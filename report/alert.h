@@ -35,10 +35,11 @@ struct alert {
 	struct str fingerprint; /* unique in the set; survives a recompile and edited lines */
 	double gain_s;		/* NaN when unknown */
 	ptrdiff_t order;	/* in the set */
+	ptrdiff_t place;	/* in its report, of its level */
 };
 
 struct alerts {
-	struct alert *items; /* by level, then gain, then order */
+	struct alert *items; /* by level, then place, then gain */
 	ptrdiff_t count, cap;
 	ptrdiff_t levels[ALERT_LEVELS];
 };

@@ -38,14 +38,6 @@ static const struct changes_row *main_change(const struct op_diff *d)
 											   : NULL;
 }
 
-/* A file and its folder: a first line has no room for more. */
-static struct str path_end(struct str path)
-{
-	ptrdiff_t slash = str_rfind_char(path, '/');
-	slash = slash > 0 ? str_rfind_char(str_head(path, slash), '/') : -1;
-	return str_from_offset(path, slash + 1);
-}
-
 /* What made a change of the whole: an op, all of them, or what passes between them. */
 static void put_reason(struct out *o, const struct op_diff *d, double change_s, struct arena *keep)
 {

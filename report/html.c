@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "report/headline.h"
 #include "report/prose.h"
 #include "report/svg.h"
 
@@ -30,7 +31,7 @@ static void add_fact(struct facts *f, const char *label, struct str value, struc
 		(struct html_fact){ str_from(label), value, note, str_from(tone) };
 }
 
-static struct str step_note(const struct report *r, struct arena *keep)
+static struct str spread_note(const struct report *r, struct arena *keep)
 {
 	double lo = fact_real(r, STR("step_time_lo_s")), hi = fact_real(r, STR("step_time_hi_s"));
 	double steps = fact_real(r, STR("steps"));
@@ -43,6 +44,12 @@ static struct str step_note(const struct report *r, struct arena *keep)
 		return arena_fmt(keep, "median of the steady steps%.*s", STR_ARG(mean));
 	return arena_fmt(keep, "median; 95%% between %.*s and %.*s%.*s", STR_ARG(from), STR_ARG(to),
 		STR_ARG(mean));
+}
+
+static struct str step_note(const struct report *r, struct arena *keep)
+{
+	struct str delta = headline_delta(r, keep), spread = spread_note(r, keep);
+	return delta.len ? arena_fmt(keep, "%.*s; %.*s", STR_ARG(delta), STR_ARG(spread)) : spread;
 }
 
 /* Beyond this share of the time a rate says so: it is a lower bound. */
@@ -126,6 +133,7 @@ static void head_of(const struct report *r, struct arena *keep, struct html_repo
 {
 	double step = fact_real(r, STR("step_time_s"));
 	ret->machine = prose_machine(r, "\xc3\x97", keep);
+	ret->headline = headline_of(r, keep);
 	ret->summary = summary_of(r, keep);
 	ret->speaks_for = prose_speaks_for(r, keep);
 	ret->sorts = prose_sorts(r, keep);

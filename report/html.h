@@ -68,6 +68,8 @@
 	F(R, TEXT, scope, "its JAX name stack")                                                    \
 	F(R, TEXT, cost, "step time it costs")                                                     \
 	F(R, PICTURE, share, "the same as a bar")                                                  \
+	F(R, TEXT, number, "the rule's number beside its limits")                                  \
+	F(R, PICTURE, limits, "the same as a bar")                                                 \
 	F(R, TEXT, expected, "the rule's title: what holds in a good run")                         \
 	F(R, LIST(html_evidence), evidence, "what was measured, and the limits")                   \
 	F(R, LIST(html_subject), others, "more subjects of the same rule")                         \
@@ -99,6 +101,8 @@
 	F(R, TEXT, verdict, "pass, not-applicable or off")                                         \
 	F(R, TEXT, word, "the same for people")                                                    \
 	F(R, LIST(html_span), reason, "why it was not judged")                                     \
+	F(R, TEXT, number, "its number beside its limits")                                         \
+	F(R, PICTURE, limits, "the same as a bar")                                                 \
 	F(R, PICTURE, icon, "the sign of the verdict")
 
 #define HTML_NOTE(R, F)                                                                            \
@@ -165,6 +169,7 @@
 	F(R, TEXT, word, "the same for people")                                                    \
 	F(R, PICTURE, icon, "the sign of the verdict")                                             \
 	F(R, TEXT, machine, "\"TPU v5e x8\"")                                                      \
+	F(R, TEXT, headline, "what happened, how much, where and what it costs")                   \
 	F(R, TEXT, summary, "machine, hosts, steps and step time in a line")                       \
 	F(R, TEXT, speaks_for, "how much of the device time the verdict is about, if not all")     \
 	F(R, TEXT, sorts, "the sorts of steps, where there are several")                           \

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "report/alert.h"
 #include "report/html.h"
 #include "report/prose.h"
 
@@ -292,4 +293,22 @@ void page_seen(struct page *p, const struct report *r)
 	page_fmt(p, 0,
 		"What ran, as it was seen: without enough steps there is no verdict on time.");
 	put_tables(p, r, true);
+}
+
+void page_heaviest(struct page *p, const struct report *r)
+{
+	enum { HEAVIEST = 3, NAME_COLUMNS = 40 };
+	const struct families_row *f = table_rows(&r->tables, families);
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, families) && i < HEAVIEST; i++) {
+		struct str name = text_cut(p->keep, text_clean(p->keep, f[i].name), NAME_COLUMNS);
+		struct out *o = out_memory(p->keep);
+		out_fmt(o, "%.*s: %.*s, %.*s", STR_ARG(name),
+			STR_ARG(ratio_text(p->keep, f[i].time_share)),
+			STR_ARG(time_text(p->keep, f[i].p50_s)));
+		if (f[i].attainable_s > 0)
+			out_fmt(o, " where %.*s is attainable",
+				STR_ARG(time_text(p->keep, f[i].attainable_s)));
+		page_field(p, i ? "" : "heaviest", out_text(o));
+	}
+	page_line(p);
 }

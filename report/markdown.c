@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "report/alert.h"
 #include "report/comparison.h"
+#include "report/headline.h"
 #include "report/md.h"
 #include "report/prose.h"
 
@@ -90,8 +91,11 @@ static void put_head(struct paper *p, const struct report *r)
 		put(p, o);
 		return;
 	}
+	out_z(o, "**");
+	md_text(o, text_cut(p->keep, headline_of(r, p->keep), CELL_BYTES));
+	out_z(o, "**\n\n");
 	if (step_s > 0)
-		out_fmt(o, "**%.*s** %s%.*s", STR_ARG(time_text(p->keep, step_s)), prose_per(r),
+		out_fmt(o, "%.*s %s%.*s", STR_ARG(time_text(p->keep, step_s)), prose_per(r),
 			STR_ARG(prose_mean(r, p->keep)));
 	if (chips.len) {
 		out_z(o, step_s > 0 ? " on " : "on ");

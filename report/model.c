@@ -196,18 +196,18 @@ bool is_line(double line)
 	return line >= 1 && line < 1e9;
 }
 
+struct str path_end(struct str path)
+{
+	ptrdiff_t slash = str_rfind_char(path, '/');
+	slash = slash > 0 ? str_rfind_char(str_head(path, slash), '/') : -1;
+	return str_from_offset(path, slash + 1);
+}
+
 struct str place_text(struct str file, double line, struct arena *keep)
 {
 	if (!file.len || !is_line(line))
 		return file;
 	return arena_fmt(keep, "%.*s:%.0f", STR_ARG(file), line);
-}
-
-static bool gains_more(const struct group *a, const struct group *b)
-{
-	if (isnan(a->gain_s) || isnan(b->gain_s))
-		return !isnan(a->gain_s) && isnan(b->gain_s);
-	return a->gain_s > b->gain_s;
 }
 
 ptrdiff_t group_findings(
@@ -224,14 +224,6 @@ ptrdiff_t group_findings(
 			at++;
 		if (at == count)
 			*arena_push(keep, groups, count, cap) = group_of(r, f->rule, v, keep);
-	}
-	/* Insertion keeps ties in order; there are never more groups than rules. */
-	for (ptrdiff_t i = 1; i < count; i++) {
-		struct group g = groups[i];
-		ptrdiff_t at = i;
-		for (; at > 0 && gains_more(&g, &groups[at - 1]); at--)
-			groups[at] = groups[at - 1];
-		groups[at] = g;
 	}
 	*ret = groups;
 	return count;

@@ -38,7 +38,7 @@ struct group {
 	ptrdiff_t count;
 	double gain_s; /* sum of what is known, NaN when nothing is */
 };
-/* Sorted by gain, unknown ones last, else in the report's order. */
+/* In the report's order, the costliest first. */
 ptrdiff_t group_findings(
 	const struct report *r, enum verdict v, struct arena *keep, struct group **ret);
 /* The findings of one rule, in any verdict given; count 0 when there are none. */
@@ -46,13 +46,15 @@ struct group group_of(const struct report *r, struct str rule, enum verdict v, s
 
 /* Subjects that a failed rule only warns of stand with its failures. */
 bool group_is_told(const struct report *r, const struct group *g, struct arena *keep);
-/* The finding that stands for the rule, the one of largest gain, or NULL; and what all give. */
+/* The finding that stands for the rule, its first, or NULL; and what all give. */
 const struct report_finding *finding_of(const struct report *r, struct str rule);
 double rule_gain(const struct report *r, struct str rule);
 
 /* "train.py:41", or without a line, or missing. */
 struct str place_text(struct str file, double line, struct arena *keep);
 bool is_line(double line);
+/* A file and its folder: a first line has no room for more. */
+struct str path_end(struct str path);
 
 /* The reason, and what was withheld for it; missing when there is none. */
 struct str reason_of(const struct report_rule *rule, struct arena *keep);

@@ -413,17 +413,13 @@ void prose_unsure(struct page *p, const struct report *r, const struct report_ru
 	page_line(p);
 }
 
-/* "46.9%: warns above 10.0%, fails above 100%"; missing where a rule has no number. */
-static struct str limits_text(
-	const struct report *r, const struct report_finding *f, struct arena *keep)
+struct str prose_limits(const struct rule_number *n, double value, struct arena *keep)
 {
-	const struct report_rule *rule = rule_of(r, f->rule);
-	const struct rule_number *n = rule ? &rule->number : NULL;
-	const char *word = n && n->at_least ? "below" : "above", *before = ": ";
-	if (!n || isnan(f->value))
-		return MISSING;
+	const char *word = n->at_least ? "below" : "above", *before = ": ";
 	struct out *o = out_memory(keep);
-	out_str(o, unit_text(keep, f->value, n->unit));
+	if (isnan(value))
+		return MISSING;
+	out_str(o, unit_text(keep, value, n->unit));
 	if (!isnan(n->warn_limit)) {
 		out_fmt(o, ": warns %s %.*s", word,
 			STR_ARG(unit_text(keep, n->warn_limit, n->unit)));
@@ -432,6 +428,19 @@ static struct str limits_text(
 	if (!isnan(n->fail_limit))
 		out_fmt(o, "%sfails %s %.*s", before, word,
 			STR_ARG(unit_text(keep, n->fail_limit, n->unit)));
+	return out_text(o);
+}
+
+/* The same of a finding, and why it fails within its limit; missing where a rule has no number. */
+static struct str limits_text(
+	const struct report *r, const struct report_finding *f, struct arena *keep)
+{
+	const struct report_rule *rule = rule_of(r, f->rule);
+	const struct rule_number *n = rule ? &rule->number : NULL;
+	if (!n || isnan(f->value))
+		return MISSING;
+	struct out *o = out_memory(keep);
+	out_str(o, prose_limits(n, f->value, keep));
 	bool is_beyond = n->at_least ? f->value < n->fail_limit : f->value > n->fail_limit;
 	if (f->verdict == VERDICT_FAIL && !isnan(n->fail_limit) && !is_beyond && rule->cost > 0)
 		out_fmt(o, "; fails, as all together cost %.*s of the %s",
@@ -569,7 +578,12 @@ struct str prose_steps(const struct report *r, struct arena *keep)
 	double planned_s = fact_real(r, STR("predicted_step_s"));
 	struct out *o = out_memory(keep);
 	if (str_eq(fact_text(r, STR("evidence")), STR("planned")) && planned_s > 0)
-		return arena_fmt(keep, "not run yet, %.*s per step at the rooflines",
+		return arena_fmt(keep,
+			"planned: %td of %td rules judged, %.*s per step at the rooflines",
+			r->result_count - count_results(r, VERDICT_NOT_APPLICABLE) -
+				count_results(r, VERDICT_INCONCLUSIVE) -
+				count_results(r, VERDICT_OFF),
+			r->result_count - count_results(r, VERDICT_OFF),
 			STR_ARG(time_text(keep, planned_s)));
 	if (!is_whole_capture(r) && steps >= 0)
 		out_fmt(o, "%.0f steady step%s", steps, steps == 1 ? "" : "s");

@@ -140,9 +140,13 @@ struct str prose_mean(const struct report *r, struct arena *keep);
 /* The step time in a column of them: "32.5 ms", "63.8 ms, no steps"; empty when it is unknown. */
 struct str prose_step(const struct report *r, struct arena *keep);
 
+/* "46.9%: warns above 10.0%, fails above 100%"; missing where a rule has no number. */
+struct str prose_limits(const struct rule_number *n, double value, struct arena *keep);
+
 void page_tables(struct page *p, const struct report *r); /* the first rows of each table */
 /* The heaviest ops beside their rooflines, collectives and gaps of a run that is_only_seen. */
 void page_seen(struct page *p, const struct report *r);
+void page_heaviest(struct page *p, const struct report *r); /* three ops of these, a line each */
 /* What was read, in a line; with all, each file in one of its own. */
 void page_inputs(struct page *p, const struct report *r, int indent, bool all);
 

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/alert.h"
+#include "report/headline.h"
 #include "report/message.h"
 #include "report/transition.h"
 #include "report/prose.h"
@@ -75,17 +76,18 @@ static struct str summary_of(const struct report *r, struct arena *keep)
 	struct out *o = out_memory(keep);
 	struct str chips = prose_chips(r, "x", keep);
 	double step_s = fact_real(r, STR("step_time_s"));
+	out_str(o, headline_of(r, keep));
 	if (step_s > 0)
-		out_fmt(o, "%.*s %s%.*s", STR_ARG(time_text(keep, step_s)), prose_per(r),
+		out_fmt(o, "; %.*s %s%.*s", STR_ARG(time_text(keep, step_s)), prose_per(r),
 			STR_ARG(prose_mean(r, keep)));
 	if (chips.len)
-		out_fmt(o, "%son %.*s", step_s > 0 ? " " : "", STR_ARG(chips));
+		out_fmt(o, " on %.*s", STR_ARG(chips));
 	if (r->gain_s > 0 && isfinite(r->gain_s))
-		out_fmt(o, "%sall fixes together give back %.*s", out_text(o).len ? "; " : "",
+		out_fmt(o, "; all fixes together give back %.*s",
 			STR_ARG(prose_gain(r, r->gain_s, keep)));
 	struct str speaks_for = prose_speaks_for(r, keep);
 	if (speaks_for.len)
-		out_fmt(o, "%s%.*s", out_text(o).len ? "; " : "", STR_ARG(speaks_for));
+		out_fmt(o, "; %.*s", STR_ARG(speaks_for));
 	return out_text(o);
 }
 
@@ -132,7 +134,7 @@ static struct message make(
 	if (!is_batch) {
 		what = text_clean(keep, n->set->items[0].profile);
 		m.profile = text_cut(keep, what, MESSAGE_NAME_BYTES);
-		m.summary = summary_of(&n->set->items[0], keep);
+		m.summary = text_cut(keep, summary_of(&n->set->items[0], keep), room->text);
 	}
 	m.title = text_cut(
 		keep, arena_fmt(keep, "%s rooflint: %.*s", look->head, STR_ARG(what)), room->line);

@@ -450,6 +450,42 @@ static void draw_share(const void *what, struct xhtml *x)
 	xhtml_close(x);
 }
 
+struct limits {
+	double value, warn, fail, end;
+	bool is_bad;
+};
+
+static void draw_limits(const void *what, struct xhtml *x)
+{
+	const struct limits *l = what;
+	enum { WIDTH = 100, HEIGHT = 10, BAR = 6 };
+	xhtml_open(x, STR("svg"));
+	xhtml_attr(x, "xmlns", STR("http://www.w3.org/2000/svg"));
+	xhtml_attr(x, "class", STR("limits"));
+	xhtml_attr(x, "viewBox", STR("0 0 100 10"));
+	xhtml_attr(x, "height", STR("10"));
+	xhtml_attr(x, "preserveAspectRatio", STR("none"));
+	xhtml_attr(x, "aria-hidden", STR("true"));
+	svg_rect(x, INK_TRACK, 0, 2, WIDTH, BAR);
+	svg_rect(x, l->is_bad ? INK_BAD : INK_GOOD, 0, 2, WIDTH * fmax(0, l->value) / l->end, BAR);
+	if (!isnan(l->warn))
+		svg_rect(x, INK_WARN, WIDTH * l->warn / l->end, 0, 1, HEIGHT);
+	if (!isnan(l->fail))
+		svg_rect(x, INK_BAD, WIDTH * l->fail / l->end, 0, 1, HEIGHT);
+	xhtml_close(x);
+}
+
+struct template_picture svg_limits(const struct rule_number *n, double value, struct arena *keep)
+{
+	struct limits *l = arena_make(keep, struct limits, 1);
+	double most = fmax(fmax(value, n->warn_limit), n->fail_limit);
+	double limit = isnan(n->warn_limit) ? n->fail_limit : n->warn_limit;
+	*l = (struct limits){ value, n->warn_limit, n->fail_limit, most * 1.1,
+		n->at_least ? value < limit : value > limit };
+	bool is_drawn = isfinite(most) && most > 0 && isfinite(value) && !isnan(limit);
+	return (struct template_picture){ is_drawn ? draw_limits : NULL, l };
+}
+
 struct template_picture svg_share(double share, struct arena *keep)
 {
 	double *own = arena_make(keep, double, 1);

@@ -113,6 +113,8 @@ extern const struct svg_key svg_kinds[SVG_KINDS];
 /* The sign of a verdict, and a bar that is filled to `share`. */
 struct template_picture svg_icon(enum verdict v);
 struct template_picture svg_share(double share, struct arena *keep);
+/* A number as a bar, with a line at each of its limits; nothing where there are none. */
+struct template_picture svg_limits(const struct rule_number *n, double value, struct arena *keep);
 
 /* The pictures.  False: the report has nothing to draw. */
 bool svg_budget(const struct report *r, struct arena *keep, struct html_picture *ret);

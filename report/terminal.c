@@ -26,7 +26,9 @@
 #include <stdarg.h>
 
 #include "base/text.h"
+#include "report/alert.h"
 #include "report/comparison.h"
+#include "report/headline.h"
 #include "report/prose.h"
 
 enum { WIDTH_DEFAULT = 80, WIDTH_LEAST = 40, WIDTH_MOST = 100 /* longer lines read badly */ };
@@ -83,36 +85,43 @@ static void put_shares(struct page *p, const struct report *r)
 		STR_ARG(out_text(list)), STR_ARG(prose_unclear(r, p->keep)));
 }
 
-/* "FAIL  runs/nightly: TPU v5e x8, 2 hosts, 8 steady steps" */
+/* "FAIL  runs/nightly: 18.5% slower than monday.json: ..." */
 static void put_verdict(struct page *p, const struct report *r)
 {
 	const struct verdict_look *look = &verdict_looks[r->verdict];
+	page_tint(p, look->tint, str_from(look->head));
+	page_z(p, "  ");
+	page_tint(p, TINT_BOLD, r->profile);
+	page_z(p, ":");
+	page_fmt(p, HEAD_INDENT, " %.*s", STR_ARG(headline_of(r, p->keep)));
+}
+
+/* "TPU v5e x8, 2 hosts, 8 steady steps, 28.1 ms per step" */
+static void put_machine(struct page *p, const struct report *r)
+{
 	const struct str parts[] = { prose_hosts(r, p->keep), prose_steps(r, p->keep) };
 	struct out *list = out_memory(p->keep);
 	out_str(list, prose_machine(r, "x", p->keep));
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i].len)
 			add_item(list, p->keep, "%.*s", STR_ARG(parts[i]));
-	if (comparison_missing(r).p)
-		add_item(list, p->keep, "no earlier run to compare with");
-	page_tint(p, look->tint, str_from(look->head));
-	page_z(p, "  ");
-	page_tint(p, TINT_BOLD, r->profile);
-	page_z(p, ":");
-	page_fmt(p, HEAD_INDENT, " %.*s", STR_ARG(out_text(list)));
+	page_line(p);
+	page_fmt(p, HEAD_INDENT, "%.*s", STR_ARG(out_text(list)));
 }
 
 static void put_head(struct page *p, const struct report *r, int verbose)
 {
 	struct str job = prose_job(r, p->keep), *lines;
+	put_machine(p, r);
 	page_inputs(p, r, HEAD_INDENT, verbose > 0);
 	if (job.len) {
 		page_line(p);
 		page_fmt(p, HEAD_INDENT, "%.*s", STR_ARG(job));
 	}
 	const struct str speaks[] = { prose_speaks_for(r, p->keep), prose_sorts(r, p->keep) };
+	bool is_short = r->verdict == VERDICT_INCONCLUSIVE && !verbose;
 	for (size_t i = 0; i < sizeof(speaks) / sizeof(speaks[0]); i++)
-		if (speaks[i].len) {
+		if (speaks[i].len && !is_short) {
 			page_line(p);
 			page_fmt(p, HEAD_INDENT, "%.*s", STR_ARG(speaks[i]));
 		}
@@ -143,23 +152,15 @@ static void put_tag(struct page *p, enum tint tint, const char *word, struct str
 /* The indent of a headline's second line: under the words of --> file. */
 enum { HEADLINE_INDENT = 7 };
 
-static void put_findings(struct page *p, const struct report *r, const struct report_style *style)
+static void put_finding(struct page *p, const struct report *r, const struct group *g,
+	const struct report_style *style)
 {
-	struct group *groups;
-	for (enum verdict v = VERDICT_FAIL; v <= VERDICT_WARN; v++) {
-		ptrdiff_t count = group_findings(r, v, p->keep, &groups);
-		for (ptrdiff_t i = 0; i < count; i++) {
-			const struct group *g = &groups[i];
-			struct prose_style prose = { style->verbose ? g->count : OTHERS_SHOWN,
-				style->verbose > 0 };
-			if (group_is_told(r, g, p->keep))
-				continue;
-			page_break(p);
-			put_tag(p, verdict_looks[v].tint, verdict_looks[v].tag, g->items[0]->rule);
-			page_wrap(p, HEADLINE_INDENT, prose_message(r, g->items[0], p->keep));
-			prose_group(p, r, g, &prose);
-		}
-	}
+	const struct report_finding *f = g->items[0];
+	struct prose_style prose = { style->verbose ? g->count : OTHERS_SHOWN, style->verbose > 0 };
+	page_break(p);
+	put_tag(p, verdict_looks[f->verdict].tint, verdict_looks[f->verdict].tag, f->rule);
+	page_wrap(p, HEADLINE_INDENT, prose_message(r, f, p->keep));
+	prose_group(p, r, g, &prose);
 }
 
 static void put_waived(struct page *p, const struct report *r)
@@ -181,30 +182,14 @@ static void put_waived(struct page *p, const struct report *r)
 
 /* ---- what could not be judged ---------------------------------------------------------------- */
 
-/* How many rules wait for a gate. */
-static ptrdiff_t waiting_for(const struct report *r, struct str gate)
-{
-	ptrdiff_t n = 0;
-	for (ptrdiff_t i = 0; i < r->result_count; i++)
-		n += r->results[i].verdict == VERDICT_INCONCLUSIVE &&
-		     str_eq(r->results[i].closed_gate, gate);
-	return n;
-}
-
-/*
- * Each cause once, with what to do.  Of the rules that wait for a gate only the number is told, but
- * for -v.
- */
-static void put_unsure(struct page *p, const struct report *r, bool whole)
+/* Each cause with what to do, and the rules that wait. */
+static void put_troubles(struct page *p, const struct report *r)
 {
 	struct trouble *troubles;
 	ptrdiff_t count = group_troubles(r, p->keep, &troubles);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct trouble *t = &troubles[i];
-		ptrdiff_t waiting = waiting_for(r, t->rules[0]->name);
 		struct out *names = out_memory(p->keep);
-		if (t->rules[0]->closed_gate.len && !whole)
-			continue;
 		for (ptrdiff_t k = 0; k < t->count; k++)
 			out_fmt(names, "%s%.*s", k ? ", " : "",
 				STR_ARG(text_clean(p->keep, t->rules[k]->name)));
@@ -212,52 +197,85 @@ static void put_unsure(struct page *p, const struct report *r, bool whole)
 		page_tint(p, TINT_UNSURE, STR("inconclusive"));
 		page_fmt(p, HEADLINE_INDENT, "[%.*s]: %.*s", STR_ARG(out_text(names)),
 			STR_ARG(t->reason));
-		if (waiting)
-			page_fmt(p, HEADLINE_INDENT, " (%td rule%s for it)", waiting,
-				waiting == 1 ? " waits" : "s wait");
-		if (whole) {
-			prose_unsure(p, r, t->rules[0]);
-			continue;
-		}
-		page_field(p, "do", t->rules[0]->todo);
-		page_line(p);
+		prose_unsure(p, r, t->rules[0]);
 	}
+}
+
+/* A cause in a paragraph of them; -v has it whole. */
+enum { CAUSE_BYTES = 76, CAUSES_SHOWN = 3 };
+
+/*
+ * One paragraph: how many rules, their causes, and what to do about the first that counts.  The
+ * headline of an inconclusive report has told that cause.
+ */
+static void put_unsure(struct page *p, const struct report *r)
+{
+	const struct report_rule *first = headline_cause(r);
+	ptrdiff_t open = count_results(r, VERDICT_INCONCLUSIVE), causes = 0;
+	struct trouble *troubles;
+	ptrdiff_t count = group_troubles(r, p->keep, &troubles);
+	if (!open)
+		return;
+	page_break(p);
+	page_tint(p, TINT_UNSURE, STR("not judged"));
+	page_fmt(p, PAGE_LABEL, ": %td of %td rules", open, r->result_count);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct trouble *t = &troubles[i];
+		bool is_told = r->verdict == VERDICT_INCONCLUSIVE && first &&
+			       str_eq(t->rules[0]->reason, first->reason);
+		if (t->rules[0]->closed_gate.len || is_told || causes++ >= CAUSES_SHOWN)
+			continue;
+		page_fmt(p, PAGE_LABEL, "%s%.*s", causes == 1 ? ": " : "; ",
+			STR_ARG(text_cut(p->keep, text_clean(p->keep, t->reason), CAUSE_BYTES)));
+	}
+	if (causes > CAUSES_SHOWN)
+		page_fmt(p, PAGE_LABEL, "; and %td more (-v)", causes - CAUSES_SHOWN);
+	if (first)
+		page_field(p, "do", first->todo);
+	page_line(p);
 }
 
 /* ---- notes, rules, rows, the count ----------------------------------------------------------- */
 
-/* A rule that is inconclusive has said it. */
-static bool is_told_of(const struct report *r, struct str detail)
-{
-	for (ptrdiff_t i = 0; i < r->result_count; i++)
-		if (r->results[i].verdict == VERDICT_INCONCLUSIVE &&
-			str_contains(r->results[i].reason, detail))
-			return true;
-	return false;
-}
+/* Remarks of the readers; -v has what each check of the data saw, too. */
+enum { NOTES_SHOWN = 3, NOTE_BYTES = 300 };
 
-static void put_notes(struct page *p, const struct report *r, int verbose)
+static void put_checks(struct page *p, const struct report *r)
 {
 	const struct quality_row *rows = table_rows(&r->tables, quality);
-	ptrdiff_t checks = table_count(&r->tables, quality);
 	struct str told = comparison_missing(r); /* in the head */
-	bool any = false;
-	for (ptrdiff_t i = 0; i < checks + r->note_count; i++) {
-		bool is_check = i < checks;
-		const struct quality_row *q = is_check ? &rows[i] : NULL;
-		const struct report_note *n = is_check ? NULL : &r->notes[i - checks];
-		if (is_check ? !q->detail.len || (q->ok != 0 && !verbose) ||
-					q->detail.p == told.p ||
-					(!verbose && is_told_of(r, q->detail))
-			     : note_is_comparison(n))
+	page_break(p);
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, quality); i++) {
+		if (!rows[i].detail.len || rows[i].detail.p == told.p)
 			continue;
-		if (!any)
-			page_break(p);
-		any = true;
-		put_tag(p, TINT_BOLD, "note", is_check ? q->name : diag_name(n->id, p->keep));
-		page_wrap(p, HEADLINE_INDENT, is_check ? q->detail : n->text);
+		put_tag(p, TINT_BOLD, "note", rows[i].name);
+		page_wrap(p, HEADLINE_INDENT, rows[i].detail);
 		page_line(p);
 	}
+}
+
+static void put_notes(struct page *p, const struct report *r, bool whole)
+{
+	ptrdiff_t shown = 0, left = 0;
+	for (ptrdiff_t i = 0; i < r->note_count; i++) {
+		const struct report_note *n = &r->notes[i];
+		if (note_is_comparison(n))
+			continue;
+		if (!whole && shown == NOTES_SHOWN) {
+			left++;
+			continue;
+		}
+		if (!shown++)
+			page_break(p);
+		put_tag(p, TINT_BOLD, "note", diag_name(n->id, p->keep));
+		page_wrap(p, HEADLINE_INDENT,
+			whole ? n->text
+			      : text_cut(p->keep, text_clean(p->keep, n->text), NOTE_BYTES));
+		page_line(p);
+	}
+	if (left)
+		page_fmt(p, 0, "and %td more: -v tells all", left);
+	page_line(p);
 }
 
 static void put_rules(struct page *p, const struct report *r)
@@ -312,31 +330,123 @@ static void put_error(struct page *p, const struct report *r)
 	}
 }
 
+/* Findings of rules, those that failed first; what a failed rule warns of stands with it. */
+static ptrdiff_t all_groups(const struct report *r, struct arena *keep, struct group **ret)
+{
+	struct group *groups;
+	ptrdiff_t n = 0, cap = 0;
+	*ret = NULL;
+	for (enum verdict v = VERDICT_FAIL; v <= VERDICT_WARN; v++) {
+		ptrdiff_t count = group_findings(r, v, keep, &groups);
+		for (ptrdiff_t i = 0; i < count; i++)
+			if (!group_is_told(r, &groups[i], keep))
+				*arena_push(keep, *ret, n, cap) = groups[i];
+	}
+	return n;
+}
+
+/* "also: warning[idle], 5.26% of the step" of those that found no room. */
+static void put_left_out(
+	struct page *p, const struct report *r, const struct group *groups, ptrdiff_t count)
+{
+	const char *between = "also: ";
+	if (!count)
+		return;
+	page_break(p);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct report_finding *f = groups[i].items[0];
+		struct str cost = headline_cost(r, &groups[i], p->keep);
+		page_fmt(p, PAGE_LABEL, "%s%s[%.*s]%s%.*s", between, verdict_looks[f->verdict].tag,
+			STR_ARG(text_clean(p->keep, f->rule)), cost.len ? " costs " : "",
+			STR_ARG(cost));
+		between = "; ";
+	}
+	page_line(p);
+}
+
+static void put_tail(
+	struct page *p, const struct report *r, const struct group *groups, ptrdiff_t count)
+{
+	page_break(p);
+	page_wrap_tint(p, TINT_BOLD, 0, prose_rules(r, p->keep));
+	page_line(p);
+	if (count) /* for those who see a rule for the first time: a command to copy */
+		page_fmt(p, 0, "More about a rule: rooflint explain %.*s",
+			STR_ARG(groups[0].items[0]->rule));
+	page_line(p);
+}
+
+static struct page page_aside(const struct page *p)
+{
+	return (struct page){ out_memory(p->keep), p->keep, p->color, p->width, 0 };
+}
+
+static ptrdiff_t lines_of(const struct page *aside)
+{
+	struct str text = out_text(aside->out);
+	ptrdiff_t lines = 0;
+	for (ptrdiff_t i = 0; i < text.len; i++)
+		lines += text.p[i] == '\n';
+	return lines;
+}
+
+/* What fits a screen beside a prompt; a report that could not judge is told in half of it. */
+enum { LINES_MOST = 40, LINES_UNSURE = 20 };
+
+/* The costliest findings whole, while there is room; the others in a line. */
+static void put_screen(struct page *p, const struct report *r, const struct report_style *style,
+	const struct group *groups, ptrdiff_t count)
+{
+	ptrdiff_t most = r->verdict == VERDICT_INCONCLUSIVE ? LINES_UNSURE : LINES_MOST;
+	struct page head = page_aside(p), tail = page_aside(p);
+	ptrdiff_t shown = 0;
+	put_verdict(&head, r);
+	put_head(&head, r, 0);
+	put_unsure(&tail, r);
+	if (is_only_seen(r))
+		page_heaviest(&tail, r);
+	put_waived(&tail, r);
+	put_notes(&tail, r, false);
+	put_tail(&tail, r, groups, count);
+	for (; shown < count; shown++) {
+		struct page finding = page_aside(p), rest = page_aside(p);
+		bool has_to = !shown && r->verdict != VERDICT_INCONCLUSIVE;
+		put_finding(&finding, r, &groups[shown], style);
+		put_left_out(&rest, r, groups + shown + 1, count - shown - 1);
+		if (!has_to &&
+			lines_of(&head) + lines_of(&finding) + lines_of(&rest) + lines_of(&tail) >
+				most)
+			break;
+		out_str(head.out, out_text(finding.out));
+	}
+	put_left_out(&head, r, groups + shown, count - shown);
+	out_str(p->out, out_text(head.out));
+	out_str(p->out, out_text(tail.out));
+}
+
 static void put_profile(struct page *p, const struct report *r, const struct report_style *style)
 {
 	struct group *groups;
+	ptrdiff_t count = all_groups(r, p->keep, &groups);
+	if (!style->quiet && !style->verbose) {
+		put_screen(p, r, style, groups, count);
+		return;
+	}
 	put_verdict(p, r);
 	if (!style->quiet) {
 		put_head(p, r, style->verbose);
-		put_findings(p, r, style);
-		put_unsure(p, r, style->verbose > 0);
+		for (ptrdiff_t i = 0; i < count; i++)
+			put_finding(p, r, &groups[i], style);
+		put_troubles(p, r);
 		put_waived(p, r);
-		put_notes(p, r, style->verbose);
+		put_notes(p, r, true);
+		put_checks(p, r);
 		if (is_only_seen(r) && style->verbose < 2)
 			page_seen(p, r);
-		if (style->verbose)
-			put_rules(p, r);
+		put_rules(p, r);
 		if (style->verbose > 1)
 			page_tables(p, r);
-		page_break(p);
-		page_wrap_tint(p, TINT_BOLD, 0, prose_rules(r, p->keep));
-		/* For those who see a rule for the first time: a command to copy. */
-		if (group_findings(r, VERDICT_FAIL, p->keep, &groups) ||
-			group_findings(r, VERDICT_WARN, p->keep, &groups)) {
-			page_line(p);
-			page_fmt(p, 0, "More about a rule: rooflint explain %.*s",
-				STR_ARG(groups[0].items[0]->rule));
-		}
+		put_tail(p, r, groups, count);
 	}
 	page_line(p);
 }

@@ -190,7 +190,7 @@ struct str subject_says(const struct trial *t, const struct subject *s,
 	const struct advice_code *items, ptrdiff_t count)
 {
 	const struct template_values v = { t->rule, s->row, t->s->tables, s->value, t->s->explained,
-		places_text(t), s->extras };
+		s->extras, { places_text(t), t->s->context->profile, t->s->context->baseline } };
 
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct expression *when = items[i].when;

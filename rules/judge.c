@@ -416,18 +416,17 @@ static void add_findings(struct trial *t, bool together)
 
 static struct str nothing_reason(const struct trial *t)
 {
-	const struct rule_code *code = t->code;
 	const struct table_def *def = t->rule->from;
+	ptrdiff_t rows = def ? t->s->tables->items[def - table_defs].count : 0;
 
-	if (!def && !code->where.source)
-		return STR("its SELECT gives no row");
 	if (!def)
-		return arena_fmt(
-			t->s->keep, "no row of its SELECT fits: %.*s", STR_ARG(code->where.text));
-	if (!code->where.source || !t->s->tables->items[def - table_defs].count)
-		return arena_fmt(t->s->keep, "table %.*s is empty", STR_ARG(def->name));
-	return arena_fmt(t->s->keep, "no row of %.*s fits: %.*s", STR_ARG(def->name),
-		STR_ARG(code->where.text));
+		return STR("the profile has nothing that this rule judges");
+	if (!rows)
+		return arena_fmt(t->s->keep, "the profile has no %.*s", STR_ARG(def->name));
+	if (def == &table_defs[TABLE_run])
+		return STR("it does not apply to this run");
+	return arena_fmt(t->s->keep, "the rule is about none of the %.*s (%td rows)",
+		STR_ARG(def->name), rows);
 }
 
 /* The first finding that is inconclusive speaks for the others. */
@@ -692,7 +691,39 @@ static bool judge_rule(struct judging *s, ptrdiff_t index)
 
 /* ---- the run ------------------------------------------------------------------------------ */
 
-/* The order in which findings are shown: seconds first, then bytes. */
+/* Rules as a reader wants them: the comparison that was asked for, then seconds, then bytes. */
+static int by_cost(const void *a, const void *b)
+{
+	const struct rule_result *x = *(const struct rule_result *const *)a,
+				 *y = *(const struct rule_result *const *)b;
+	const struct table_def *deltas = &table_defs[TABLE_deltas];
+	double cx = isnan(x->cost) ? -1 : x->cost, cy = isnan(y->cost) ? -1 : y->cost;
+	int order = (y->rule->from == deltas) - (x->rule->from == deltas);
+
+	if (!order)
+		order = (cx < 0) - (cy < 0);
+	if (!order)
+		order = x->of_capacity - y->of_capacity;
+	if (!order)
+		order = (cx < cy) - (cx > cy);
+	return order ? order : str_cmp(x->rule->name, y->rule->name);
+}
+
+static void rank_rules(const struct judgement *j, struct arena scratch)
+{
+	const struct rule_result **order =
+		arena_make(&scratch, const struct rule_result *, j->result_count + 1);
+
+	for (ptrdiff_t i = 0; i < j->result_count; i++)
+		order[i] = &j->results[i];
+	if (j->result_count)
+		qsort(order, (size_t)j->result_count, sizeof(*order), by_cost);
+	for (ptrdiff_t i = 0; i < j->result_count; i++)
+		for (ptrdiff_t k = 0; k < order[i]->finding_count; k++)
+			j->findings[order[i]->first_finding + k].rank = i;
+}
+
+/* The order in which findings are shown: those that decided, rule by rule, each by its gain. */
 static int by_rank(const void *a, const void *b)
 {
 	static const int ranks[] = { [VERDICT_FAIL] = 0,
@@ -707,13 +738,13 @@ static int by_rank(const void *a, const void *b)
 	int order = ranks[x->verdict] - ranks[y->verdict];
 
 	if (!order)
+		order = (x->rank > y->rank) - (x->rank < y->rank);
+	if (!order)
 		order = (gx < gy) - (gx > gy);
 	if (!order)
 		order = (cx < cy) - (cx > cy);
 	if (!order)
 		order = (bx < by) - (bx > by);
-	if (!order)
-		order = str_cmp(x->rule->name, y->rule->name);
 	if (!order)
 		order = str_cmp(x->name, y->name);
 	if (!order)
@@ -814,6 +845,7 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 		return false;
 	ret->gain_s = credit_all(&s);
 	set_run_gain(tables, ret->gain_s);
+	rank_rules(ret, *keep);
 	if (ret->finding_count)
 		qsort(ret->findings, (size_t)ret->finding_count, sizeof(*ret->findings), by_rank);
 	ret->verdict = run_verdict(&s);

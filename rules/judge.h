@@ -64,6 +64,8 @@ struct sighting {
 struct judge_context {
 	const struct tables *base; /* of the baseline, as base_*; NULL: none */
 	bool is_compared;	   /* there were earlier runs, though none of them may be alike */
+	struct str profile;	   /* its path as a shell takes it, for commands; may be missing */
+	struct str baseline;	   /* the same of the run that it is compared with */
 	struct str today;	   /* "2027-01-31", for waivers; missing: the day of the capture */
 	bool has_previous;	   /* there was a report before */
 	const struct sighting *seen;
@@ -97,8 +99,9 @@ struct finding {
 	struct str missing;	/* INCONCLUSIVE: the columns that were NULL, comma separated */
 	struct str note;	/* why the verdict is not what the rule alone says; else missing */
 	struct str waiver_ends; /* last day of the waiver that holds, or held; else missing */
-	int64_t seen; /* reports in a row with it, this one too; 0: no earlier one given */
-	bool known;   /* it failed in the report before, too */
+	int64_t seen;	/* reports in a row with it, this one too; 0: no earlier one given */
+	bool known;	/* it failed in the report before, too */
+	ptrdiff_t rank; /* of its rule among all: the costliest is 0 */
 };
 
 #define PLACES_KEPT 20 /* of a finding: what a reader looks through */
@@ -147,7 +150,7 @@ struct waiver_result {
 struct judgement {
 	struct rule_result *results; /* in rule order */
 	ptrdiff_t result_count;
-	struct finding *findings; /* fail, warn, waived, inconclusive; each by gain, then name */
+	struct finding *findings; /* fail, warn, waived, inconclusive; each by its rule's cost */
 	ptrdiff_t finding_count;
 	double gain_s; /* sum of credited gains, per step; run.gain_s too */
 	/*

@@ -62,12 +62,18 @@ static void column_piece(struct piece *piece, const struct column *c, enum piece
 	piece->is_text = c->type == COLUMN_TEXT;
 }
 
+static const struct str words[] = { STR_INIT("places"), STR_INIT("profile"), STR_INIT("baseline") };
+enum { WORDS = sizeof(words) / sizeof(words[0]) };
+
 static bool find_field(struct template_reader *r, struct str name, struct piece *piece)
 {
 	const struct column *c = table_column(r->names->rows, name);
 	struct rule_param *param = rule_param_named(r->names->rule, name);
 	struct str of_run = name;
+	int word = 0;
 
+	while (word < WORDS && !str_eq(name, words[word]))
+		word++;
 	if (c) {
 		column_piece(piece, c, PIECE_COLUMN);
 	} else if (param) {
@@ -78,8 +84,8 @@ static bool find_field(struct template_reader *r, struct str name, struct piece 
 	} else if (str_eq(name, STR("value"))) {
 		piece->kind = PIECE_VALUE;
 		piece->unit = r->names->value_unit;
-	} else if (str_eq(name, STR("places"))) {
-		piece->kind = PIECE_PLACES;
+	} else if (word < WORDS) {
+		piece->kind = (enum piece_kind)(PIECE_PLACES + word);
 		piece->is_text = true;
 	} else {
 		str_take(&of_run, STR("run."));
@@ -273,8 +279,10 @@ static bool piece_cell(const struct piece *p, const struct template_values *v, s
 		ret->real = v->value;
 		return !isnan(v->value);
 	case PIECE_PLACES:
-		ret->text = v->places;
-		return v->places.len > 0;
+	case PIECE_PROFILE:
+	case PIECE_BASELINE:
+		ret->text = v->words[p->kind - PIECE_PLACES];
+		return ret->text.len > 0;
 	case PIECE_EXPRESSION:
 		*ret = v->extras[p->expression->extra];
 		return ret->text.p || !isnan(ret->real);

@@ -1,10 +1,11 @@
 /*
  * Texts with numbers in them: "{name} takes {p50_s:time}, {efficiency:percent} of its roofline".
  *
- * A field is a column of the row, a parameter or limit of the rule, value, places, run.<column>, a
- * column of the run that the row has none of, or an SQL expression over the row; without a format
- * it is shown by its unit.  A part between {? and } ("gathers{? over {group_size:count} devices}")
- * is left out when one of its fields is not known.  {{ and }} are braces.  Templates are compiled
+ * A field is a column of the row, a parameter or limit of the rule, value, places, profile and
+ * baseline (ready for a command line), run.<column>, a column of the run that the row has none of,
+ * or an SQL expression over the row; without a format it is shown by its unit.  A part between {?
+ * and } ("gathers{? over {group_size:count} devices}") is left out when one of its fields is not
+ * known.  {{ and }} are braces.  Templates are compiled
  * when the rule file is loaded, so an unknown field is an error with a caret and never a hole in a
  * report.  Private to rules/.
  */
@@ -22,6 +23,8 @@ enum piece_kind {
 	PIECE_PARAM,
 	PIECE_VALUE,	  /* the number that is limited */
 	PIECE_PLACES,	  /* what makes it up, the largest first */
+	PIECE_PROFILE,	  /* its path, as a shell takes it */
+	PIECE_BASELINE,	  /* the same of what it is compared with */
 	PIECE_EXPRESSION, /* computed with the row */
 	PIECE_PART,	  /* so many pieces behind this may be left out */
 };
@@ -68,8 +71,8 @@ struct template_values {
 	const void *row;
 	const struct tables *tables;
 	double value, explained;
-	struct str places;
 	const struct extra *extras; /* by expression */
+	struct str words[3];	    /* PIECE_PLACES and what follows it */
 };
 
 /* Parameters met are marked as used. */

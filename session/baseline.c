@@ -90,7 +90,7 @@ bool baselines_load(struct baselines *ret, const struct list *words, struct str 
 }
 
 bool baselines_compare(const struct baselines *b, struct tables *head, struct str shown,
-	struct arena *keep, const struct tables **ret, struct diag_list *notes, struct diag *err)
+	struct arena *keep, const struct baseline **ret, struct diag_list *notes, struct diag *err)
 {
 	struct baselines all = { 0 };
 	struct noise_prior prior = b->prior;

@@ -36,7 +36,7 @@ bool baselines_load(struct baselines *ret, const struct list *words, struct str 
  * why.  The rest is baseline_compare's.
  */
 bool baselines_compare(const struct baselines *b, struct tables *head, struct str shown,
-	struct arena *keep, const struct tables **ret, struct diag_list *notes, struct diag *err);
+	struct arena *keep, const struct baseline **ret, struct diag_list *notes, struct diag *err);
 
 /*
  * What good runs, profiles or reports of them, showed of the rules' numbers; each has enough steps

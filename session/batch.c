@@ -8,6 +8,7 @@
 
 #include "base/sha256.h"
 #include "base/task.h"
+#include "base/text.h"
 #include "base/when.h"
 #include "session/bucket.h"
 #include "session/previous.h"
@@ -122,6 +123,7 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	struct judge_context context = { .today = b->today, .has_previous = b->previous != NULL };
 	struct sighting *seen = NULL;
 	struct list judged = { NULL, 0, 0 };
+	const struct baseline *base;
 	struct judgement judgement;
 	struct report r;
 	struct measured *m =
@@ -133,13 +135,17 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	note_log_dir(&w->part, &w->crew->options, &w->scratch, notes);
 	if (b->previous)
 		context.seen_count = previous_sightings(b->previous, shown, w->keep, &seen);
+	context.profile = text_shell(&w->scratch, shown);
 	context.seen = seen;
 	if (b->previous)
 		previous_judged(b->previous, shown, &w->scratch, &judged);
-	bool ok = baselines_compare(
-			  &b->baselines, tables, shown, &w->scratch, &context.base, notes, err) &&
-		  (!context.base ||
-			  baseline_judged(b->rules, context.base, &w->scratch, &judged, err));
+	bool ok = baselines_compare(&b->baselines, tables, shown, &w->scratch, &base, notes, err);
+	if (ok && base) {
+		context.base = base->tables;
+		context.baseline = base->query.p ? (struct str){ NULL, 0 }
+						 : text_shell(&w->scratch, base->name);
+		ok = baseline_judged(b->rules, context.base, &w->scratch, &judged, err);
+	}
 	context.is_compared = ok && baseline_was_there(tables);
 	context.judged = judged.items;
 	context.judged_count = judged.count;

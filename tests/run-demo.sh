@@ -2,7 +2,8 @@
 # What `make demo` shows: a check of the profile that the project carries, which must find the fault.
 cd "$(dirname "$0")/.." || exit 2
 echo '$ build/rooflint check tests/profiles/demo'
-build/rooflint check tests/profiles/demo
+page=${TMPDIR:-/tmp}/rooflint-demo.html
+build/rooflint check tests/profiles/demo --html "$page"
 status=$?
 echo
 if [ $status -ne 1 ]; then
@@ -10,3 +11,5 @@ if [ $status -ne 1 ]; then
 	exit 1
 fi
 echo 'Exit status 1: a rule failed, which would stop a pipeline here.'
+echo "The page of it, with pictures: $page"
+echo 'Now yours: build/rooflint check LOGDIR'

@@ -21,7 +21,7 @@ static struct diag err;
 static struct diag_list notes;
 static struct tables head, bases[MOST];
 static struct baseline items[MOST];
-static const struct tables *chosen;
+static const struct baseline *chosen;
 
 /* A run whose steps go up and down by `noise` around `step_s`, in an order without memory. */
 static void make_run(struct tables *t, double step_s, double noise)
@@ -187,7 +187,7 @@ static void test_odd_one_out(void **state)
 	make_run(&bases[1], 0.019, 0.01);
 	table_rows(&bases[0], run)->main_program = STR("jit_eval");
 	assert_true(compare(2));
-	assert_ptr_equal(chosen, &bases[1]);
+	assert_ptr_equal(chosen->tables, &bases[1]);
 	assert_true(delta("run.step_time_s")->runs == 1);
 	assert_string_equal(reason(), "1 of 2 baselines match");
 	assert_int_equal(notes.count, 1);
@@ -474,7 +474,7 @@ static void test_pinned_and_rolling(void **state)
 		items[i].query = i ? STR("store:last=4") : (struct str){ NULL, 0 };
 	}
 	assert_true(compare(BASES));
-	const struct deltas_row *pinned = delta_of("run.step_time_s", "the baseline");
+	const struct deltas_row *pinned = delta_of("run.step_time_s", "old");
 	const struct deltas_row *rolling = delta_of("run.step_time_s", "store:last=4");
 	assert_true(pinned->runs == 1 && pinned->noise_runs == 5);
 	assert_true(rolling->runs == 4 && rolling->noise_runs == 5);
@@ -526,7 +526,7 @@ static void test_query_finds_nothing(void **state)
 	make_run(&bases[1], 0.018, 0.01);
 	items[0] = (struct baseline){ .name = STR("nobody home"), .query = STR("store:") };
 	assert_true(compare(2));
-	assert_ptr_equal(chosen, &bases[1]);
+	assert_ptr_equal(chosen->tables, &bases[1]);
 	assert_string_equal(
 		arena_z(&keep, notes.items[0].text), "a baseline was left out: nobody home");
 }

@@ -167,16 +167,16 @@ static void nothing_to_judge(void **state)
 	(void)state;
 	judge_yaml(RULE "    where: kind = 'copy'\n    assert: p50_s <= 2\n");
 	assert_verdict("r", VERDICT_NOT_APPLICABLE);
-	assert_str(result("r")->reason, "table ops is empty");
+	assert_str(result("r")->reason, "the profile has no ops");
 	add("ops key=a kind=matmul p50_s=1\n");
 	judge_yaml(RULE "    where: kind = 'copy'\n    assert: p50_s <= 2\n");
 	assert_verdict("r", VERDICT_NOT_APPLICABLE);
-	assert_str(result("r")->reason, "no row of ops fits: kind = 'copy'");
+	assert_str(result("r")->reason, "the rule is about none of the ops (1 rows)");
 	/* A run in which no rule applied has not passed. */
 	assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
 	judge_yaml(RULE "    where: kind = 'copy'\n    assert: p50_s <= 2\n    min_subjects: 1\n");
 	assert_verdict("r", VERDICT_INCONCLUSIVE);
-	assert_str(result("r")->reason, "no row of ops fits: kind = 'copy'");
+	assert_str(result("r")->reason, "the rule is about none of the ops (1 rows)");
 	judge_yaml(RULE "    assert: p50_s <= 2\n    min_subjects: 3\n");
 	assert_verdict("r", VERDICT_INCONCLUSIVE);
 	assert_str(result("r")->reason, "1 of at least 3 subjects found");
@@ -408,12 +408,12 @@ static void rules_over_a_select(void **state)
 	judge_yaml(HEAD "  r:\n    select: select name from gaps join ops on 1 = 0\n"
 			"    assert: name = 'x'\n");
 	assert_verdict("r", VERDICT_NOT_APPLICABLE);
-	assert_str(result("r")->reason, "its SELECT gives no row");
+	assert_str(result("r")->reason, "the profile has nothing that this rule judges");
 	judge_yaml(HEAD "  r:\n    select: select key, p50_s from ops\n"
 			"    where: key = 'zz'\n"
 			"    assert: p50_s < 200\n");
 	assert_verdict("r", VERDICT_NOT_APPLICABLE);
-	assert_str(result("r")->reason, "no row of its SELECT fits: key = 'zz'");
+	assert_str(result("r")->reason, "the profile has nothing that this rule judges");
 	judge_yaml(HEAD "  r:\n    select: select coalesce(kind, name) as who, p50_s from ops\n"
 			"    where: who glob 'c*'\n"
 			"    assert: p50_s < 2 or who is null\n");
@@ -525,7 +525,7 @@ static void unknown_gates(void **state)
 	judge_yaml(HEAD "  g: { group: evidence, from: run, assert: steps > 1, min_subjects: 1 }\n"
 			"  r: { from: ops, assert: p50_s < 2 }\n");
 	assert_verdict("r", VERDICT_INCONCLUSIVE);
-	assert_str(result("r")->reason, "gate g failed: table run is empty");
+	assert_str(result("r")->reason, "gate g failed: the profile has no run");
 }
 
 static void gates_of_other_kinds(void **state)
@@ -1145,6 +1145,51 @@ static void a_second_is_credited_once(void **state)
 	assert_near(table_rows(&tables, run)->gain_s, 4);
 }
 
+/* What is asked for, then what costs most: whole rules, by what they claim. */
+static void findings_come_by_cost(void **state)
+{
+	static const char *const order[] = { "slower b", "comms x", "two c", "two d", "one e",
+		"peak m" };
+
+	(void)state;
+	add(CREDIT_RUN
+		"ops key=c name=c kind=copy time_s=0.6\nops key=d name=d kind=copy time_s=0.5\n"
+		"ops key=e name=e kind=sort time_s=0.8\n"
+		"deltas metric=run.step_time_s key=b lo=0.01 lost_s=0.2\n"
+		"memory device=m capacity_bytes=100 window_peak_bytes=99\n");
+	judge_yaml(HEAD "  one: { from: ops, where: kind = 'sort', value: time_s, at_most: 0.1 s, "
+			"gain: time_s }\n"
+			"  two: { from: ops, where: kind = 'copy', value: time_s, at_most: 0.1 s, "
+			"gain: time_s }\n"
+			"  comms: { from: run, value: comms_exposed_ratio, at_most: 10%, gain: "
+			"value, group: "
+			"communication, needs: [] }\n"
+			"  peak: { from: memory, value: window_peak_bytes / capacity_bytes, "
+			"at_most: 50%, gain: "
+			"window_peak_bytes - 1, group: memory, needs: [] }\n"
+			"  slower: { from: deltas, value: lo, at_most: 0%, gain: lost_s }\n");
+	assert_int_equal(j.finding_count, 6);
+	for (ptrdiff_t i = 0; i < j.finding_count; i++)
+		assert_str(arena_fmt(&keep, "%.*s %.*s", STR_ARG(j.findings[i].rule->name),
+				   STR_ARG(j.findings[i].subject)),
+			order[i]);
+}
+
+/* What a command takes is ready for a shell; without a baseline its part is left out. */
+static void commands_name_what_was_given(void **state)
+{
+	(void)state;
+	add("ops name=a key=ka kind=copy p50_s=9\n");
+	context.profile = STR("'my runs'");
+	judge_yaml(RULE
+		"    value: p50_s\n    at_most: 1 s\n    message: \"query {profile}{? and diff "
+		"{baseline} {profile}}\"\n");
+	assert_str(finding("r", "ka")->message, "query 'my runs'");
+	context.baseline = STR("monday");
+	judge_set();
+	assert_str(finding("r", "ka")->message, "query 'my runs' and diff monday 'my runs'");
+}
+
 /* Several ops of a family are one claim against the family's own. */
 static void a_family_is_one_claim(void **state)
 {
@@ -1649,6 +1694,8 @@ int main(void)
 		TEST(a_backstop_is_a_remainder),
 		TEST(a_backstop_may_be_a_select),
 		TEST(a_second_is_credited_once),
+		TEST(findings_come_by_cost),
+		TEST(commands_name_what_was_given),
 		TEST(a_family_is_one_claim),
 		TEST(pools_are_limited),
 		TEST(unknown_budgets),

@@ -72,7 +72,7 @@ static void test_markdown(void **state)
 	struct report_set set = capture();
 	struct out *o = out_memory(&keep);
 	report_markdown(&set, MARKDOWN_COMMENT, &keep, o);
-	assert_has(out_text(o), "**28.1 ms** in the whole capture on TPU v5e");
+	assert_has(out_text(o), "\n28.1 ms in the whole capture on TPU v5e");
 	assert_has(out_text(o), "| Rule | Finding | Gain | Where |\n");
 	assert_no_step(out_text(o));
 }

@@ -289,6 +289,7 @@ static inline struct report good_report(struct arena *keep)
 		{ .name = STR("copy-share"),
 			.title = STR("Copies take at most 3% of a step"),
 			.verdict = VERDICT_PASS,
+			.number = { UNIT_RATIO, false, 0.02, 0.02, NAN, 0.03, NAN, 1. / 3, NAN },
 			.subjects = 1 },
 	};
 	r.run = run;

@@ -30,7 +30,7 @@ static void test_demo(void **state)
 	struct report_set set = set_of(&r);
 	struct str text = markdown(&set, MARKDOWN_COMMENT);
 	assert_has(text, "FAIL rooflint: runs/nightly\n");
-	assert_has(text, "**28.1 ms** per step on TPU v5e \xc3\x97"
+	assert_has(text, "\n28.1 ms per step on TPU v5e \xc3\x97"
 			 "8; all fixes together give back up to 18.6 ms");
 	assert_has(text,
 		"Rules: 1 failed, 1 warning, 1 inconclusive, 2 passed, 1 not applicable, 1 off");

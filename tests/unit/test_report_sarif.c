@@ -209,7 +209,7 @@ static void test_left_out(void **state)
 	for (int i = 0; i < MANY; i++) {
 		many[i] = r.findings[0];
 		many[i].evidence.count = 0;
-		many[i].gain_s = i;
+		many[i].gain_s = MANY - 1 - i;
 	}
 	r.findings = many;
 	r.finding_count = MANY;

@@ -211,6 +211,18 @@ static void without_its_middle(void **state)
 	assert_null(text_brief(&keep, (struct str){ NULL, 0 }).p);
 }
 
+static void words_of_a_shell(void **state)
+{
+	static const char *const pairs[][2] = { { "runs/2026-11-23/a_b.pb",
+							"runs/2026-11-23/a_b.pb" },
+		{ "my runs", "'my runs'" }, { "it's", "'it'\\''s'" }, { "$(x)", "'$(x)'" },
+		{ "a;b", "'a;b'" }, { "~x", "'~x'" }, { "", "''" }, { "\xc3\xa4", "'\xc3\xa4'" } };
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		assert_string_equal(
+			arena_z(&keep, text_shell(&keep, str_from(pairs[i][0]))), pairs[i][1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +238,7 @@ int main(void)
 		cmocka_unit_test(nearest_is_the_least),
 		cmocka_unit_test(digits_drop),
 		cmocka_unit_test(without_its_middle),
+		cmocka_unit_test(words_of_a_shell),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }

@@ -1,0 +1,168 @@
+/* The first line of a report.  See headline.h. */
+#include "report/headline.h"
+
+#include <math.h>
+
+#include "base/text.h"
+#include "report/comparison.h"
+#include "report/prose.h"
+
+/* The step, or what is predicted of it, beside the first baseline; NULL: not compared. */
+static const struct deltas_row *step_delta(const struct report *r)
+{
+	const struct deltas_row *rows = table_rows(&r->tables, deltas);
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, deltas); i++)
+		if (rows[i].base > 0 &&
+			(str_eq(rows[i].metric, STR("run.step_time_s")) ||
+				str_eq(rows[i].metric, STR("run.predicted_step_s"))))
+			return &rows[i];
+	return NULL;
+}
+
+static bool is_about_baseline(const struct report *r, const struct report_finding *f)
+{
+	const struct deltas_row *rows = table_rows(&r->tables, deltas);
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, deltas); i++)
+		if (str_eq(rows[i].key, f->subject))
+			return true;
+	return false;
+}
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+struct str headline_cost(const struct report *r, const struct group *g, struct arena *keep)
+{
+	double step_s = fact_real(r, STR("step_mean_s")), claimed_s = 0;
+	for (ptrdiff_t i = 0; i < g->count; i++)
+		if (g->items[i]->claimed_s > 0 && !g->items[i]->of_window)
+			claimed_s += g->items[i]->claimed_s;
+	claimed_s = fmin(claimed_s, step_s);
+	if (!(claimed_s > 0) || !(step_s > 0))
+		return MISSING;
+	return arena_fmt(keep, "%.*s of the %s (%.*s of %.*s)",
+		STR_ARG(ratio_text(keep, claimed_s / step_s)), prose_span(r),
+		STR_ARG(time_text(keep, claimed_s)), STR_ARG(time_text(keep, step_s)));
+}
+
+/* The op or device that it is about; missing where that is the whole run. */
+static struct str name_of(const struct report *r, const struct report_finding *f)
+{
+	if (f->places.count)
+		return ((const struct found_place *)f->places.items)[0].name;
+	return str_eq(f->name, fact_text(r, STR("name"))) ? MISSING : f->name;
+}
+
+static struct str of_finding(
+	const struct report *r, const struct report_finding *f, struct arena *keep)
+{
+	struct group g = group_of(r, f->rule, f->verdict, keep);
+	struct str cost = headline_cost(r, &g, keep), name = name_of(r, f), file, place;
+	struct out *o = out_memory(keep);
+	file = path_end(text_clean(keep, f->source_file));
+	place = place_text(file, f->source_line, keep);
+	if (!cost.len || is_about_baseline(r, f)) {
+		out_str(o, text_clean(keep, prose_message(r, f, keep)));
+		if (place.len)
+			out_fmt(o, ", %.*s", STR_ARG(place));
+		return out_text(o);
+	}
+	out_fmt(o, "%.*s costs %.*s", STR_ARG(text_clean(keep, f->rule)), STR_ARG(cost));
+	if (name.len || place.len)
+		out_fmt(o, ": %.*s%s%.*s", STR_ARG(text_brief(keep, text_clean(keep, name))),
+			name.len && place.len ? ", " : "", STR_ARG(place));
+	return out_text(o);
+}
+
+/* ---- other verdicts -------------------------------------------------------------------------- */
+
+const struct report_rule *headline_cause(const struct report *r)
+{
+	const struct report_rule *any = NULL;
+	for (int gates = 0; gates <= 1; gates++)
+		for (ptrdiff_t i = r->result_count - 1; i >= 0; i--) {
+			const struct report_rule *rule = &r->results[i];
+			if (rule->verdict == VERDICT_INCONCLUSIVE && !rule->closed_gate.len &&
+				rule->gate == gates && (rule->demanded || !any || !any->demanded))
+				any = rule;
+		}
+	return any;
+}
+
+static struct str of_trouble(const struct report *r, struct arena *keep)
+{
+	const struct report_rule *rule = headline_cause(r);
+	struct str reason = rule ? reason_of(rule, keep) : MISSING;
+	return reason.len ? text_clean(keep, reason) : STR("no rule could be judged");
+}
+
+struct str headline_delta(const struct report *r, struct arena *keep)
+{
+	const struct deltas_row *d = step_delta(r);
+	if (!d || is_whole_capture(r))
+		return MISSING;
+	return arena_fmt(keep, "%+.1f%% against %.*s", (d->head / d->base - 1) * 100,
+		STR_ARG(text_clean(keep, d->against)));
+}
+
+static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
+{
+	double change = d->head / d->base - 1;
+	struct str head = time_text(keep, d->head), base = time_text(keep, d->base),
+		   against = text_clean(keep, d->against);
+	if (d->lo > 0 || d->hi < 0)
+		return arena_fmt(keep, "%.*s %s than %.*s: %.*s, %.*s before",
+			STR_ARG(ratio_text(keep, fabs(change))), change > 0 ? "slower" : "faster",
+			STR_ARG(against), STR_ARG(head), STR_ARG(base));
+	return arena_fmt(keep,
+		"as fast as %.*s: %.*s, %.*s before; %.*s slower would have been seen",
+		STR_ARG(against), STR_ARG(head), STR_ARG(base),
+		STR_ARG(ratio_text(keep, d->resolution)));
+}
+
+/* The rule with the least room to its limit. */
+static struct str of_pass(const struct report *r, struct arena *keep)
+{
+	const struct report_rule *closest = NULL;
+	double least = INFINITY;
+	for (ptrdiff_t i = 0; i < r->result_count; i++) {
+		const struct report_rule *rule = &r->results[i];
+		const struct rule_number *n = &rule->number;
+		double room = isnan(n->warn_headroom) ? n->fail_headroom : n->warn_headroom;
+		if (rule->verdict != VERDICT_PASS || rule->gate || !(room < least))
+			continue;
+		closest = rule;
+		least = room;
+	}
+	if (!closest)
+		return STR("all rules that apply hold");
+	const struct rule_number *n = &closest->number;
+	bool warns = !isnan(n->warn_headroom);
+	return arena_fmt(keep, "closest to its limit: %.*s, %.*s where it %s %s %.*s",
+		STR_ARG(text_clean(keep, closest->name)),
+		STR_ARG(unit_text(keep, warns ? n->warn : n->fail, n->unit)),
+		warns ? "warns" : "fails", n->at_least ? "below" : "above",
+		STR_ARG(unit_text(keep, warns ? n->warn_limit : n->fail_limit, n->unit)));
+}
+
+struct str headline_of(const struct report *r, struct arena *keep)
+{
+	const struct deltas_row *d = step_delta(r);
+	struct str missing = comparison_missing(r).p ? STR("; no earlier run to compare with")
+						     : STR(""),
+		   text;
+	const struct report_finding *first = NULL;
+	for (ptrdiff_t i = r->finding_count - 1; i >= 0; i--)
+		if (r->findings[i].verdict == r->verdict)
+			first = &r->findings[i];
+	if (r->error.p)
+		return text_clean(keep, r->error);
+	if (r->verdict == VERDICT_INCONCLUSIVE)
+		text = of_trouble(r, keep);
+	else if (first)
+		text = of_finding(r, first, keep);
+	else if (d && !is_whole_capture(r))
+		text = of_comparison(d, keep);
+	else
+		text = of_pass(r, keep);
+	return arena_fmt(keep, "%.*s%.*s", STR_ARG(text), STR_ARG(missing));
+}
