@@ -403,6 +403,13 @@ static const struct section places_section = { "places",
 	"{ from: families, where: kind = 'copy', value: time_share }", "", place_keys,
 	sizeof(place_keys) / sizeof(place_keys[0]), SECTION_ONE, NULL };
 
+static const struct rule_key advice_keys[] = {
+	RULE_KEY("when", KEY_SQL, struct advice_item, when, "for which subjects; without it all"),
+	RULE_KEY("do", KEY_TEXT, struct advice_item, text, "what it says", .required = true),
+};
+const struct section advice_section = { "an advice", "{ when: CONDITION, do: \"...\" }", "",
+	advice_keys, sizeof(advice_keys) / sizeof(advice_keys[0]), SECTION_LIST, NULL };
+
 /* In the order in which `rules show` prints them. */
 static const struct rule_key rule_keys[] = {
 	KEY(group, KEY_TEXT, "what it is about; brings its needs and severity"),

@@ -79,7 +79,7 @@ struct section {
 		const struct doc_node *value);
 };
 extern const struct section rule_section, waiver_section, profile_section, cost_section,
-	notice_section, group_section, set_section;
+	notice_section, group_section, set_section, advice_section;
 
 /* A key of the document.  Without a section: version and extends. */
 struct document_key {

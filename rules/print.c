@@ -111,28 +111,6 @@ static void put_numbers(
 	}
 }
 
-static void put_advice(struct out *o, struct str key, const struct advice_list *list)
-{
-	if (list->count == 1 && !list->items[0].when.text.p) {
-		out_z(o, "    ");
-		put_text(o, key, list->items[0].text.text, &list->origin, 4);
-		return;
-	}
-	out_fmt(o, "    %.*s:", STR_ARG(key));
-	put_origin(o, &list->origin, 5 + key.len);
-	for (ptrdiff_t i = 0; i < list->count; i++) {
-		const struct advice_item *item = &list->items[i];
-		const struct origin none = { 0 };
-
-		out_z(o, "      - ");
-		if (item->when.text.p) {
-			put_text(o, STR("when"), item->when.text, &none, 8);
-			out_z(o, "        ");
-		}
-		put_text(o, STR("do"), item->text.text, &none, 8);
-	}
-}
-
 /* The value as it is printed. */
 static struct str key_text(const struct rule_key *key, const void *entry, struct arena *keep)
 {
@@ -158,8 +136,35 @@ static struct str key_text(const struct rule_key *key, const void *entry, struct
 	}
 }
 
-static void put_part(struct out *o, const struct rule_key *key, const void *entry,
+static void put_entry(struct out *o, const struct section *section, const void *entry,
 	const struct origin *at, int indent, struct arena *keep);
+
+static void put_advice(
+	struct out *o, struct str key, const struct advice_list *list, struct arena *keep)
+{
+	if (list->count == 1 && !list->items[0].when.text.p) {
+		out_z(o, "    ");
+		put_text(o, key, list->items[0].text.text, &list->origin, 4);
+		return;
+	}
+	out_fmt(o, "    %.*s:\n", STR_ARG(key));
+	for (ptrdiff_t i = 0; i < list->count; i++)
+		put_entry(o, &advice_section, &list->items[i], &list->origin, 8, keep);
+}
+
+/* Under its name, if any of its keys was set. */
+static void put_part(struct out *o, const struct rule_key *key, const void *entry,
+	const struct origin *at, int indent, struct arena *keep)
+{
+	struct out *part = out_memory(keep);
+
+	put_entry(part, key->part, (const char *)entry + key->value, at, indent + 2, keep);
+	if (!out_text(part).len)
+		return;
+	out_repeat(o, ' ', indent);
+	out_fmt(o, "%.*s:\n", STR_ARG(key->name));
+	out_str(o, out_text(part));
+}
 
 /* What takes more than a line; false for other keys. */
 static bool put_block(struct out *o, const struct rule_key *key, const void *entry,
@@ -179,7 +184,7 @@ static bool put_block(struct out *o, const struct rule_key *key, const void *ent
 			put_numbers(o, key->name, rule->params, PARAM_EXPLAINED);
 	} else if (key->type == KEY_ADVICE) {
 		if (((const struct advice_list *)value)->count)
-			put_advice(o, key->name, value);
+			put_advice(o, key->name, value, keep);
 	} else if (key->type == KEY_RULES) {
 		out_fmt(o, "    %.*s: ", STR_ARG(key->name));
 		put_flow(o, *(const struct doc_node *const *)value);
@@ -215,20 +220,6 @@ static void put_entry(struct out *o, const struct section *section, const void *
 			put_text(o, key->name, text, from, indent);
 		}
 	}
-}
-
-/* Under its name, if any of its keys was set. */
-static void put_part(struct out *o, const struct rule_key *key, const void *entry,
-	const struct origin *at, int indent, struct arena *keep)
-{
-	struct out *part = out_memory(keep);
-
-	put_entry(part, key->part, (const char *)entry + key->value, at, indent + 2, keep);
-	if (!out_text(part).len)
-		return;
-	out_repeat(o, ' ', indent);
-	out_fmt(o, "%.*s:\n", STR_ARG(key->name));
-	out_str(o, out_text(part));
 }
 
 /* What stands above the rules. */

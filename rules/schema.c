@@ -172,11 +172,7 @@ static void add_value_defs(cJSON *defs)
 	add_typed(both, "fail", SCALAR);
 	cJSON *advice = add_either(defs, "advice", "string");
 	json_add_str(advice, "type", STR("array"));
-	cJSON *item = add_map(advice, "items");
-	add_word(json_add_array(item, "required"), STR("do"));
-	cJSON *keys = json_add_object(item, "properties");
-	add_typed(keys, "when", "string");
-	add_typed(keys, "do", "string");
+	add_keys(add_map(advice, "items"), &advice_section);
 }
 
 void rules_schema(const struct ruleset *set, struct arena *keep, struct out *out)

@@ -393,27 +393,12 @@ static bool set_advice(const struct value_at *v, void *to)
 		return need_scalar(v, node);
 	}
 	if (node->kind != DOC_LIST || !count)
-		return fail(v, DIAG_RULE_SCHEMA,
-			" is a text, or a list of { when: CONDITION, do: \"...\" }");
-	for (ptrdiff_t i = 0; i < count; i++) {
-		const struct doc_node *item = node->items[i], *when = doc_get(item, STR("when")),
-				      *text = doc_get(item, STR("do"));
-		ptrdiff_t known = (when != NULL) + (text != NULL);
-
-		if (!text || item->count != known || text->kind != DOC_SCALAR ||
-			(when && when->kind != DOC_SCALAR)) {
-			ok = node_fail(v->r, item, DIAG_RULE_SCHEMA,
-				"%.*s.%.*s: an item is { when: CONDITION, do: \"...\" }; the last "
-				"one may leave out when",
-				STR_ARG(v->owner), STR_ARG(v->name));
-			continue;
-		}
-		if (when)
-			ret->items[i].when =
-				(struct rule_text){ when->text, origin_of(v->r, when) };
-		ret->items[i].text =
-			(struct rule_text){ str_trim(text->text), origin_of(v->r, text) };
-	}
+		return fail(
+			v, DIAG_RULE_SCHEMA, " is a text, or a list of %s", advice_section.example);
+	struct str owner = arena_fmt(v->r->keep, "%.*s.%.*s", STR_ARG(v->owner), STR_ARG(v->name));
+	for (ptrdiff_t i = 0; i < count; i++)
+		ok &= entry_read(v->r, &advice_section, owner, node->items[i], node->items[i],
+			&ret->items[i]);
 	return ok;
 }
 

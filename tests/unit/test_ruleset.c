@@ -434,10 +434,14 @@ static const struct mistake groups_and_places[] = {
 		"                                       ^~~~~~~~~" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    fix: [{ when: p50_s > 1 }]\n",
-		"t.yaml:6:11: r.fix: an item is { when: CONDITION, do: \"...\" }; the last one may "
-		"leave out when\n"
+		"t.yaml:6:11: r.fix: an advice needs 'do'\n"
 		"      fix: [{ when: p50_s > 1 }]\n"
 		"            ^" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    fix: [{ wen: p50_s > 1, do: x }]\n",
+		"t.yaml:6:13: r.fix: an advice has no key 'wen'; did you mean 'when'?\n"
+		"      fix: [{ wen: p50_s > 1, do: x }]\n"
+		"              ^~~" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    fix: [{ when: p50_z > 1, do: x }]\n",
 		"t.yaml:6:19: r.fix: table families has no column 'p50_z'; did you mean 'p50_s'?\n"
