@@ -29,7 +29,7 @@ static void clock_share(struct sweeping *s, int activity, bool is_hidden, int64_
 static void other_settle(struct sweeping *s, const struct running *r)
 {
 	const struct activity_clock *now = &s->clocks[r->bit];
-	struct op_total *t = &s->out->ops[r->subject];
+	struct op_total *t = sweep_op(s->out, r->subject);
 
 	if (serial_now(s, r->op) != SERIAL_OTHER)
 		return;
@@ -423,7 +423,7 @@ static void held_pass(struct sweeping *s)
 	if (busy > 0 && subject->async == ASYNC_NONE && s->in_step)
 		pending_of(s, subject->index)->overlap_ps += time_ps;
 	else if (busy > 0 && subject->async == ASYNC_NONE && e->step == SERIAL_OTHER)
-		s->out->ops[subject->index].overlap_ps += time_ps;
+		sweep_op(s->out, subject->index)->overlap_ps += time_ps;
 	if (time_ps > 0)
 		time_passes(s, e->end_ps, s->mask | bit,
 			busy + (bit == ACTIVITY_COMPUTE || bit == ACTIVITY_COMMS));
