@@ -36,6 +36,12 @@ struct doc {
 	struct doc_node *root; /* NULL for an empty document */
 };
 
+/* Where a value is written; all zero: nowhere, it was not said. */
+struct origin {
+	const struct doc *doc;
+	const struct doc_node *node;
+};
+
 /* A tree that the build wrote (base/embed): nodes from the top down, each before its children. */
 struct doc_packed {
 	uint8_t kind, quoted, block, is_slice;	/* is_slice: of the source, else of `texts` */

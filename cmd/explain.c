@@ -202,10 +202,10 @@ static void put_params(struct context *c, const struct rule *r)
 		first = first ? first : p;
 		grid_add(&g, p->name);
 		grid_add(&g, p->text);
-		bool has_line = p->origin.line && !str_starts(p->origin.file, STR("--"));
-		grid_add(&g, has_line ? arena_fmt(c->keep, "%.*s:%lld", STR_ARG(p->origin.file),
-						(long long)p->origin.line)
-				      : p->origin.file);
+		const struct doc *doc = p->origin.doc;
+		grid_add(&g, doc->root ? arena_fmt(c->keep, "%.*s:%lld", STR_ARG(doc->file),
+						 (long long)p->origin.node->line)
+				       : doc->file);
 	}
 	if (!first)
 		return;

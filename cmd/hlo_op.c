@@ -289,7 +289,8 @@ static struct str formula_text(
 		: k->bound == COST_LOWER ? "at least "
 					 : "",
 		isnan(value) ? "its operands do not fit " : "", STR_ARG(text_clean(keep, f->text)),
-		STR_ARG(text_clean(keep, k->cost->file)), (long long)k->cost->line);
+		STR_ARG(text_clean(keep, k->cost->origin.doc->file)),
+		(long long)k->cost->origin.node->line);
 }
 
 static struct str flops_text(const struct hlo_module *m, ptrdiff_t instruction,

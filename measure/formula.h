@@ -15,6 +15,7 @@
 #define MEASURE_FORMULA_H
 
 #include "base/arena.h"
+#include "base/doc.h"
 #include "base/kind.h"
 #include "base/str.h"
 
@@ -53,8 +54,7 @@ struct op_cost {
 	int bound;		/* of kernel_bounds */
 	bool gradient;		/* of one that ships: it makes gradients, whatever its scope says */
 	struct str source;	/* of a kernel that ships: where its name and operands are from */
-	struct str file;	/* where it was written */
-	int64_t line;
+	struct origin origin;
 };
 struct op_costs {
 	struct op_cost *items; /* the last that fits decides */

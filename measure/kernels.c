@@ -64,19 +64,17 @@ static const struct key cost_keys[] = {
 const struct op_costs *kernels_known(struct arena *keep, struct op_costs *ret, struct diag *err)
 {
 	static const struct str file = STR_INIT("hardware/kernels.yaml");
-	struct doc doc;
+	struct doc *doc = arena_make(keep, struct doc, 1);
 
 	*ret = (struct op_costs){ 0 };
-	if (!doc_parse(file, embed_find(file), keep, &doc, err))
+	if (!doc_parse(file, embed_find(file), keep, doc, err))
 		return NULL;
-	const struct doc_node *map = doc.root ? doc_get(doc.root, STR("costs")) : NULL;
+	const struct doc_node *map = doc->root ? doc_get(doc->root, STR("costs")) : NULL;
 	for (ptrdiff_t i = 0; map && i < map->count; i++) {
 		const struct doc_pair *p = &map->pairs[i];
 		struct op_cost *cost = arena_push(keep, ret->items, ret->count, ret->cap);
-		struct keyed r = { &doc, keep, DIAG_RULE_SCHEMA, err, cost };
-		*cost = (struct op_cost){
-			.name = p->key->text, .file = file, .line = p->key->line
-		};
+		struct keyed r = { doc, keep, DIAG_RULE_SCHEMA, err, cost };
+		*cost = (struct op_cost){ .name = p->key->text, .origin = { doc, p->key } };
 		if (!keyed_map(&r, p->key->text, cost_keys, p->value))
 			return NULL;
 	}

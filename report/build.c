@@ -171,8 +171,8 @@ static void build_waiver_notes(const struct judgement *j, struct arena *keep, st
 			.text = own(keep,
 				arena_fmt(keep, "the waiver of %.*s by %.*s (%.*s, line %lld) %.*s",
 					STR_ARG(w->rule.text), STR_ARG(w->owner.text),
-					STR_ARG(w->origin.file), (long long)w->origin.line,
-					STR_ARG(remark))),
+					STR_ARG(w->origin.doc->file),
+					(long long)w->origin.node->line, STR_ARG(remark))),
 		};
 	}
 }

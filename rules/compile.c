@@ -25,12 +25,10 @@ struct compiler {
 static bool rule_fault(struct compiler *c, const char *key, const struct origin *origin,
 	const struct sql_fault *fault)
 {
-	struct text_place place = { origin->file, STR_INIT(""), origin->line, origin->column, 1 };
+	struct text_place place =
+		fault->at < 0 ? doc_place(origin->doc, origin->node)
+			      : doc_place_in(origin->doc, origin->node, fault->at, fault->width);
 
-	if (origin->doc && fault->at < 0)
-		place = doc_place(origin->doc, origin->node);
-	else if (origin->doc)
-		place = doc_place_in(origin->doc, origin->node, fault->at, fault->width);
 	diag_caret(c->err, fault->id, place, "%.*s%s%s: %.*s", STR_ARG(c->rule->name),
 		*key ? "." : "", key, STR_ARG(fault->text));
 	c->ok = false;
@@ -499,7 +497,7 @@ static void compile_waivers(struct compiler *c)
 {
 	struct rule *rule = c->rule;
 	struct rule_code *code = c->code;
-	struct listing *l = rule->places.origin.file.p ? &code->places : &code->subjects;
+	struct listing *l = rule->places.origin.node ? &code->places : &code->subjects;
 
 	code->waivers = arena_make(c->keep, struct waiver_code, rule->waiver_count + 1);
 	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
@@ -552,9 +550,7 @@ static struct str write_statement(const struct listing *l, struct arena *keep)
 static bool is_shipped(const struct listing *l)
 {
 	for (ptrdiff_t i = 0; i < l->result_count; i++) {
-		const struct doc *doc = l->all[i]->source->origin.doc;
-
-		if (!doc || !embed_of(doc->source))
+		if (!embed_of(l->all[i]->source->origin.doc->source))
 			return false;
 	}
 	return true;
@@ -611,7 +607,7 @@ static void compile_places(struct compiler *c)
 	const struct rule_places *p = &c->rule->places;
 	struct rule_code *code = c->code;
 
-	if (!p->origin.file.p)
+	if (!p->origin.node)
 		return;
 	if (!open_listing(c, &code->places, p->from, &p->select, "places.select"))
 		return;

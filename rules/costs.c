@@ -36,8 +36,7 @@ static bool read_cost(
 		at++;
 	if (at == costs->count)
 		(void)arena_push(r->keep, costs->items, costs->count, costs->cap);
-	costs->items[at] =
-		(struct op_cost){ .name = name->text, .file = r->doc->file, .line = name->line };
+	costs->items[at] = (struct op_cost){ .name = name->text, .origin = origin_of(r, name) };
 	return entry_read(r, &cost_section, name->text, name, map, &costs->items[at]);
 }
 

@@ -659,7 +659,8 @@ static bool judge_rule(struct judging *s, ptrdiff_t index)
 	if (rule->severity == SEVERITY_OFF) {
 		r->verdict = VERDICT_OFF;
 		r->reason = arena_fmt(s->keep, "switched off in %.*s, line %lld",
-			STR_ARG(rule->severity_origin.file), (long long)rule->severity_origin.line);
+			STR_ARG(rule->severity_origin.doc->file),
+			(long long)rule->severity_origin.node->line);
 		return true;
 	}
 	bool is_asked = t.code->needs_baseline && s->context->is_compared;

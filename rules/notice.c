@@ -43,7 +43,7 @@ static const struct rule_key notice_keys[] = {
 static bool read_notice(
 	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *map)
 {
-	struct notice n = { .name = name->text, .file = r->doc->file, .line = name->line };
+	struct notice n = { .name = name->text, .origin = origin_of(r, name) };
 	if (!rule_name_ok(n.name))
 		return node_fail(r, name, DIAG_RULE_SCHEMA,
 			"a notification's name has small letters, digits and '-'");

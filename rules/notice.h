@@ -22,6 +22,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/doc.h"
 
 enum notice_kind {
 	NOTICE_SLACK,
@@ -46,10 +47,9 @@ struct notice {
 	enum notice_kind kind;
 	enum notice_when when;
 	struct str url_from,
-		secret_from; /* secret_from: missing for chats, and may be for others */
-	bool required;	     /* not delivered: exit status 5 */
-	struct str file;     /* where it was defined; missing on the command line */
-	int64_t line;
+		secret_from;  /* secret_from: missing for chats, and may be for others */
+	bool required;	      /* not delivered: exit status 5 */
+	struct origin origin; /* none on the command line */
 };
 
 /*

@@ -12,7 +12,7 @@ enum { RULE_NAME_MAX = 64 }; /* it becomes a JUnit case, an anchor and a column 
 
 struct origin origin_of(const struct rule_reader *r, const struct doc_node *node)
 {
-	return (struct origin){ r->doc->file, node->line, node->column, r->doc, node };
+	return (struct origin){ r->doc, node };
 }
 
 bool node_fail(const struct rule_reader *r, const struct doc_node *node, enum diag_id id,
@@ -525,9 +525,11 @@ const struct section rule_section = { "a rule", "{ severity: off }",
 
 bool rule_is_from(const struct rule *rule, struct str file)
 {
-	int i = 0; /* a rule keeps where each key was set */
+	for (int i = 0; i < rule_section.count; i++) { /* a rule keeps where each key was set */
+		const struct doc *doc = key_origin(&rule_keys[i], rule)->doc;
 
-	while (i < rule_section.count && !str_eq(key_origin(&rule_keys[i], rule)->file, file))
-		i++;
-	return i < rule_section.count;
+		if (doc && str_eq(doc->file, file))
+			return true;
+	}
+	return false;
 }

@@ -21,14 +21,14 @@ static bool is_plain(struct str s)
 
 static void put_origin(struct out *o, const struct origin *at, ptrdiff_t column)
 {
-	if (!at->file.p) {
+	if (!at->node) {
 		out_char(o, '\n');
 		return;
 	}
 	out_repeat(o, ' ', column < ORIGIN_COLUMN ? ORIGIN_COLUMN - column : 1);
-	out_fmt(o, " # %.*s", STR_ARG(at->file));
-	if (at->line && !str_starts(at->file, STR("--"))) /* an option has no lines */
-		out_fmt(o, ":%lld", (long long)at->line);
+	out_fmt(o, " # %.*s", STR_ARG(at->doc->file));
+	if (at->doc->root) /* an option has no lines */
+		out_fmt(o, ":%lld", (long long)at->node->line);
 	out_char(o, '\n');
 }
 
@@ -208,7 +208,7 @@ static void put_entry(struct out *o, const struct section *section, const void *
 		if (put_block(o, key, entry, from, indent, keep))
 			continue;
 		struct str text = key_text(key, entry, keep);
-		if (!from->file.p || !text.p)
+		if (!from->node || !text.p)
 			continue;
 		out_repeat(o, ' ', is_item ? indent - 2 : indent);
 		out_z(o, is_item ? "- " : "");
@@ -253,7 +253,7 @@ static void put_head(const struct ruleset *set, struct arena *keep, struct out *
 	out_z(o, set->group_count ? "groups:\n" : "");
 	for (ptrdiff_t i = 0; i < set->group_count; i++) {
 		const struct rule_group *g = &set->groups[i];
-		bool has_keys = g->severity_origin.file.p || g->needs.origin.file.p;
+		bool has_keys = g->severity_origin.node || g->needs.origin.node;
 
 		out_fmt(o, "  %.*s:%s", STR_ARG(g->name), has_keys ? "" : " {}");
 		put_origin(o, &g->origin, 3 + g->name.len);
@@ -312,11 +312,10 @@ void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
 	out_z(o, set->costs.count ? "\ncosts:\n" : "");
 	for (ptrdiff_t i = 0; i < set->costs.count; i++) {
 		const struct op_cost *cost = &set->costs.items[i];
-		struct origin at = { .file = cost->file, .line = cost->line };
 		out_z(o, "  ");
 		put_quoted(o, cost->name);
 		out_z(o, ":\n");
-		put_entry(o, &cost_section, cost, &at, 4, keep);
+		put_entry(o, &cost_section, cost, &cost->origin, 4, keep);
 	}
 	out_z(o, set->waiver_count ? "\nwaivers:\n" : "");
 	for (ptrdiff_t i = 0; i < set->waiver_count; i++)
@@ -332,9 +331,8 @@ void rules_print_notices(const struct ruleset *set, struct arena *keep, struct o
 	out_z(o, set->notice_count ? "\nnotifications:\n" : "");
 	for (ptrdiff_t i = 0; i < set->notice_count; i++) {
 		const struct notice *n = &set->notices[i];
-		struct origin at = { .file = n->file, .line = n->line };
 		out_fmt(o, "  %.*s:", STR_ARG(n->name));
-		put_origin(o, &at, 3 + n->name.len);
-		put_entry(o, &notice_section, n, &at, 4, keep);
+		put_origin(o, &n->origin, 3 + n->name.len);
+		put_entry(o, &notice_section, n, &n->origin, 4, keep);
 	}
 }

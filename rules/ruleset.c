@@ -355,7 +355,7 @@ static bool check_complete(const struct loader *l, struct rule *rule)
 		return rule_fail(l, rule, &rule->unclear.origin,
 			"unclear is of a value, and it has an assert");
 	bool has_places = rule->places.from || rule->places.select.text.p;
-	if (rule->places.origin.file.p && (!has_places || !rule->places.value.text.p))
+	if (rule->places.origin.node && (!has_places || !rule->places.value.text.p))
 		return rule_fail(l, rule, &rule->places.origin,
 			"places have from (a table) or select, and value");
 	return true;
@@ -420,9 +420,9 @@ static bool check_needs(const struct loader *l, struct rule *rule, const struct 
 	rule->gate_count = 0;
 	if (rule->gate)
 		return true;
-	if (!needs->origin.file.p && group)
+	if (!needs->origin.node && group)
 		needs = &group->needs;
-	if (needs->origin.file.p)
+	if (needs->origin.node)
 		return add_gates(l, rule, needs, &needs->origin, 0);
 	for (ptrdiff_t i = 0; i < l->set->count; i++)
 		if (l->set->items[i]->gate)
@@ -440,7 +440,7 @@ static bool check_group(const struct loader *l, struct rule *rule, const struct 
 	struct str *names = arena_make(l->keep, struct str, KNOWN_GROUPS + l->set->group_count);
 	ptrdiff_t n = 0;
 
-	if (group && !rule->severity_origin.file.p && group->severity_origin.file.p) {
+	if (group && !rule->severity_origin.node && group->severity_origin.node) {
 		rule->severity = group->severity;
 		rule->severity_origin = group->severity_origin;
 	}
@@ -448,8 +448,8 @@ static bool check_group(const struct loader *l, struct rule *rule, const struct 
 	/* Of a group switched off one gate says it for all. */
 	const struct mistakes *m = l->set->mistakes;
 	const struct text_place *last = m->count ? &m->items[m->count - 1].place : NULL;
-	bool is_told = last && last->line == rule->severity_origin.line &&
-		       last->column == rule->severity_origin.column;
+	const struct doc_node *said = rule->severity_origin.node;
+	bool is_told = last && said && last->line == said->line && last->column == said->column;
 	if (rule->gate && rule->severity == SEVERITY_OFF && !is_told)
 		return rule_fail(l, rule, &rule->severity_origin,
 			"a gate cannot be switched off: what needs it would be judged without "

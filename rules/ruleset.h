@@ -26,15 +26,6 @@
 
 enum severity { SEVERITY_OFF, SEVERITY_WARN, SEVERITY_ERROR };
 
-/* Where a value came from: for `rules show` and for error messages. */
-struct origin {
-	struct str
-		file; /* "rules/recommended.yaml", "rooflint.yaml", "--set"; missing: a default */
-	int64_t line, column;
-	const struct doc *doc; /* for carets */
-	const struct doc_node *node;
-};
-
 /* A number with its unit.  Not said: the text is missing and the value NaN. */
 struct rule_param {
 	struct str name;

@@ -91,8 +91,9 @@ bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t))
 	}
 	return code == SQLITE_DONE ||
 	       diag_set(s->err, fault.id, "%.*s:%lld:%lld: rule %.*s cannot be judged: %.*s",
-		       STR_ARG(rule->origin.file), (long long)rule->origin.line,
-		       (long long)rule->origin.column, STR_ARG(rule->name), STR_ARG(fault.text));
+		       STR_ARG(rule->origin.doc->file), (long long)rule->origin.node->line,
+		       (long long)rule->origin.node->column, STR_ARG(rule->name),
+		       STR_ARG(fault.text));
 }
 
 /* ---- waivers ------------------------------------------------------------------------------ */

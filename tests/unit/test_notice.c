@@ -27,7 +27,7 @@ static void test_read(void **state)
 	assert_true(chat->when == NOTICE_CHANGE && !chat->required && !chat->secret_from.p);
 	assert_true(events->kind == NOTICE_WEBHOOK && events->when == NOTICE_ALWAYS);
 	assert_true(events->required && str_eq(events->secret_from, STR("ROOFLINT_C")));
-	assert_int_equal(events->line, 4);
+	assert_int_equal(events->origin.node->line, 4);
 }
 
 static void refused(const char *yaml, const char *error)

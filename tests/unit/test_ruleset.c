@@ -1252,9 +1252,9 @@ static void every_key(void **state)
 	assert_str(advice_text(&r->fix), "g");
 	assert_str(advice_text(&r->cause), "c");
 	assert_str(r->wrong_when.text, "x");
-	assert_str(r->title.origin.file, "t.yaml");
-	assert_int_equal(r->title.origin.line, 11);
-	assert_int_equal(r->title.origin.column, 12);
+	assert_str(r->title.origin.doc->file, "t.yaml");
+	assert_int_equal(r->title.origin.node->line, 11);
+	assert_int_equal(r->title.origin.node->column, 12);
 }
 
 static void defaults(void **state)
@@ -1264,7 +1264,7 @@ static void defaults(void **state)
 	assert_int_equal(r->severity, SEVERITY_ERROR);
 	assert_true(!r->gate_count && !r->gate && !r->required);
 	assert_null(r->message.text.p);
-	assert_null(r->severity_origin.file.p);
+	assert_null(r->severity_origin.node);
 	assert_true(rule_matter(&set, r, MATTER_WARN) == 0.01);
 	parse("{\"version\": 1, \"rules\": {\"r\": {\"from\": \"run\", \"assert\": \"steps > "
 	      "1\"}}}");
@@ -1317,10 +1317,10 @@ static void retuning_what_is_inherited(void **state)
 	const struct rule *r = ruleset_rule(&set, STR("copy-share"));
 	assert_true(param(r, "fail")->value == 0.05);
 	assert_true(param(r, "warn")->value == 0.03);
-	assert_str(param(r, "fail")->origin.file, "t.yaml");
-	assert_str(param(r, "warn")->origin.file, "rules/recommended.yaml");
-	assert_str(r->origin.file, "rules/recommended.yaml");
-	assert_str(r->title.origin.file, "rules/recommended.yaml");
+	assert_str(param(r, "fail")->origin.doc->file, "t.yaml");
+	assert_str(param(r, "warn")->origin.doc->file, "rules/recommended.yaml");
+	assert_str(r->origin.doc->file, "rules/recommended.yaml");
+	assert_str(r->title.origin.doc->file, "rules/recommended.yaml");
 	assert_true(rule_is_from(r, STR("t.yaml")));
 	assert_int_equal(ruleset_rule(&set, STR("slow-op"))->severity, SEVERITY_OFF);
 	assert_ptr_equal(set.items[set.count - 1], ruleset_rule(&set, STR("mine")));
@@ -1332,7 +1332,7 @@ static void retuning_what_is_inherited(void **state)
 	parse(MINE "  copy-share: { at_most: 2% }\n");
 	r = ruleset_rule(&set, STR("copy-share"));
 	assert_true(param(r, "fail")->value == 0.02 && param(r, "warn")->value == 0.02);
-	assert_str(param(r, "warn")->origin.file, "t.yaml");
+	assert_str(param(r, "warn")->origin.doc->file, "t.yaml");
 	parse(MINE "  copy-share: { at_most: { warn: 1% } }\n");
 	r = ruleset_rule(&set, STR("copy-share"));
 	assert_true(param(r, "fail")->value == 0.08 && param(r, "warn")->value == 0.01);
@@ -1380,7 +1380,7 @@ static void settings(void **state)
 	const struct rule_param *fail = param(ruleset_rule(&set, STR("copy-share")), "fail");
 	assert_true(fail->value == 0.05);
 	assert_str(fail->text, "5%");
-	assert_str(fail->origin.file, "--set");
+	assert_str(fail->origin.doc->file, "--set");
 	assert_true(load_set("recommended", "copy-share.fail=2%")); /* the warning goes with it */
 	assert_true(param(ruleset_rule(&set, STR("copy-share")), "warn")->value == 0.02);
 	assert_true(load_set("recommended", "copy-share.at_most=5%"));
@@ -1498,7 +1498,7 @@ static void extending_files(void **state)
 	assert_str(set.files[0], "mine.yaml");
 	assert_str(set.files[1], "team/tpu.yaml");
 	assert_str(set.files[2], "team/base.yaml");
-	assert_str(set.items[0]->assert.origin.file, "team/base.yaml");
+	assert_str(set.items[0]->assert.origin.doc->file, "team/base.yaml");
 }
 
 /* What a rule file names must be one: an error would show its first line. */
