@@ -111,42 +111,65 @@ static const struct chip *read_file(struct str path, struct arena *keep, struct 
 		       : NULL;
 }
 
-/* Ids that begin with the name ("h100"), or all of them. */
-static struct str ids(struct chip_set *set, struct str prefix)
+static struct str listed(struct chip_set *set, struct str list, struct str id)
+{
+	return arena_fmt(&set->own, "%.*s%s%.*s", STR_ARG(list), list.len ? ", " : "", STR_ARG(id));
+}
+
+/* Ids that begin with the name, as three do with "h100". */
+static struct str ids_from(struct chip_set *set, struct str prefix)
 {
 	struct str list = STR("");
+	for (ptrdiff_t i = 0; prefix.len && i < set->count; i++)
+		if (chip_name_eq(str_head(chip_at(set, i)->id, prefix.len), prefix))
+			list = listed(set, list, chip_at(set, i)->id);
+	return list;
+}
+
+enum { NEAR_CHIPS = 3 };
+
+/* Ids of the chips whose id, name or alias is like the name, the likest first. */
+static struct str ids_near(struct chip_set *set, struct str name)
+{
+	struct list words = { 0 }, ids = { 0 }; /* each word, and the id that it stands for */
+	struct str list = STR(""), near;
 	for (ptrdiff_t i = 0; i < set->count; i++) {
-		struct str id = chip_at(set, i)->id;
-		if (chip_name_eq(str_head(id, prefix.len), prefix))
-			list = arena_fmt(&set->own, "%.*s%s%.*s", STR_ARG(list),
-				list.len ? ", " : "", STR_ARG(id));
+		const struct chip *c = chip_at(set, i);
+		for (ptrdiff_t j = -2; j < c->alias_count; j++) {
+			*arena_push(&set->own, words.items, words.count, words.cap) =
+				j == -2	  ? c->id
+				: j == -1 ? c->name
+					  : c->aliases[j];
+			*arena_push(&set->own, ids.items, ids.count, ids.cap) = c->id;
+		}
+	}
+	for (int n = 0; n < NEAR_CHIPS; n++) {
+		ptrdiff_t at = 0;
+		if (!(near = text_nearest(name, words.items, words.count)).p)
+			break;
+		while (words.items[at].p != near.p)
+			at++;
+		struct str id = ids.items[at];
+		list = listed(set, list, id);
+		for (ptrdiff_t i = 0; i < ids.count; i++)
+			if (str_eq(ids.items[i], id))
+				words.items[i] = STR("");
 	}
 	return list;
 }
 
 static void not_found(struct chip_set *set, struct str name, struct diag *err)
 {
-	struct str clean = str_head(text_clean(&set->own, name), 200), *words = NULL;
-	ptrdiff_t count = 0, cap = 0;
-	for (ptrdiff_t i = 0; i < set->count; i++) {
-		const struct chip *c = chip_at(set, i);
-		*arena_push(&set->own, words, count, cap) = c->id;
-		*arena_push(&set->own, words, count, cap) = c->name;
-		for (ptrdiff_t j = 0; j < c->alias_count; j++)
-			*arena_push(&set->own, words, count, cap) = c->aliases[j];
-	}
-	struct str near = text_nearest(clean, words, count);
-	struct str alike = clean.len ? ids(set, clean) : STR("");
-	struct str all = ids(set, STR(""));
+	struct str clean = str_head(text_clean(&set->own, name), 200);
+	struct str alike = ids_from(set, clean);
+	if (!alike.len)
+		alike = ids_near(set, clean);
 	diag_set(err, DIAG_HARDWARE_NAME, "no chip is called '%.*s'", STR_ARG(clean));
 	if (alike.len)
-		diag_append(err, "did you mean one of %.*s?", STR_ARG(alike));
-	else if (near.p)
-		diag_append(err, "did you mean '%.*s'?", STR_ARG(near));
-	diag_append(err,
-		"known are %.*s; for another one name a YAML or JSON file, as hardware/README.md "
-		"describes it",
-		STR_ARG(all));
+		diag_append(err, "did you mean %s%.*s?",
+			str_find_char(alike, ',') < 0 ? "" : "one of ", STR_ARG(alike));
+	diag_append(err, "`rooflint hardware` lists all; for another one name a YAML or JSON file, "
+			 "as hardware/README.md describes it");
 }
 
 const struct chip *chip_find(struct chip_set *set, struct str name, struct diag *err)

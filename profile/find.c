@@ -526,6 +526,9 @@ static bool search_dir(struct search *s, struct str dir, int depth, struct arena
 	return s->count > before || meet_exports(s, dir, entries, count, scratch);
 }
 
+/* What to do about a path without a profile. */
+#define NAME_LOGDIR "name the directory that was given to jax.profiler.trace"
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static bool exists(struct str path, struct arena scratch)
@@ -568,6 +571,8 @@ static bool refuse_absent(struct str path, struct arena scratch, struct diag *er
 		where = arena_fmt(&scratch, ": '%.*s' has no '%.*s'", STR_ARG(parent),
 			STR_ARG(path_base(missing)));
 	struct str hint = guess(parent, path_base(missing), &scratch);
+	if (!hint.len)
+		hint = STR("; " NAME_LOGDIR);
 	return diag_set(err, DIAG_NO_PROFILE, "%.*s: no such file or directory%.*s%.*s",
 		STR_ARG(path), STR_ARG(where), STR_ARG(hint));
 }
@@ -581,8 +586,7 @@ static bool refuse_dir(const struct search *s, struct str dir)
 		return diag_set(s->err, DIAG_FILE_KIND,
 			"%.*s: no *.xplane.pb here or below; %.*s is %s; %s", STR_ARG(dir),
 			STR_ARG(below), s->other->is, s->other->todo);
-	return diag_set(s->err, DIAG_NO_PROFILE,
-		"%.*s: %s; name the directory that was given to jax.profiler.trace", STR_ARG(dir),
+	return diag_set(s->err, DIAG_NO_PROFILE, "%.*s: %s; " NAME_LOGDIR, STR_ARG(dir),
 		s->entries ? "no profile (*.xplane.pb) here or below"
 			   : "the directory is empty, and a profile (*.xplane.pb) was expected");
 }

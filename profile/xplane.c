@@ -12,6 +12,7 @@
 
 #include "base/out.h"
 #include "base/stats.h"
+#include "base/text.h"
 
 #define MAP_OF_PLANE "metadata map of an XPlane"
 
@@ -604,9 +605,43 @@ static bool xspace_fields(struct opening *o)
 	return !w.why || wire_error(&w, o->whole, "XSpace", o->err);
 }
 
+/*
+ * A text is told by its first bytes.  A plane has bytes below ' ' there: at the latest the tag that
+ * follows its own tag and its length, which has ten bytes at most.
+ */
+enum { SNIFF_BYTES = 512, SNIFF_LEAST = 12, SNIFF_SHOWN = 24 };
+
+static bool is_text(struct str first)
+{
+	for (ptrdiff_t i = 0; i < first.len; i++)
+		if ((unsigned char)first.p[i] < ' ' &&
+			str_find_char(STR("\t\n\f\r"), first.p[i]) < 0)
+			return false;
+	return first.len >= SNIFF_LEAST;
+}
+
+/* An XSpace begins with one of its fields, 1 to 4, each with a length.  Zeros are damage. */
+static bool is_xspace(struct str bytes)
+{
+	if (!bytes.len || !bytes.p[0])
+		return true;
+	return str_find_char(STR("\n\x12\x1a\""), bytes.p[0]) >= 0 &&
+	       !is_text(str_head(bytes, SNIFF_BYTES));
+}
+
+static bool refuse_kind(struct str bytes, struct arena *keep, struct diag *err)
+{
+	return diag_set(err, DIAG_FILE_KIND,
+		"not an xplane: it begins with '%.*s', where a protobuf message was expected; give "
+		"the *.xplane.pb that jax.profiler.trace wrote",
+		STR_ARG(text_clean(keep, str_head(bytes, SNIFF_SHOWN))));
+}
+
 bool xplane_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
 	struct diag *err)
 {
+	if (!is_xspace(in->bytes))
+		return refuse_kind(in->bytes, keep, err);
 	*ret = (struct profile){ .input = in, .host = host, .file_bytes = in->bytes.len };
 	struct opening o = { .profile = ret,
 		.keep = keep,

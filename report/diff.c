@@ -81,16 +81,6 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 	return out_text(o);
 }
 
-/* Kinds that changed by half a percent of all, or not at all. */
-static int kinds_told(const struct op_diff *d)
-{
-	int n = 0;
-	while (n < d->kind_count && fabs(d->kinds[n].head_s - d->kinds[n].base_s) >=
-					    0.005 * fmax(d->base_ops_s, d->head_ops_s))
-		n++;
-	return n;
-}
-
 /* ---- text ----------------------------------------------------------------------------------- */
 
 enum { TEXT_WIDTH = 80, LINE_INDENT = 4, TEXT_INDENT = 20 };
@@ -131,7 +121,7 @@ static void put_line(struct page *p, struct str line)
 
 static void put_kinds(struct page *p, const struct op_diff *d)
 {
-	int count = kinds_told(d);
+	int count = kinds_changed(d);
 	if (!count)
 		return;
 	page_break(p);
@@ -260,7 +250,7 @@ static void put_item(struct out *o, struct str line)
 
 static void put_kinds_table(struct out *o, const struct op_diff *d, struct arena *keep)
 {
-	int count = kinds_told(d);
+	int count = kinds_changed(d);
 	if (!count)
 		return;
 	out_z(o, "\n| by kind | before | after | change |\n|---|---:|---:|---:|\n");

@@ -71,3 +71,12 @@ struct str change_sentence(
 	out_fmt(o, "; %.*s", STR_ARG(times_of(c, keep)));
 	return out_text(o);
 }
+
+int kinds_changed(const struct op_diff *d)
+{
+	int n = 0;
+	while (n < d->kind_count && fabs(d->kinds[n].head_s - d->kinds[n].base_s) >=
+					    0.005 * fmax(d->base_ops_s, d->head_ops_s))
+		n++;
+	return n;
+}

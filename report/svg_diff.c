@@ -136,7 +136,7 @@ bool svg_kinds_change(const struct op_diff *d, struct arena *keep, struct html_p
 {
 	struct kinds *k = arena_make(keep, struct kinds, 1);
 	k->items = d->kinds;
-	while (k->count < d->kind_count && k->count < KINDS_DRAWN) {
+	while (k->count < kinds_changed(d) && k->count < KINDS_DRAWN) {
 		const struct diff_kind *row = &d->kinds[k->count++];
 		k->most_s = fmax(k->most_s, fmax(row->base_s, row->head_s));
 	}
@@ -144,7 +144,8 @@ bool svg_kinds_change(const struct op_diff *d, struct arena *keep, struct html_p
 		return false;
 	*ret = (struct html_picture){ .id = STR("picture-kinds"),
 		.title = STR("Time by kind"),
-		.caption = STR("What ops of each kind took, the largest change first."),
+		.caption =
+			STR("What ops took, of each kind that changed: the largest change first."),
 		.drawing = svg_plot(draw_kinds, k, SVG_HALF, keep) };
 	return true;
 }

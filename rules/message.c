@@ -116,8 +116,17 @@ static bool unknown_field(struct template_reader *r, struct str name)
 		STR_ARG(def->name), STR_ARG(hint));
 }
 
-static const struct format *find_format(struct str name)
+/* "count step": a format, and for a count what it counts. */
+static struct str noun_of(struct str format)
 {
+	ptrdiff_t blank = str_find_char(format, ' ');
+	return blank < 0 ? STR("") : str_from_offset(format, blank + 1);
+}
+
+static const struct format *find_format(struct str text)
+{
+	ptrdiff_t blank = str_find_char(text, ' ');
+	struct str name = blank < 0 ? text : str_head(text, blank);
 	for (int i = 0; i < FORMATS; i++)
 		if (str_eq(formats[i].name, name))
 			return &formats[i];
@@ -140,6 +149,10 @@ static bool apply_format(struct template_reader *r, struct str field, struct str
 		return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, at, name.len,
 			"there is no format '%.*s'%.*s", STR_ARG(name), STR_ARG(hint));
 	}
+	piece->noun = noun_of(name);
+	if (piece->noun.len && f->fallback != UNIT_COUNT)
+		return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, at, name.len,
+			"only 'count' takes a noun, as in 'count step'");
 	piece->brief = !f->units;
 	/* Of a quotient or a product, only its author knows whether it counts or is a share. */
 	if (piece->kind == PIECE_EXPRESSION &&
@@ -293,6 +306,16 @@ static bool piece_cell(const struct piece *p, const struct template_values *v, s
 	return true;
 }
 
+/* "1 step", "2 steps", "unknown steps": as the number is printed. */
+static struct str counted(struct str number, struct str noun, struct arena *keep)
+{
+	bool is_hissed = str_ends(noun, STR("s")) || str_ends(noun, STR("x")) ||
+			 str_ends(noun, STR("ch")) || str_ends(noun, STR("sh"));
+	const char *ending = str_eq(number, STR("1")) ? "" : is_hissed ? "es" : "s";
+	return noun.len ? arena_fmt(keep, "%.*s %.*s%s", STR_ARG(number), STR_ARG(noun), ending)
+			: number;
+}
+
 static struct str piece_text(
 	const struct piece *p, const struct template_values *v, struct arena *keep)
 {
@@ -302,12 +325,12 @@ static struct str piece_text(
 	if (p->kind == PIECE_TEXT || p->kind == PIECE_PART)
 		return p->text;
 	if (!piece_cell(p, v, &cell))
-		return STR("unknown");
+		return counted(STR("unknown"), p->noun, keep);
 	if (p->kind == PIECE_PARAM && !p->formatted && v->rule->params[p->param].text.p)
 		return v->rule->params[p->param].text; /* as the rule file says it */
 	if (cell.text.p)
 		return p->brief ? text_brief(keep, cell.text) : cell.text;
-	return unit_text(keep, cell.real, unit);
+	return counted(unit_text(keep, cell.real, unit), p->noun, keep);
 }
 
 struct str template_fill(

@@ -3,7 +3,8 @@
  *
  * A field is a column of the row, a parameter or limit of the rule, value, places, profile and
  * baseline (ready for a command line), run.<column>, a column of the run that the row has none of,
- * or an SQL expression over the row; without a format it is shown by its unit.  A part between {?
+ * or an SQL expression over the row; without a format it is shown by its unit.  A count may take a
+ * noun, which follows the number ("{steps:count step}": "1 step", "2 steps").  A part between {?
  * and } ("gathers{? over {group_size:count} devices}") is left out when one of its fields is not
  * known.  {{ and }} are braces.  Templates are compiled
  * when the rule file is loaded, so an unknown field is an error with a caret and never a hole in a
@@ -36,10 +37,11 @@ struct piece {
 	ptrdiff_t param; /* of the rule's */
 	struct expression *expression;
 	bool is_text;
-	bool formatted; /* the template says how */
-	bool brief;	/* of a text: without its middle, when that is long */
-	bool bare;	/* without its unit */
-	enum unit unit; /* to show it with */
+	bool formatted;	 /* the template says how */
+	bool brief;	 /* of a text: without its middle, when that is long */
+	bool bare;	 /* without its unit */
+	struct str noun; /* of a count: what is counted, one of it */
+	enum unit unit;	 /* to show it with */
 	ptrdiff_t part;
 };
 

@@ -331,6 +331,10 @@ static void messages(void **state)
 		"6.00 ms 28.4% 64.0 MiB 2.00 TFLOP 12 1.25");
 	assert_str(
 		message_of("{efficiency:number} {skew:percent} {skew:count}"), "0.284 125% 1.25");
+	assert_str(
+		message_of("{count:count step}, {count / 12:count batch}, {count / 6:count batch}, "
+			   "{run.steps:count step}"),
+		"12 steps, 1 batch, 2 batches, unknown steps");
 	assert_str(message_of("{{{name}}} {bound} {lo_s} {scope} {run.step_time_s} {run.name}"),
 		"{dot.1} memory unknown unknown 12.5 ms demo");
 	assert_str(message_of("{name}{? in {scope}}{? of {bound}}{? {p50_s} {lo_s}}{? x} {{?}}"),

@@ -112,6 +112,24 @@ static void test_nothing_becomes_markup(void **state)
 	assert_false(str_contains(written(&d, diff_markdown), STR(" <img")));
 }
 
+/* The picture holds the kinds that the text holds: those that changed. */
+static void test_kinds(void **state)
+{
+	(void)state;
+	struct diff_report d = diff_of(STR("dot.1"));
+	struct op_diff ops = *d.ops;
+	ops.base_ops_s = 7e-3;
+	ops.head_ops_s = 8e-3;
+	ops.kinds[0] = (struct diff_kind){ STR("matmul"), 5e-3, 6e-3 };
+	ops.kinds[1] = (struct diff_kind){ STR("softmax"), 2e-3, 2e-3 };
+	ops.kind_count = 2;
+	d.ops = &ops;
+	struct str picture = between(page_of(&d), "Two bars for each kind", "</figure>");
+	assert_true(str_contains(picture, STR(">matmul<")));
+	assert_false(str_contains(picture, STR(">softmax<")));
+	assert_false(str_contains(picture, STR("+0 s")));
+}
+
 /* The lines of a diff and these words come to its total. */
 static void test_counts(void **state)
 {
@@ -165,6 +183,7 @@ int main(void)
 		cmocka_unit_test(test_short_names),
 		cmocka_unit_test(test_nothing_becomes_markup),
 		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_headline),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);

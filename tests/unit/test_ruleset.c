@@ -1065,6 +1065,11 @@ static const struct mistake messages[] = {
 		"      message: \"{name} {p50_s:percent} x\"\n"
 		"                              ^~~~~~~" },
 	{ RULE "    assert: p50_s < 1\n"
+	       "    message: \"{p50_s:time step} x\"\n",
+		"t.yaml:6:22: r.message: only 'count' takes a noun, as in 'count step'\n"
+		"      message: \"{p50_s:time step} x\"\n"
+		"                       ^~~~~~~~~" },
+	{ RULE "    assert: p50_s < 1\n"
 	       "    message: \"{name:time} x\"\n",
 		"t.yaml:6:21: r.message: name is a text and takes no format but 'brief'\n"
 		"      message: \"{name:time} x\"\n"

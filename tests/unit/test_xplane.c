@@ -1099,8 +1099,21 @@ static void refused(void **state)
 	(void)state;
 	assert_false(open_bytes(STR("")));
 	assert_int_equal(err.id, DIAG_XPLANE);
-	assert_false(open_bytes(STR("\x08\x01")));
-	assert_int_equal(err.id, DIAG_WIRE);
+	static const struct {
+		struct str bytes;
+		enum diag_id id;
+	} cases[] = {
+		{ STR_INIT("\x08\x01"), DIAG_FILE_KIND }, /* no field of an XSpace */
+		{ STR_INIT("# How to capture"), DIAG_FILE_KIND },
+		{ STR_INIT("\n- a list, after an empty line"), DIAG_FILE_KIND },
+		{ STR_INIT("\n"), DIAG_WIRE }, /* cut */
+		{ STR_INIT("\n\xff"), DIAG_WIRE }, { STR_INIT("\0\0\0\0"), DIAG_WIRE },
+		{ STR_INIT("\n\0\x08\x01"), DIAG_WIRE }, /* damaged behind its beginning */
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_false(open_bytes(cases[i].bytes));
+		assert_int_equal(err.id, cases[i].id);
+	}
 }
 
 #define CASE(f) cmocka_unit_test_setup(f, clear)
