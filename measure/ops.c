@@ -166,10 +166,10 @@ static bool program_recurs(const struct swept *run, const struct program *p)
 #define BEYOND_PEAK 1.05
 
 /* A formula of the rule file, or the kernel author's estimate, says more than the chip can do. */
-static bool formula_is_beyond(const struct op_facts *f, const struct op_measures *v)
+static bool formula_is_beyond(const struct op_facts *f, double p50_s, double t_math_s)
 {
 	return (f->source == COST_OF_RULES || f->source == COST_OF_AUTHOR) &&
-	       v->p50_s * BEYOND_PEAK < v->t_math_s;
+	       p50_s * BEYOND_PEAK < t_math_s;
 }
 
 /* `t` counts at least one execution, or one that is planned. */
@@ -193,7 +193,8 @@ static struct op_measures measures_of(const struct capture *in, const struct swe
 		v.gain_s = 0;
 	if (f->roof.bound != BOUND_UNKNOWN)
 		v.bound = bound_name(f->roof.bound);
-	if (formula_is_beyond(f, &v)) /* so much was not done: it is the most it can be */
+	/* So much was not done: it is the most it can be. */
+	if (formula_is_beyond(f, v.p50_s, v.t_math_s))
 		v.cost_bound = cost_bound_name(COST_UPPER);
 	return v;
 }
@@ -233,13 +234,6 @@ static void op_row(const struct capture *in, const struct swept *run, const stru
 		in, run, &f->total, f, s->program->role, subject_skew(in, run, s->index));
 	if (s->async != ASYNC_NONE)
 		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
-	if (formula_is_beyond(f, &v))
-		diag_note(in->notes, in->keep, DIAG_HLO,
-			"%s %.*s more FLOPs than it does: the chip needs %.3g ms for them, and it "
-			"took %.3g",
-			f->source == COST_OF_RULES ? "costs: gives"
-						   : "the author's cost estimate gives",
-			STR_ARG(s->name), v.t_math_s * 1e3, v.p50_s * 1e3);
 	v.recurs = program_recurs(run, s->program);
 	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
 	row->copy_cause = copy_causes[f->copy_cause];
@@ -258,7 +252,6 @@ static double op_weight(const struct ops_row *op)
 	return isnan(s) ? 0 : s;
 }
 
-/* Rows of ops in sorted order keep their subjects beside them. */
 /* A row takes many texts to make, and few of them stay. */
 static void op_add(const struct capture *in, const struct swept *run, const struct subject *s,
 	const struct op_facts *f, struct tables *tables, struct arena scratch)
@@ -269,6 +262,13 @@ static void op_add(const struct capture *in, const struct swept *run, const stru
 
 	brief.keep = &scratch;
 	op_row(&brief, run, s, f, row);
+	if (formula_is_beyond(f, row->p50_s, row->t_math_s))
+		diag_note(in->notes, in->keep, DIAG_HLO,
+			"%s %.*s more FLOPs than it does: the chip needs %.3g ms for them, and it "
+			"took %.3g",
+			f->source == COST_OF_RULES ? "costs: gives"
+						   : "the author's cost estimate gives",
+			STR_ARG(s->name), row->t_math_s * 1e3, row->p50_s * 1e3);
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
 		const struct column *c = &def->columns[i];
 
@@ -277,6 +277,7 @@ static void op_add(const struct capture *in, const struct swept *run, const stru
 	}
 }
 
+/* Rows of ops in sorted order keep their subjects beside them. */
 struct op_order {
 	struct ops_row row;
 	const struct subject *subject;

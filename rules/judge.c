@@ -419,10 +419,13 @@ static struct str nothing_reason(const struct trial *t)
 	const struct table_def *def = t->rule->from;
 	ptrdiff_t rows = def ? t->s->tables->items[def - table_defs].count : 0;
 
+	if (def && !rows)
+		return arena_fmt(t->s->keep, "the profile has no %.*s", STR_ARG(def->name));
+	if (t->rule->applies_to.text.len)
+		return arena_fmt(
+			t->s->keep, "the profile has no %.*s", STR_ARG(t->rule->applies_to.text));
 	if (!def)
 		return STR("the profile has nothing that this rule judges");
-	if (!rows)
-		return arena_fmt(t->s->keep, "the profile has no %.*s", STR_ARG(def->name));
 	if (def == &table_defs[TABLE_run])
 		return STR("it does not apply to this run");
 	return arena_fmt(t->s->keep, "the rule is about none of the %.*s (%td rows)",

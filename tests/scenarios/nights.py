@@ -176,7 +176,7 @@ def another_branch(nights):
     expect("no baseline", verdicts(report)["step-regression"][0] == "not-applicable")
     expect("nothing is compared", not table(report, "deltas"))
     expect("why", "of 3 earlier runs of lm in the store" in missing(report))
-    expect(nights.headline, "per step, no earlier run to compare with" in nights.headline)
+    expect(nights.headline, "; no earlier run to compare with" in nights.headline)
     report, _, _ = nights.check(run, "--store", nights.store, "--baseline", "store:trigger=nightly")
     expect("any branch", table(report, "deltas")["runs"][0] == 3)
     query = "store:workload=other"
