@@ -18,7 +18,10 @@ case $arch in
 x86_64 | aarch64) ;;
 *) echo "static.sh: no such architecture: $arch (x86_64, aarch64)" >&2 && exit 2 ;;
 esac
-for tool in apt-get dpkg-source nasm tclsh perl pkg-config; do
+# What is built for another architecture runs here, too: the build runs a program of its own.
+emulator=
+[ "$arch" = "$(uname -m)" ] || emulator=qemu-$arch-static
+for tool in apt-get dpkg-source nasm tclsh perl pkg-config $emulator; do
 	command -v "$tool" >/dev/null ||
 		{ echo "static.sh: $tool is missing (packaging/deps installs it)" >&2 && exit 2; }
 done
@@ -192,8 +195,6 @@ done <"$tree/order"
 # ---- the programs -------------------------------------------------------------------------------
 
 grep -v '^#' "$here/libraries" | sed 's/\([^ ]*\) \([^ ]*\) .*/\1 \2/' >"$out/libraries"
-emulator=
-[ "$arch" = "$(uname -m)" ] || emulator=qemu-$arch-static
 make -s -C "$top" -j"$jobs" CC="$CC" AR="$AR" PKG_CONFIG="$PKG_CONFIG" O="$tree/rooflint" \
 	CFLAGS='' LDFLAGS='-static-pie -Wl,-s' EMULATOR="$emulator" \
 	LIBRARIES="$(paste -sd, "$out/libraries" | sed 's/,/, /g'), musl of zig $("$zig" version)" \
