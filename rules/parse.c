@@ -6,8 +6,6 @@
 
 #include "rules/engine.h"
 
-static const struct section matters_section, noise_section, step_section;
-
 enum { RULE_NAME_MAX = 64 }; /* it becomes a JUnit case, an anchor and a column of every report */
 
 struct origin origin_of(const struct rule_reader *r, const struct doc_node *node)
@@ -128,16 +126,85 @@ bool entry_read(const struct rule_reader *r, const struct section *section, stru
 	return ok;
 }
 
+/* ---- what matters, noise, the step -------------------------------------------------------- */
+
+#define MATTER(key, m, says)                                                                       \
+	{                                                                                          \
+		.name = STR_INIT(key), .type = KEY_SHARE, .value = m * sizeof(struct rule_param),  \
+		.meaning = STR_INIT(says)                                                          \
+	}
+
+static const struct rule_key memory_keys[] = {
+	MATTER("warn", MATTER_MEMORY_WARN, "less than this of the capacity passes"),
+	MATTER("fail", MATTER_MEMORY_FAIL, "beyond the failure limit, so much fails"),
+};
+static const struct section memory_section = { "memory", "{ warn: 5%, fail: 10% }", "", memory_keys,
+	sizeof(memory_keys) / sizeof(memory_keys[0]), false, NULL };
+
+static const struct rule_key matters_keys[] = {
+	MATTER("warn", MATTER_WARN, "findings that together cost less pass"),
+	MATTER("fail", MATTER_FAIL, "those beyond the failure limit fail from here on"),
+	MATTER("together", MATTER_TOGETHER, "all that can fail do from here on"),
+	{ .name = STR_INIT("memory"),
+		.type = KEY_PART,
+		.part = &memory_section,
+		.meaning = STR_INIT("the same for bytes, as shares of the capacity") },
+};
+
+static const struct section matters_section = { "matters", "{ warn: 1%, fail: 2%, together: 10% }",
+	"", matters_keys, sizeof(matters_keys) / sizeof(matters_keys[0]), false, NULL };
+
+static const struct rule_key noise_keys[] = {
+	RULE_KEY("assumed", KEY_SHARE, struct ruleset, noise_assumed,
+		"standard deviation between runs, as a share"),
+	RULE_KEY("worth", KEY_NUMBER, struct ruleset, noise_worth,
+		"how many degrees of freedom the assumption counts"),
+};
+
+static bool check_noise(
+	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *map)
+{
+	const struct rule_param *sd = &r->set->noise_assumed, *worth = &r->set->noise_worth;
+
+	(void)name;
+	(void)map;
+	/* Runs that differ by half of a step are no baselines; a hundred drown any of them. */
+	if (sd->text.p && !(sd->unit == UNIT_RATIO && sd->value > 0 && sd->value <= 0.5))
+		return node_fail(r, sd->origin.node, DIAG_RULE_SCHEMA,
+			"assumed is how much runs differ, above 0%% and at most 50%%: assumed: "
+			"1%%");
+	if (worth->text.p &&
+		!(worth->unit == UNIT_COUNT && worth->value > 0 && worth->value <= 100))
+		return node_fail(r, worth->origin.node, DIAG_RULE_SCHEMA,
+			"worth is a number above 0 and at most 100: worth: 4");
+	return true;
+}
+
+static const struct section noise_section = { "noise", "{ assumed: 1%, worth: 4 }", "", noise_keys,
+	sizeof(noise_keys) / sizeof(noise_keys[0]), false, check_noise };
+
+static const struct rule_key head_keys[] = {
+	RULE_KEY("matters", KEY_PART, struct ruleset, matters,
+		"what is worth a warning, and a build", .part = &matters_section),
+	{ .name = STR_INIT("noise"),
+		.type = KEY_PART,
+		.meaning = STR_INIT("between runs, before baselines show it"),
+		.part = &noise_section },
+	RULE_KEY("step", KEY_TEXT, struct ruleset, step,
+		"glob of the annotation or program that is the step"),
+};
+const struct section head_section = { "", "", "", head_keys,
+	sizeof(head_keys) / sizeof(head_keys[0]), false, NULL };
+
 /* ---- the document ------------------------------------------------------------------------- */
 
 /* In the order in which they are read: rules are of groups, and waivers speak of rules. */
 const struct document_key document_keys[] = {
 	{ STR_INIT("version"), STR_INIT("1"), NULL },
 	{ STR_INIT("extends"), STR_INIT("recommended, strict, fleet, or a file"), NULL },
-	{ STR_INIT("matters"), STR_INIT("what is worth a warning, and a build"), &matters_section },
-	{ STR_INIT("noise"), STR_INIT("between runs, before baselines show it"), &noise_section },
-	{ STR_INIT("step"), STR_INIT("glob of the annotation or program that is the step"),
-		&step_section },
+	{ STR_INIT("matters"), STR_INIT(""), NULL },
+	{ STR_INIT("noise"), STR_INIT(""), NULL },
+	{ STR_INIT("step"), STR_INIT(""), NULL },
 	{ STR_INIT("sets"), STR_INIT("gates under one name, for needs"), &set_section },
 	{ STR_INIT("groups"), STR_INIT("what all rules of a group have in common"),
 		&group_section },
@@ -203,106 +270,26 @@ bool document_check(const struct rule_reader *r, const struct doc_node **extends
 
 void document_read(const struct rule_reader *r)
 {
-	static const enum doc_kind kinds[] = { [SECTION_MAP] = DOC_MAP,
-		[SECTION_LIST] = DOC_LIST,
-		[SECTION_ONE] = DOC_MAP,
-		[SECTION_SCALAR] = DOC_SCALAR };
-
 	for (int k = 0; k < DOCUMENT_KEYS; k++) {
-		const struct section *section = document_keys[k].section;
-		const struct doc_node *node = doc_get(r->doc->root, document_keys[k].name);
+		const struct document_key *key = &document_keys[k];
+		const struct section *section = key->section;
+		const struct rule_key *own = section_key(&head_section, key->name);
+		const struct doc_node *node = doc_get(r->doc->root, key->name);
 
+		if (node && own)
+			value_set(r, STR(""), own, node, r->set);
 		if (!section || !node)
 			continue;
-		if (node->kind != kinds[section->form])
-			node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s is %s",
-				STR_ARG(document_keys[k].name), section->wanted);
-		else if (section->form >= SECTION_ONE)
-			section->read(r, node, node);
+		if (node->kind != (section->is_list ? DOC_LIST : DOC_MAP))
+			node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s is %s", STR_ARG(key->name),
+				section->wanted);
 		else
 			for (ptrdiff_t i = 0; i < node->count; i++)
-				node->kind == DOC_LIST
-					? section->read(r, node->items[i], node->items[i])
-					: section->read(
-						  r, node->pairs[i].key, node->pairs[i].value);
+				section->is_list ? section->read(r, node->items[i], node->items[i])
+						 : section->read(r, node->pairs[i].key,
+							   node->pairs[i].value);
 	}
 }
-
-/* ---- what matters, noise, the step -------------------------------------------------------- */
-
-#define MATTER(key, m, says)                                                                       \
-	{                                                                                          \
-		.name = STR_INIT(key), .type = KEY_SHARE, .value = m * sizeof(struct rule_param),  \
-		.meaning = STR_INIT(says)                                                          \
-	}
-
-static const struct rule_key memory_keys[] = {
-	MATTER("warn", MATTER_MEMORY_WARN, "less than this of the capacity passes"),
-	MATTER("fail", MATTER_MEMORY_FAIL, "beyond the failure limit, so much fails"),
-};
-static const struct section memory_section = { "memory", "{ warn: 5%, fail: 10% }", "", memory_keys,
-	sizeof(memory_keys) / sizeof(memory_keys[0]), SECTION_ONE, NULL };
-
-static const struct rule_key matters_keys[] = {
-	MATTER("warn", MATTER_WARN, "findings that together cost less pass"),
-	MATTER("fail", MATTER_FAIL, "those beyond the failure limit fail from here on"),
-	MATTER("together", MATTER_TOGETHER, "all that can fail do from here on"),
-	{ .name = STR_INIT("memory"),
-		.type = KEY_PART,
-		.part = &memory_section,
-		.meaning = STR_INIT("the same for bytes, as shares of the capacity") },
-};
-
-static bool read_matters(
-	const struct rule_reader *r, const struct doc_node *node, const struct doc_node *map)
-{
-	return entry_read(r, &matters_section, STR("matters"), node, map, r->set->matters);
-}
-
-static const struct section matters_section = { "matters", "{ warn: 1%, fail: 2%, together: 10% }",
-	"a map: { warn: 1%, fail: 2%, together: 10% }", matters_keys,
-	sizeof(matters_keys) / sizeof(matters_keys[0]), SECTION_ONE, read_matters };
-
-static const struct rule_key noise_keys[] = {
-	RULE_KEY("assumed", KEY_SHARE, struct ruleset, noise_assumed,
-		"standard deviation between runs, as a share"),
-	RULE_KEY("worth", KEY_NUMBER, struct ruleset, noise_worth,
-		"how many degrees of freedom the assumption counts"),
-};
-
-static bool read_noise(
-	const struct rule_reader *r, const struct doc_node *node, const struct doc_node *map)
-{
-	const struct rule_param *sd = &r->set->noise_assumed, *worth = &r->set->noise_worth;
-
-	if (!entry_read(r, &noise_section, STR("noise"), node, map, r->set))
-		return false;
-	/* Runs that differ by half of a step are no baselines; a hundred drown any of them. */
-	if (sd->text.p && !(sd->unit == UNIT_RATIO && sd->value > 0 && sd->value <= 0.5))
-		return node_fail(r, sd->origin.node, DIAG_RULE_SCHEMA,
-			"assumed is how much runs differ, above 0%% and at most 50%%: assumed: "
-			"1%%");
-	if (worth->text.p &&
-		!(worth->unit == UNIT_COUNT && worth->value > 0 && worth->value <= 100))
-		return node_fail(r, worth->origin.node, DIAG_RULE_SCHEMA,
-			"worth is a number above 0 and at most 100: worth: 4");
-	return true;
-}
-
-static const struct section noise_section = { "noise", "{ assumed: 1%, worth: 4 }",
-	"a map: { assumed: 1%, worth: 4 }", noise_keys, sizeof(noise_keys) / sizeof(noise_keys[0]),
-	SECTION_ONE, read_noise };
-
-static bool read_step(
-	const struct rule_reader *r, const struct doc_node *node, const struct doc_node *value)
-{
-	r->set->step = (struct rule_text){ value->text, origin_of(r, node) };
-	return value->text.len ||
-	       node_fail(r, node, DIAG_RULE_SCHEMA, "step is a glob: %s", step_section.example);
-}
-
-static const struct section step_section = { "step", "train*", "a glob, such as train*", NULL, 0,
-	SECTION_SCALAR, read_step };
 
 /* ---- groups and sets ---------------------------------------------------------------------- */
 
@@ -361,7 +348,7 @@ static bool read_group(
 
 const struct section group_section = { "a group", "{ severity: warn }",
 	"a map from groups to what their rules have in common: memory: { severity: warn }",
-	group_keys, sizeof(group_keys) / sizeof(group_keys[0]), SECTION_MAP, read_group };
+	group_keys, sizeof(group_keys) / sizeof(group_keys[0]), false, read_group };
 
 static const struct rule_key set_keys[] = {
 	RULE_KEY("names", KEY_NAMES, struct rule_set, names, "gates and other sets"),
@@ -383,7 +370,7 @@ static bool read_set(
 }
 
 const struct section set_section = { "a set", "[data-quality, steps-recorded]",
-	"a map from names to gates: timed: [data-quality, steps-recorded]", NULL, 0, SECTION_MAP,
+	"a map from names to gates: timed: [data-quality, steps-recorded]", NULL, 0, false,
 	read_set };
 
 /* ---- rules -------------------------------------------------------------------------------- */
@@ -401,14 +388,14 @@ static const struct rule_key place_keys[] = {
 };
 static const struct section places_section = { "places",
 	"{ from: families, where: kind = 'copy', value: time_share }", "", place_keys,
-	sizeof(place_keys) / sizeof(place_keys[0]), SECTION_ONE, NULL };
+	sizeof(place_keys) / sizeof(place_keys[0]), false, NULL };
 
 static const struct rule_key advice_keys[] = {
 	RULE_KEY("when", KEY_SQL, struct advice_item, when, "for which subjects; without it all"),
 	RULE_KEY("do", KEY_TEXT, struct advice_item, text, "what it says", .required = true),
 };
 const struct section advice_section = { "an advice", "{ when: CONDITION, do: \"...\" }", "",
-	advice_keys, sizeof(advice_keys) / sizeof(advice_keys[0]), SECTION_LIST, NULL };
+	advice_keys, sizeof(advice_keys) / sizeof(advice_keys[0]), true, NULL };
 
 /* In the order in which `rules show` prints them. */
 static const struct rule_key rule_keys[] = {
@@ -522,7 +509,7 @@ static bool read_rule(
 
 const struct section rule_section = { "a rule", "{ severity: off }",
 	"a map from names to rules: my-rule: { from: ..., value: ..., at_most: ... }", rule_keys,
-	sizeof(rule_keys) / sizeof(rule_keys[0]), SECTION_MAP, read_rule };
+	sizeof(rule_keys) / sizeof(rule_keys[0]), false, read_rule };
 
 bool rule_is_from(const struct rule *rule, struct str file)
 {

@@ -70,21 +70,23 @@ struct section {
 	const char *wanted;  /* what the section is, for an error */
 	const struct rule_key *keys;
 	int count;
-	enum section_form { SECTION_MAP, SECTION_LIST, SECTION_ONE, SECTION_SCALAR } form;
+	bool is_list;
 	/*
-	 * One entry; `name` is its key, or of a list the entry itself.  A section that is one entry
-	 * (SECTION_ONE), or one value, is read at once.
+	 * One entry; `name` is its key, or of a list the entry itself.  Of a part (KEY_PART) what
+	 * is left to check when its keys are read, or NULL.
 	 */
 	bool (*read)(const struct rule_reader *r, const struct doc_node *name,
 		const struct doc_node *value);
 };
 extern const struct section rule_section, waiver_section, profile_section, cost_section,
 	notice_section, group_section, set_section, advice_section;
+/* The set's own values: keys of struct ruleset. */
+extern const struct section head_section;
 
-/* A key of the document.  Without a section: version and extends. */
+/* A key of the document. */
 struct document_key {
 	struct str name, meaning;
-	const struct section *section;
+	const struct section *section; /* NULL: version, extends and what head_section describes */
 };
 extern const struct document_key document_keys[];
 extern const int document_key_count;

@@ -95,6 +95,15 @@ static void put_flow(struct out *o, const struct doc_node *n)
 	out_z(o, n->kind == DOC_MAP ? " }" : "]");
 }
 
+static void put_names(
+	struct out *o, struct str key, const struct name_list *list, int indent, struct arena *keep)
+{
+	struct str text = words_joined(keep, list->items, list->count, ", ");
+
+	out_fmt(o, "%.*s: [%.*s]", STR_ARG(key), STR_ARG(text));
+	put_origin(o, &list->origin, indent + key.len + text.len + 4);
+}
+
 static void put_numbers(
 	struct out *o, struct str key, const struct rule_param *items, ptrdiff_t count)
 {
@@ -115,7 +124,6 @@ static void put_numbers(
 static struct str key_text(const struct rule_key *key, const void *entry, struct arena *keep)
 {
 	const void *value = (const char *)entry + key->value;
-	const struct name_list *names = value;
 
 	switch (key->type) {
 	case KEY_WORD:
@@ -124,9 +132,6 @@ static struct str key_text(const struct rule_key *key, const void *entry, struct
 		return *(const bool *)value ? STR("true") : STR("false");
 	case KEY_COUNT:
 		return arena_fmt(keep, "%lld", (long long)*(const int64_t *)value);
-	case KEY_NAMES:
-		return arena_fmt(keep, "[%.*s]",
-			STR_ARG(words_joined(keep, names->items, names->count, ", ")));
 	case KEY_NUMBER:
 	case KEY_SHARE:
 	case KEY_CEILING:
@@ -185,6 +190,11 @@ static bool put_block(struct out *o, const struct rule_key *key, const void *ent
 	} else if (key->type == KEY_ADVICE) {
 		if (((const struct advice_list *)value)->count)
 			put_advice(o, key->name, value, keep);
+	} else if (key->type == KEY_NAMES) {
+		if (at->node) {
+			out_repeat(o, ' ', indent);
+			put_names(o, key->name, value, indent, keep);
+		}
 	} else if (key->type == KEY_RULES) {
 		out_fmt(o, "    %.*s: ", STR_ARG(key->name));
 		put_flow(o, *(const struct doc_node *const *)value);
@@ -199,7 +209,7 @@ static bool put_block(struct out *o, const struct rule_key *key, const void *ent
 static void put_entry(struct out *o, const struct section *section, const void *entry,
 	const struct origin *at, int indent, struct arena *keep)
 {
-	bool is_item = section->form == SECTION_LIST; /* its first key stands behind a dash */
+	bool is_item = section->is_list; /* its first key stands behind a dash */
 
 	for (int i = 0; i < section->count; i++) {
 		const struct rule_key *key = &section->keys[i];
@@ -213,42 +223,20 @@ static void put_entry(struct out *o, const struct section *section, const void *
 		out_repeat(o, ' ', is_item ? indent - 2 : indent);
 		out_z(o, is_item ? "- " : "");
 		is_item = false;
-		if (key->type == KEY_NAMES) { /* a list in brackets needs no quotes */
-			out_fmt(o, "%.*s: %.*s", STR_ARG(key->name), STR_ARG(text));
-			put_origin(o, from, indent + key->name.len + 2 + text.len);
-		} else {
-			put_text(o, key->name, text, from, indent);
-		}
+		put_text(o, key->name, text, from, indent);
 	}
 }
 
 /* What stands above the rules. */
 static void put_head(const struct ruleset *set, struct arena *keep, struct out *o)
 {
-	const struct rule_param *m = set->matters;
+	const struct origin none = { 0 };
 
-	out_fmt(o,
-		"matters: { warn: %.*s, fail: %.*s, together: %.*s, memory: { warn: %.*s, fail: "
-		"%.*s } }\n",
-		STR_ARG(m[MATTER_WARN].text), STR_ARG(m[MATTER_FAIL].text),
-		STR_ARG(m[MATTER_TOGETHER].text), STR_ARG(m[MATTER_MEMORY_WARN].text),
-		STR_ARG(m[MATTER_MEMORY_FAIL].text));
-	if (set->noise_assumed.text.p || set->noise_worth.text.p) {
-		out_z(o, "noise:\n");
-		const struct rule_param *noise[] = { &set->noise_assumed, &set->noise_worth };
-		for (int i = 0; i < 2; i++)
-			if (noise[i]->text.p)
-				out_fmt(o, "  %s: %.*s\n", i ? "worth" : "assumed",
-					STR_ARG(noise[i]->text));
-	}
-	if (set->step.text.p)
-		put_text(o, STR("step"), set->step.text, &set->step.origin, 0);
+	put_entry(o, &head_section, set, &none, 0, keep);
 	out_z(o, set->set_count ? "sets:\n" : "");
 	for (ptrdiff_t i = 0; i < set->set_count; i++) {
-		const struct name_list *names = &set->sets[i].names;
-
-		out_fmt(o, "  %.*s: [%.*s]\n", STR_ARG(set->sets[i].name),
-			STR_ARG(words_joined(keep, names->items, names->count, ", ")));
+		out_z(o, "  ");
+		put_names(o, set->sets[i].name, &set->sets[i].names, 2, keep);
 	}
 	out_z(o, set->group_count ? "groups:\n" : "");
 	for (ptrdiff_t i = 0; i < set->group_count; i++) {

@@ -536,12 +536,15 @@ static void set_defaults(struct ruleset *set, struct arena *keep)
 		[MATTER_TOGETHER] = { STR_INIT("together"), STR_INIT("10%"), 0.10 },
 		[MATTER_MEMORY_WARN] = { STR_INIT("memory.warn"), STR_INIT("5%"), 0.05 },
 		[MATTER_MEMORY_FAIL] = { STR_INIT("memory.fail"), STR_INIT("10%"), 0.10 } };
+	static const struct doc defaults = { .file = STR_INIT("the default") };
+	static const struct doc_node nowhere;
 
 	for (int i = 0; i < MATTERS; i++)
 		set->matters[i] = (struct rule_param){ .name = matters[i].name,
 			.value = matters[i].value,
 			.unit = UNIT_RATIO,
-			.text = matters[i].text };
+			.text = matters[i].text,
+			.origin = { &defaults, &nowhere } };
 	set->noise_assumed.value = set->noise_worth.value = NAN;
 	set->mistakes = arena_make(keep, struct mistakes, 1);
 }

@@ -126,26 +126,24 @@ static void add_rules_def(cJSON *defs, const struct ruleset *set, struct arena *
 
 static void add_document_key(cJSON *properties, const struct document_key *key)
 {
-	static const char *const types[] = { [SECTION_MAP] = "object",
-		[SECTION_LIST] = "array",
-		[SECTION_ONE] = "object",
-		[SECTION_SCALAR] = "string" };
 	const struct section *section = key->section;
+	const struct rule_key *own = section_key(&head_section, key->name);
 	bool is_version = str_eq(key->name, STR("version"));
+
+	if (own) {
+		add_key(properties, own);
+		return;
+	}
 	cJSON *o = add_typed(properties, key->name.p,
 		section == &rule_section ? RULES
-		: section		 ? types[section->form]
+		: section		 ? section->is_list ? "array" : "object"
 		: is_version		 ? VERSION
 					 : "string");
 	json_add_str(o, "description", key->meaning);
 	if (section == &set_section)
 		add_typed(o, "additionalProperties", NAMES);
-	else if (section && section->form == SECTION_ONE)
-		add_part(o, section);
-	else if (section && section != &rule_section && section->form != SECTION_SCALAR)
-		add_keys(add_map(o,
-				 section->form == SECTION_LIST ? "items" : "additionalProperties"),
-			section);
+	else if (section && section != &rule_section)
+		add_keys(add_map(o, section->is_list ? "items" : "additionalProperties"), section);
 }
 
 static cJSON *add_either(cJSON *defs, const char *name, const char *simple)

@@ -21,10 +21,17 @@ struct value_at {
 	void *entry;
 };
 
+/* "copy-share.severity"; of the set's own values "step" alone. */
+static struct str path_of(const struct value_at *v)
+{
+	return v->owner.len
+		       ? arena_fmt(v->r->keep, "%.*s.%.*s", STR_ARG(v->owner), STR_ARG(v->name))
+		       : v->name;
+}
+
 static bool fail(const struct value_at *v, enum diag_id id, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* "copy-share.severity ..." */
 static bool fail(const struct value_at *v, enum diag_id id, const char *fmt, ...)
 {
 	va_list args;
@@ -32,8 +39,7 @@ static bool fail(const struct value_at *v, enum diag_id id, const char *fmt, ...
 	va_start(args, fmt);
 	struct str text = arena_vfmt(v->r->keep, fmt, args);
 	va_end(args);
-	return node_fail(v->r, v->node, id, "%.*s.%.*s%.*s", STR_ARG(v->owner), STR_ARG(v->name),
-		STR_ARG(text));
+	return node_fail(v->r, v->node, id, "%.*s%.*s", STR_ARG(path_of(v)), STR_ARG(text));
 }
 
 static bool need_scalar(const struct value_at *v, const struct doc_node *node)
@@ -395,9 +401,8 @@ static bool set_advice(const struct value_at *v, void *to)
 	if (node->kind != DOC_LIST || !count)
 		return fail(
 			v, DIAG_RULE_SCHEMA, " is a text, or a list of %s", advice_section.example);
-	struct str owner = arena_fmt(v->r->keep, "%.*s.%.*s", STR_ARG(v->owner), STR_ARG(v->name));
 	for (ptrdiff_t i = 0; i < count; i++)
-		ok &= entry_read(v->r, &advice_section, owner, node->items[i], node->items[i],
+		ok &= entry_read(v->r, &advice_section, path_of(v), node->items[i], node->items[i],
 			&ret->items[i]);
 	return ok;
 }
@@ -414,9 +419,10 @@ struct str advice_text(const struct advice_list *list)
 
 static bool set_part(const struct value_at *v, void *to)
 {
-	struct str owner = arena_fmt(v->r->keep, "%.*s.%.*s", STR_ARG(v->owner), STR_ARG(v->name));
+	const struct section *part = v->key->part;
 
-	return entry_read(v->r, v->key->part, owner, v->node, v->node, to);
+	return entry_read(v->r, part, path_of(v), v->node, v->node, to) &&
+	       (!part->read || part->read(v->r, v->node, v->node));
 }
 
 static bool set_rules(const struct value_at *v, void *to)

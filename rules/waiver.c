@@ -50,7 +50,7 @@ const struct section waiver_section = { "a waiver",
 	"{ rule: copy-share, at_most: 20%, owner: us, reason: \"...\", "
 	"expires: 2027-01-31 }",
 	"a list: each begins with '- rule: NAME'", waiver_keys,
-	sizeof(waiver_keys) / sizeof(waiver_keys[0]), SECTION_LIST, read_waiver };
+	sizeof(waiver_keys) / sizeof(waiver_keys[0]), true, read_waiver };
 
 /* ---- what it says of a row ---------------------------------------------------------------- */
 

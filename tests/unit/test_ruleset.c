@@ -376,6 +376,16 @@ static const struct mistake limits[] = {
 		"t.yaml:2:25: noise: noise has no key 'wort'; did you mean 'worth'?\n"
 		"  noise: { assumed: 1 ms, wort: 4 }\n"
 		"                          ^~~~" },
+	{ "version: 1\n"
+	  "matters: 5%\n"
+	  "step: [a]\n",
+		"t.yaml:2:10: matters: matters is a map of keys, such as { warn: 1%, fail: 2%, "
+		"together: 10% }\n"
+		"  matters: 5%\n"
+		"           ^~\n"
+		"t.yaml:3:7: step takes one value\n"
+		"  step: [a]\n"
+		"        ^" },
 };
 
 static const struct mistake groups_and_places[] = {
