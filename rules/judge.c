@@ -185,7 +185,9 @@ static enum pool pool_of(const struct trial *t, const void *row)
 	const struct listing *l = &t->code->subjects;
 	enum pool pool = pool_of_row(l->rows, row_text(l->kind, row, t->s->keep));
 
-	if (t->code->is_backstop || !is_of_step(l, row, t->s->keep))
+	/* A change of the whole step may come from any part of it, whatever ops grew. */
+	if (t->code->is_backstop || l->rows == &table_defs[TABLE_deltas] ||
+		!is_of_step(l, row, t->s->keep))
 		return POOL_NONE;
 	if (pool == POOL_NONE)
 		pool = t->places_pool;
