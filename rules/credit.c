@@ -187,7 +187,7 @@ static void settle_families(
 	ptrdiff_t n = 0, end;
 
 	for (ptrdiff_t i = 0; i < count; i++)
-		if (claims[i].family.len && claims[i].seconds > 0)
+		if (claims[i].pool && claims[i].family.len && claims[i].seconds > 0)
 			sorted[n++] = &claims[i];
 	qsort(sorted, (size_t)n, sizeof(*sorted), by_family);
 	for (ptrdiff_t i = 0; i < n; i = end) {
