@@ -122,7 +122,6 @@ static enum status rules_run(struct context *c, const void *settings, const stru
 		if (only.p)
 			return show_rule(c, &set, only);
 		rules_print(&set, c->keep, c->out);
-		rules_print_notices(&set, c->keep, c->out);
 		break;
 	case VERB_CHECK:
 		check_rules(c, &set);

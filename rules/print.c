@@ -19,93 +19,100 @@ static bool is_plain(struct str s)
 	return true;
 }
 
-static void put_origin(struct out *o, const struct origin *at, ptrdiff_t column)
+/* Where the text goes, and whether with what does not change a verdict: where things were set. */
+struct printer {
+	struct out *o;
+	struct arena *keep;
+	bool has_origins;
+};
+
+static void put_origin(const struct printer *p, const struct origin *at, ptrdiff_t column)
 {
-	if (!at->node) {
-		out_char(o, '\n');
+	if (!p->has_origins || !at->node) {
+		out_char(p->o, '\n');
 		return;
 	}
-	out_repeat(o, ' ', column < ORIGIN_COLUMN ? ORIGIN_COLUMN - column : 1);
-	out_fmt(o, " # %.*s", STR_ARG(at->doc->file));
+	out_repeat(p->o, ' ', column < ORIGIN_COLUMN ? ORIGIN_COLUMN - column : 1);
+	out_fmt(p->o, " # %.*s", STR_ARG(at->doc->file));
 	if (at->doc->root) /* an option has no lines */
-		out_fmt(o, ":%lld", (long long)at->node->line);
-	out_char(o, '\n');
+		out_fmt(p->o, ":%lld", (long long)at->node->line);
+	out_char(p->o, '\n');
 }
 
 /* "it's", or 'say "it''s"' where double quotes would need escapes. */
-static ptrdiff_t put_quoted(struct out *o, struct str s)
+static ptrdiff_t put_quoted(const struct printer *p, struct str s)
 {
 	bool single = str_find_char(s, '"') >= 0 || str_find_char(s, '\\') >= 0;
 	struct str head;
 	ptrdiff_t columns = 2;
-	out_char(o, single ? '\'' : '"');
+	out_char(p->o, single ? '\'' : '"');
 	for (bool more = single; more; columns += head.len + (more ? 2 : 0)) {
 		more = str_cut(s, '\'', &head, &s);
-		out_str(o, head);
-		out_z(o, more ? "''" : "");
+		out_str(p->o, head);
+		out_z(p->o, more ? "''" : "");
 	}
 	if (!single)
-		out_str(o, s);
-	out_char(o, single ? '\'' : '"');
+		out_str(p->o, s);
+	out_char(p->o, single ? '\'' : '"');
 	return single ? columns : columns + s.len;
 }
 
 /* "key: value  # origin", behind the indent; long and many-line values stand in a block below. */
-static void put_text(
-	struct out *o, struct str key, struct str value, const struct origin *at, int indent)
+static void put_text(const struct printer *p, struct str key, struct str value,
+	const struct origin *at, int indent)
 {
 	ptrdiff_t column = indent + key.len + 2;
 	struct str line;
-	out_fmt(o, "%.*s: ", STR_ARG(key));
+	out_fmt(p->o, "%.*s: ", STR_ARG(key));
 	if (str_find_char(value, '\n') >= 0 || value.len > LINE_MOST) {
-		out_z(o, "|-");
-		put_origin(o, at, column + 2);
+		out_z(p->o, "|-");
+		put_origin(p, at, column + 2);
 		for (bool more = true; more;) {
 			more = str_cut(value, '\n', &line, &value);
-			out_repeat(o, ' ', line.len ? indent + 2 : 0);
-			out_fmt(o, "%.*s\n", STR_ARG(line));
+			out_repeat(p->o, ' ', line.len ? indent + 2 : 0);
+			out_fmt(p->o, "%.*s\n", STR_ARG(line));
 		}
 		return;
 	}
 	if (is_plain(value)) {
-		out_str(o, value);
+		out_str(p->o, value);
 		column += value.len;
 	} else {
-		column += put_quoted(o, value);
+		column += put_quoted(p, value);
 	}
-	put_origin(o, at, column);
+	put_origin(p, at, column);
 }
 
 /* A node as it was written, in flow style. */
-static void put_flow(struct out *o, const struct doc_node *n)
+static void put_flow(const struct printer *p, const struct doc_node *n)
 {
 	if (n->kind == DOC_SCALAR && !n->quoted && is_plain(n->text))
-		out_str(o, n->text);
+		out_str(p->o, n->text);
 	else if (n->kind == DOC_SCALAR)
-		put_quoted(o, n->text);
+		put_quoted(p, n->text);
 	if (n->kind == DOC_SCALAR)
 		return;
-	out_z(o, n->kind == DOC_MAP ? "{ " : "[");
+	out_z(p->o, n->kind == DOC_MAP ? "{ " : "[");
 	for (ptrdiff_t i = 0; i < n->count; i++) {
-		out_z(o, i ? ", " : "");
+		out_z(p->o, i ? ", " : "");
 		if (n->kind == DOC_MAP)
-			out_fmt(o, "%.*s: ", STR_ARG(n->pairs[i].key->text));
-		put_flow(o, n->kind == DOC_MAP ? n->pairs[i].value : n->items[i]);
+			out_fmt(p->o, "%.*s: ", STR_ARG(n->pairs[i].key->text));
+		put_flow(p, n->kind == DOC_MAP ? n->pairs[i].value : n->items[i]);
 	}
-	out_z(o, n->kind == DOC_MAP ? " }" : "]");
+	out_z(p->o, n->kind == DOC_MAP ? " }" : "]");
 }
 
 static void put_names(
-	struct out *o, struct str key, const struct name_list *list, int indent, struct arena *keep)
+	const struct printer *p, struct str key, const struct name_list *list, int indent)
 {
-	struct str text = words_joined(keep, list->items, list->count, ", ");
+	struct str text = words_joined(p->keep, list->items, list->count, ", ");
 
-	out_fmt(o, "%.*s: [%.*s]", STR_ARG(key), STR_ARG(text));
-	put_origin(o, &list->origin, indent + key.len + text.len + 4);
+	out_fmt(p->o, "%.*s: [%.*s]", STR_ARG(key), STR_ARG(text));
+	put_origin(p, &list->origin, indent + key.len + text.len + 4);
 }
 
 static void put_numbers(
-	struct out *o, struct str key, const struct rule_param *items, ptrdiff_t count)
+	const struct printer *p, struct str key, const struct rule_param *items, ptrdiff_t count)
 {
 	bool is_any = false;
 
@@ -113,15 +120,15 @@ static void put_numbers(
 		if (!items[i].text.p)
 			continue;
 		if (!is_any)
-			out_fmt(o, "    %.*s:\n", STR_ARG(key));
+			out_fmt(p->o, "    %.*s:\n", STR_ARG(key));
 		is_any = true;
-		out_z(o, "      ");
-		put_text(o, items[i].name, items[i].text, &items[i].origin, 6);
+		out_z(p->o, "      ");
+		put_text(p, items[i].name, items[i].text, &items[i].origin, 6);
 	}
 }
 
 /* The value as it is printed. */
-static struct str key_text(const struct rule_key *key, const void *entry, struct arena *keep)
+static struct str key_text(const struct printer *p, const struct rule_key *key, const void *entry)
 {
 	const void *value = (const char *)entry + key->value;
 
@@ -131,7 +138,7 @@ static struct str key_text(const struct rule_key *key, const void *entry, struct
 	case KEY_BOOL:
 		return *(const bool *)value ? STR("true") : STR("false");
 	case KEY_COUNT:
-		return arena_fmt(keep, "%lld", (long long)*(const int64_t *)value);
+		return arena_fmt(p->keep, "%lld", (long long)*(const int64_t *)value);
 	case KEY_NUMBER:
 	case KEY_SHARE:
 	case KEY_CEILING:
@@ -141,64 +148,70 @@ static struct str key_text(const struct rule_key *key, const void *entry, struct
 	}
 }
 
-static void put_entry(struct out *o, const struct section *section, const void *entry,
-	const struct origin *at, int indent, struct arena *keep);
+static void put_entry(const struct printer *p, const struct section *section, const void *entry,
+	const struct origin *at, int indent);
 
-static void put_advice(
-	struct out *o, struct str key, const struct advice_list *list, struct arena *keep)
+static void put_advice(const struct printer *p, struct str key, const struct advice_list *list)
 {
 	if (list->count == 1 && !list->items[0].when.text.p) {
-		out_z(o, "    ");
-		put_text(o, key, list->items[0].text.text, &list->origin, 4);
+		out_z(p->o, "    ");
+		put_text(p, key, list->items[0].text.text, &list->origin, 4);
 		return;
 	}
-	out_fmt(o, "    %.*s:\n", STR_ARG(key));
+	out_fmt(p->o, "    %.*s:\n", STR_ARG(key));
 	for (ptrdiff_t i = 0; i < list->count; i++)
-		put_entry(o, &advice_section, &list->items[i], &list->origin, 8, keep);
+		put_entry(p, &advice_section, &list->items[i], &list->origin, 8);
 }
 
-/* Under its name, if any of its keys was set. */
-static void put_part(struct out *o, const struct rule_key *key, const void *entry,
-	const struct origin *at, int indent, struct arena *keep)
+/* Keys under a name; nothing where neither it nor any of them was set. */
+static void put_named(const struct printer *p, struct str name, const struct section *section,
+	const void *entry, const struct origin *at, int indent)
 {
-	struct out *part = out_memory(keep);
+	const struct printer keys = { out_memory(p->keep), p->keep, p->has_origins };
+	ptrdiff_t columns = name.len;
 
-	put_entry(part, key->part, (const char *)entry + key->value, at, indent + 2, keep);
-	if (!out_text(part).len)
+	put_entry(&keys, section, entry, at, indent + 2);
+	if (!at->node && !out_text(keys.o).len)
 		return;
-	out_repeat(o, ' ', indent);
-	out_fmt(o, "%.*s:\n", STR_ARG(key->name));
-	out_str(o, out_text(part));
+	out_repeat(p->o, ' ', indent);
+	if (is_plain(name))
+		out_str(p->o, name);
+	else
+		columns = put_quoted(p, name);
+	out_z(p->o, out_text(keys.o).len ? ":" : ": {}");
+	put_origin(p, at, indent + columns + 1);
+	out_str(p->o, out_text(keys.o));
 }
 
 /* What takes more than a line; false for other keys. */
-static bool put_block(struct out *o, const struct rule_key *key, const void *entry,
-	const struct origin *at, int indent, struct arena *keep)
+static bool put_block(const struct printer *p, const struct rule_key *key, const void *entry,
+	const struct origin *at, int indent)
 {
 	const void *value = (const char *)entry + key->value;
 	const struct rule *rule = entry;     /* limits and parameters are of rules alone, */
 	const struct waiver *waiver = entry; /* and a ceiling of a waiver */
 	bool at_least = str_eq(key->name, STR("at_least"));
+	const struct origin none = { 0 };
 
 	if (key->type == KEY_PART) {
-		put_part(o, key, entry, at, indent, keep);
+		put_named(p, key->name, key->part, value, key->origin ? at : &none, indent);
 	} else if (key->type == KEY_PARAMS) {
-		put_numbers(o, key->name, rule->params + PARAM_OWN, rule->param_count - PARAM_OWN);
+		put_numbers(p, key->name, rule->params + PARAM_OWN, rule->param_count - PARAM_OWN);
 	} else if (key->type == KEY_LIMIT) {
 		if (rule->at_least == at_least)
-			put_numbers(o, key->name, rule->params, PARAM_EXPLAINED);
+			put_numbers(p, key->name, rule->params, PARAM_EXPLAINED);
 	} else if (key->type == KEY_ADVICE) {
 		if (((const struct advice_list *)value)->count)
-			put_advice(o, key->name, value, keep);
+			put_advice(p, key->name, value);
 	} else if (key->type == KEY_NAMES) {
 		if (at->node) {
-			out_repeat(o, ' ', indent);
-			put_names(o, key->name, value, indent, keep);
+			out_repeat(p->o, ' ', indent);
+			put_names(p, key->name, value, indent);
 		}
 	} else if (key->type == KEY_RULES) {
-		out_fmt(o, "    %.*s: ", STR_ARG(key->name));
-		put_flow(o, *(const struct doc_node *const *)value);
-		out_char(o, '\n');
+		out_fmt(p->o, "    %.*s: ", STR_ARG(key->name));
+		put_flow(p, *(const struct doc_node *const *)value);
+		out_char(p->o, '\n');
 	} else {
 		return key->type == KEY_CEILING && waiver->at_least != at_least;
 	}
@@ -206,8 +219,8 @@ static bool put_block(struct out *o, const struct rule_key *key, const void *ent
 }
 
 /* The keys of an entry that were set; `at` says where, for keys without an origin of their own. */
-static void put_entry(struct out *o, const struct section *section, const void *entry,
-	const struct origin *at, int indent, struct arena *keep)
+static void put_entry(const struct printer *p, const struct section *section, const void *entry,
+	const struct origin *at, int indent)
 {
 	bool is_item = section->is_list; /* its first key stands behind a dash */
 
@@ -215,112 +228,93 @@ static void put_entry(struct out *o, const struct section *section, const void *
 		const struct rule_key *key = &section->keys[i];
 		const struct origin *own = key_origin(key, entry), *from = own ? own : at;
 
-		if (put_block(o, key, entry, from, indent, keep))
+		if (put_block(p, key, entry, from, indent))
 			continue;
-		struct str text = key_text(key, entry, keep);
+		struct str text = key_text(p, key, entry);
 		if (!from->node || !text.p)
 			continue;
-		out_repeat(o, ' ', is_item ? indent - 2 : indent);
-		out_z(o, is_item ? "- " : "");
+		out_repeat(p->o, ' ', is_item ? indent - 2 : indent);
+		out_z(p->o, is_item ? "- " : "");
 		is_item = false;
-		put_text(o, key->name, text, from, indent);
+		put_text(p, key->name, text, from, indent);
 	}
-}
-
-/* What stands above the rules. */
-static void put_head(const struct ruleset *set, struct arena *keep, struct out *o)
-{
-	const struct origin none = { 0 };
-
-	put_entry(o, &head_section, set, &none, 0, keep);
-	out_z(o, set->set_count ? "sets:\n" : "");
-	for (ptrdiff_t i = 0; i < set->set_count; i++) {
-		out_z(o, "  ");
-		put_names(o, set->sets[i].name, &set->sets[i].names, 2, keep);
-	}
-	out_z(o, set->group_count ? "groups:\n" : "");
-	for (ptrdiff_t i = 0; i < set->group_count; i++) {
-		const struct rule_group *g = &set->groups[i];
-		bool has_keys = g->severity_origin.node || g->needs.origin.node;
-
-		out_fmt(o, "  %.*s:%s", STR_ARG(g->name), has_keys ? "" : " {}");
-		put_origin(o, &g->origin, 3 + g->name.len);
-		put_entry(o, &group_section, g, &g->origin, 4, keep);
-	}
-}
-
-static void put_rule(const struct rule *r, struct arena *keep, struct out *o)
-{
-	out_fmt(o, "  %.*s:", STR_ARG(r->name));
-	put_origin(o, &r->origin, 3 + r->name.len);
-	put_entry(o, &rule_section, r, &r->origin, 4, keep);
 }
 
 void rules_print_rule(
 	const struct ruleset *set, const struct rule *rule, struct arena *keep, struct out *o)
 {
-	bool is_any = false;
+	const struct printer p = { o, keep, true };
 
 	out_fmt(o, "# %.*s of %.*s, resolved: every value and where it was set\n",
 		STR_ARG(rule->name), STR_ARG(set->name));
-	if (rule->gate_count) {
-		out_z(o, "# needs these gates:");
-		for (ptrdiff_t i = 0; i < rule->gate_count; i++)
-			out_fmt(o, " %.*s", STR_ARG(rule->gates[i]->name));
-		out_char(o, '\n');
-	}
+	for (ptrdiff_t i = 0; i < rule->gate_count; i++)
+		out_fmt(o, "%s %.*s%s",
+			i ? "" : "# needs these gates:", STR_ARG(rule->gates[i]->name),
+			i + 1 < rule->gate_count ? "" : "\n");
 	for (int i = 0; i < MATTERS; i++) {
-		const struct rule_param *p =
+		const struct rule_param *m =
 			rule->matters[i].text.p ? &rule->matters[i] : &set->matters[i];
 		struct str line = arena_fmt(keep, "# matters.%.*s: %.*s",
-			STR_ARG(set->matters[i].name), STR_ARG(p->text));
+			STR_ARG(set->matters[i].name), STR_ARG(m->text));
 
 		out_str(o, line);
-		put_origin(o, &p->origin, line.len);
+		put_origin(&p, &m->origin, line.len);
 	}
 	out_z(o, "rules:\n");
-	put_rule(rule, keep, o);
-	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
-		out_z(o, is_any ? "" : "\nwaivers:\n");
-		is_any = true;
-		put_entry(o, &waiver_section, rule->waivers[i], &rule->waivers[i]->origin, 4, keep);
+	put_named(&p, rule->name, &rule_section, rule, &rule->origin, 2);
+	out_z(o, rule->waiver_count ? "\nwaivers:\n" : "");
+	for (ptrdiff_t i = 0; i < rule->waiver_count; i++)
+		put_entry(&p, &waiver_section, rule->waivers[i], &rule->waivers[i]->origin, 4);
+}
+
+static void put_set(const struct printer *p, const struct ruleset *set)
+{
+	const struct origin none = { 0 };
+
+	put_entry(p, &head_section, set, &none, 0);
+	out_z(p->o, set->set_count ? "sets:\n" : "");
+	for (ptrdiff_t i = 0; i < set->set_count; i++) {
+		out_z(p->o, "  ");
+		put_names(p, set->sets[i].name, &set->sets[i].names, 2);
 	}
+	out_z(p->o, set->group_count ? "groups:\n" : "");
+	for (ptrdiff_t i = 0; i < set->group_count; i++)
+		put_named(p, set->groups[i].name, &group_section, &set->groups[i],
+			&set->groups[i].origin, 2);
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		out_z(p->o, i ? "\n" : "rules:\n");
+		put_named(p, set->items[i]->name, &rule_section, set->items[i],
+			&set->items[i]->origin, 2);
+	}
+	out_z(p->o, set->costs.count ? "\ncosts:\n" : "");
+	for (ptrdiff_t i = 0; i < set->costs.count; i++)
+		put_named(p, set->costs.items[i].name, &cost_section, &set->costs.items[i],
+			&set->costs.items[i].origin, 2);
+	out_z(p->o, set->waiver_count ? "\nwaivers:\n" : "");
+	for (ptrdiff_t i = 0; i < set->waiver_count; i++)
+		put_entry(p, &waiver_section, set->waivers[i], &set->waivers[i]->origin, 4);
+	out_z(p->o, set->tuning_count ? "\nprofiles:\n" : "");
+	for (ptrdiff_t i = 0; i < set->tuning_count; i++)
+		put_entry(p, &profile_section, &set->tunings[i], &set->tunings[i].origin, 4);
 }
 
 void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
 {
+	const struct printer p = { o, keep, true };
+
 	out_fmt(o, "# %.*s, resolved: every value and where it was set\nversion: 1\n",
 		STR_ARG(set->name));
-	put_head(set, keep, o);
-	out_z(o, "rules:\n");
-	for (ptrdiff_t i = 0; i < set->count; i++) {
-		out_z(o, i ? "\n" : "");
-		put_rule(set->items[i], keep, o);
-	}
-	out_z(o, set->costs.count ? "\ncosts:\n" : "");
-	for (ptrdiff_t i = 0; i < set->costs.count; i++) {
-		const struct op_cost *cost = &set->costs.items[i];
-		out_z(o, "  ");
-		put_quoted(o, cost->name);
-		out_z(o, ":\n");
-		put_entry(o, &cost_section, cost, &cost->origin, 4, keep);
-	}
-	out_z(o, set->waiver_count ? "\nwaivers:\n" : "");
-	for (ptrdiff_t i = 0; i < set->waiver_count; i++)
-		put_entry(o, &waiver_section, set->waivers[i], &set->waivers[i]->origin, 4, keep);
-	out_z(o, set->tuning_count ? "\nprofiles:\n" : "");
-	for (ptrdiff_t i = 0; i < set->tuning_count; i++)
-		put_entry(o, &profile_section, &set->tunings[i], &set->tunings[i].origin, 4, keep);
+	put_set(&p, set);
+	out_z(o, set->notice_count ? "\nnotifications:\n" : "");
+	for (ptrdiff_t i = 0; i < set->notice_count; i++)
+		put_named(&p, set->notices[i].name, &notice_section, &set->notices[i],
+			&set->notices[i].origin, 2);
 }
 
-/* Apart from the rules: who is told changes no verdict. */
-void rules_print_notices(const struct ruleset *set, struct arena *keep, struct out *o)
+struct str rules_identity(const struct ruleset *set, struct arena *keep)
 {
-	out_z(o, set->notice_count ? "\nnotifications:\n" : "");
-	for (ptrdiff_t i = 0; i < set->notice_count; i++) {
-		const struct notice *n = &set->notices[i];
-		out_fmt(o, "  %.*s:", STR_ARG(n->name));
-		put_origin(o, &n->origin, 3 + n->name.len);
-		put_entry(o, &notice_section, n, &n->origin, 4, keep);
-	}
+	const struct printer p = { out_memory(keep), keep, false };
+
+	put_set(&p, set);
+	return out_text(p.o);
 }

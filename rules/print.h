@@ -1,7 +1,5 @@
 /*
  * The rule file as it was understood: resolved, every value with its origin, itself a valid file.
- *
- * This text is also the judge's identity: facts are compared only when it is the same.
  */
 #ifndef RULES_PRINT_H
 #define RULES_PRINT_H
@@ -10,10 +8,10 @@
 #include "rules/ruleset.h"
 
 void rules_print(const struct ruleset *set, struct arena *keep, struct out *o);
+/* What judges, without origins and whom it tells: facts are compared only when it is the same. */
+struct str rules_identity(const struct ruleset *set, struct arena *keep);
 /* One rule of it alone, with what applies to it: gates, what matters, waivers. */
 void rules_print_rule(
 	const struct ruleset *set, const struct rule *rule, struct arena *keep, struct out *o);
-/* Whom it tells, which changes no verdict and is no part of the identity. */
-void rules_print_notices(const struct ruleset *set, struct arena *keep, struct out *o);
 
 #endif

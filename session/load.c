@@ -121,9 +121,7 @@ struct str judge_identity(
 	const struct ruleset *rules, const struct read_settings *read, struct arena *keep)
 {
 	struct sha256 h = sha256_new();
-	struct out *o = out_memory(keep);
-	rules_print(rules, keep, o);
-	sha256_field(&h, out_text(o));
+	sha256_field(&h, rules_identity(rules, keep));
 	sha256_field(&h, read->hardware);
 	for (ptrdiff_t i = 0; i < read->source_roots.count; i++)
 		sha256_field(&h, read->source_roots.items[i]);

@@ -19,6 +19,7 @@
 #include "base/input.h"
 #include "base/out.h"
 #include "rules/compile.h"
+#include "rules/print.h"
 
 static struct arena keep;
 static struct diag err;
@@ -57,6 +58,27 @@ static const struct rule *parse(const char *yaml)
 	if (!ruleset_parse(engine, STR("t.yaml"), str_from(yaml), &keep, &set, &err))
 		fail_msg("%s", err.text);
 	return set.items[set.count - 1];
+}
+
+static struct str identity(const char *yaml)
+{
+	parse(yaml);
+	return rules_identity(&set, &keep);
+}
+
+/* A comment and another order of lines judge alike; another limit does not. */
+static void identity_is_what_judges(void **state)
+{
+	struct str was = identity("version: 1\nmatters: { warn: 2% }\nrules:\n"
+				  "  r: { from: ops, value: p50_s, at_most: 1 ms }\n");
+	struct str moved = identity("version: 1\n# ours\nrules:\n  r:\n    from: ops\n"
+				    "    at_most: 1 ms\n    value: p50_s\nmatters: { warn: 2% }\n");
+	struct str other = identity("version: 1\nmatters: { warn: 2% }\nrules:\n"
+				    "  r: { from: ops, value: p50_s, at_most: 2 ms }\n");
+
+	(void)state;
+	assert_true(str_eq(was, moved));
+	assert_false(str_eq(was, other));
 }
 
 static void refused(const char *yaml, const char *error)
@@ -1776,6 +1798,7 @@ int main(void)
 {
 	home = open(".", O_RDONLY);
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(identity_is_what_judges, fresh),
 		cmocka_unit_test_setup(refuses_the_document, fresh),
 		cmocka_unit_test_setup(refuses_rules_and_keys, fresh),
 		cmocka_unit_test_setup(refuses_params, fresh),
