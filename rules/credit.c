@@ -28,13 +28,11 @@ enum { SUBJECTS = sizeof(subjects) / sizeof(subjects[0]) };
 
 static enum pool pool_of_kind(struct str kind)
 {
-	enum op_kind k = 0;
+	enum op_kind k = op_kind_find(kind);
 
-	while (k < KIND_COUNT && !str_eq(op_kind_name(k), kind))
-		k++;
 	if (k == KIND_UPDATE)
 		return POOL_UPDATE;
-	switch (k < KIND_COUNT ? op_kind_activity(k) : ACTIVITY_COMPUTE) {
+	switch (op_kind_activity(k)) {
 	case ACTIVITY_COMMS:
 		return POOL_COMMS;
 	case ACTIVITY_COPY:

@@ -29,11 +29,11 @@ bool mistake_note(struct mistakes *m, struct arena *keep, const struct diag *err
 {
 	struct str text = str_from(err->text);
 
-	for (ptrdiff_t i = 0; m && i < m->count; i++)
-		if (str_eq(m->items[i].note.text, text))
-			return false;
 	if (!m)
 		return false;
+	for (ptrdiff_t i = 0; i < m->count; i++)
+		if (str_eq(m->items[i].note.text, text))
+			return false;
 	struct rule_mistake new = { { err->id, arena_str(keep, text) }, err->place, m->count };
 	*arena_push(keep, m->items, m->count, m->cap) = new;
 	return false;
