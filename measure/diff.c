@@ -120,15 +120,15 @@ struct match_list {
 	ptrdiff_t count;
 };
 
-/* Both are sorted by key.  With `rescale` a base op is taken to run as often as in the head. */
+/* Both are sorted by key. */
 static struct matches match_groups(
-	struct groups *base, const struct groups *head, bool rescale, struct arena *keep)
+	const struct groups *base, const struct groups *head, struct arena *keep)
 {
 	struct matches all = { arena_make(keep, struct match, base->count + head->count + 1), 0 };
 	ptrdiff_t i = 0, k = 0;
 
 	while (i < base->count || k < head->count) {
-		struct group *b = i < base->count ? &base->items[i] : NULL;
+		const struct group *b = i < base->count ? &base->items[i] : NULL;
 		const struct group *h = k < head->count ? &head->items[k] : NULL;
 		int order = !b ? 1 : !h ? -1 : str_cmp(b->key, h->key);
 		struct match *m = &all.items[all.count++];
@@ -136,13 +136,10 @@ static struct matches match_groups(
 		k += order >= 0;
 		m->base = order <= 0 ? b : NULL;
 		m->head = order >= 0 ? h : NULL;
-		if (order) {
+		if (order)
 			m->change = order < 0 ? CHANGE_GONE : CHANGE_NEW;
-			continue;
-		}
-		if (rescale && b->count > 0 && h->count > 0)
-			b->step_s *= h->count / b->count;
-		m->change = change_of(b, h);
+		else
+			m->change = change_of(b, h);
 	}
 	return all;
 }
@@ -638,11 +635,10 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 	struct op_diff *ret)
 {
 	struct groups b = group_ops(base, keep), h = group_ops(head, keep);
-	bool window = is_window(base) || is_window(head);
-	struct matches all = match_groups(&b, &h, window, keep);
+	struct matches all = match_groups(&b, &h, keep);
 
 	*ret = (struct op_diff){ .is_planned = is_planned(head),
-		.is_window = window,
+		.is_window = is_window(base) || is_window(head),
 		.base_step_s = table_count(base, run) ? table_rows(base, run)->step_time_s : NAN,
 		.head_step_s = table_count(head, run) ? table_rows(head, run)->step_time_s : NAN };
 	find_splits(&all, keep);

@@ -55,7 +55,7 @@ struct diff_kind {
 
 struct op_diff {
 	bool is_planned;
-	bool is_window; /* one of them: the base's ops are taken as often as the head's */
+	bool is_window; /* one of them: times are of whole captures, which may hold unlike work */
 	struct changes_row *items; /* by lost_s, the largest loss first; then by key */
 	ptrdiff_t count;
 	double base_step_s, head_step_s;

@@ -314,19 +314,40 @@ static void test_nothing(void **state)
 	assert_true(isnan(d.base_step_s) && d.lost_s == 0);
 }
 
-/* Without steps a capture of half the time holds half the work, and that is no gain. */
+/* Without steps each side's times are what its own capture holds, whichever comes first. */
 static void test_windows(void **state)
 {
+	static const char *const runs[] = {
+		"run steps_source=window\n" OP("half", "2e-3", "100") "\n" OP("many", "7e-6", "1"),
+		"run steps_source=window\n" OP("half", "2e-3", "50") "\n" OP("many", "9e-6", "129")
+	};
+	struct changes_row there[2];
+
 	(void)state;
-	diff("run steps_source=window\n" OP("same", "2e-3", "100") "\n" OP("slow", "1e-3", "30"),
-		"run steps_source=window\n" OP("same", "2e-3", "50") "\n" OP(
-			"slow", "1.5e-3", "15"));
+	diff(runs[0], runs[1]);
 	assert_true(d.is_window);
-	assert_int_equal(d.counts[CHANGE_SAME], 1);
-	assert_int_equal(d.count, 1);
-	assert_str(d.items[0].change, "slower");
-	assert_true(fabs(d.items[0].lost_s - 7.5e-3) < 1e-15);
-	assert_true(d.items[0].base_per_step == 30 && d.items[0].head_per_step == 15);
+	assert_int_equal(d.count, 2);
+	there[0] = d.items[0];
+	there[1] = d.items[1];
+	assert_str(there[0].key, "many");
+	assert_true(fabs(there[0].base_s - 7e-6) < 1e-15);
+	assert_true(fabs(there[0].head_s - 129 * 9e-6) < 1e-15);
+	assert_true(there[0].base_per_step == 1 && there[0].head_per_step == 129);
+	assert_true(fabs(d.base_ops_s - 0.200007) < 1e-12);
+	assert_true(fabs(d.head_ops_s - 0.101161) < 1e-12);
+
+	base = head = (struct tables){ 0 };
+	diff(runs[1], runs[0]);
+	assert_true(fabs(d.base_ops_s - 0.101161) < 1e-12);
+	assert_true(fabs(d.head_ops_s - 0.200007) < 1e-12);
+	assert_int_equal(d.count, 2);
+	for (int i = 0; i < 2; i++) { /* the largest loss was the largest gain */
+		const struct changes_row *back = &d.items[1 - i];
+		assert_true(str_eq(back->key, there[i].key));
+		assert_true(back->base_s == there[i].head_s && back->head_s == there[i].base_s);
+		assert_true(back->lost_s == -there[i].lost_s);
+		assert_true(back->base_per_step == there[i].head_per_step);
+	}
 }
 
 /* An op of which only the shape changed is neither lost nor won. */
