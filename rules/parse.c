@@ -410,7 +410,7 @@ static const struct rule_key rule_keys[] = {
 		"how large the value may be: the failure's limit, or { warn, fail }",
 		TUNED(limit_origin)),
 	RULE_KEY("at_least", KEY_LIMIT, struct rule, name, "how small the value may be",
-		TUNED(limit_origin), .instead = "at_most"),
+		TUNED(limit_origin), .at_least = true, .instead = "at_most"),
 	KEY(assert, KEY_SQL, "instead of value and limit: what a subject must fulfil",
 		.instead = "value"),
 	KEY(can_fail, KEY_SQL, "which subjects can fail; others only warn"),

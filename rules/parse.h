@@ -51,6 +51,7 @@ struct rule_key {
 	struct str meaning;
 	bool required;
 	bool tuned;		 /* needs no new expression: profiles: may change it */
+	bool at_least;		 /* KEY_LIMIT and KEY_CEILING: a lower one */
 	const char *instead;	 /* the key that this one stands for: an entry has not both */
 	const struct str *words; /* KEY_WORD */
 	int word_count;

@@ -190,7 +190,6 @@ static bool put_block(const struct printer *p, const struct rule_key *key, const
 	const void *value = (const char *)entry + key->value;
 	const struct rule *rule = entry;     /* limits and parameters are of rules alone, */
 	const struct waiver *waiver = entry; /* and a ceiling of a waiver */
-	bool at_least = str_eq(key->name, STR("at_least"));
 	const struct origin none = { 0 };
 
 	if (key->type == KEY_PART) {
@@ -198,7 +197,7 @@ static bool put_block(const struct printer *p, const struct rule_key *key, const
 	} else if (key->type == KEY_PARAMS) {
 		put_numbers(p, key->name, rule->params + PARAM_OWN, rule->param_count - PARAM_OWN);
 	} else if (key->type == KEY_LIMIT) {
-		if (rule->at_least == at_least)
+		if (rule->at_least == key->at_least)
 			put_numbers(p, key->name, rule->params, PARAM_EXPLAINED);
 	} else if (key->type == KEY_ADVICE) {
 		if (((const struct advice_list *)value)->count)
@@ -213,7 +212,7 @@ static bool put_block(const struct printer *p, const struct rule_key *key, const
 		put_flow(p, *(const struct doc_node *const *)value);
 		out_char(p->o, '\n');
 	} else {
-		return key->type == KEY_CEILING && waiver->at_least != at_least;
+		return key->type == KEY_CEILING && waiver->at_least != key->at_least;
 	}
 	return true;
 }

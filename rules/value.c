@@ -332,13 +332,13 @@ static bool set_limit(const struct value_at *v, void *to)
 	const struct rule_key *key = v->key;
 	struct rule *rule = v->entry;
 	const struct doc_node *node = v->node, *warn = NULL, *fail_at;
-	bool at_least = str_eq(key->name, STR("at_least")), ok = true;
+	bool ok = true;
 
 	if (node->kind == DOC_LIST)
 		return fail(v, DIAG_RULE_SCHEMA, " is a number, or { warn: 3%%, fail: 8%% }");
-	if (at_least != rule->at_least)
+	if (key->at_least != rule->at_least)
 		limits_clear(rule); /* those of the other direction */
-	rule->at_least = at_least;
+	rule->at_least = key->at_least;
 	if (node->kind == DOC_SCALAR) {
 		ok = limit_set(v->r, rule, PARAM_FAIL, node);
 	} else {
@@ -376,9 +376,7 @@ static bool set_number(const struct value_at *v, void *to)
 
 static bool set_ceiling(const struct value_at *v, void *to)
 {
-	struct waiver *w = v->entry;
-
-	w->at_least = str_eq(v->key->name, STR("at_least"));
+	((struct waiver *)v->entry)->at_least = v->key->at_least;
 	return read_number(v, to);
 }
 

@@ -15,7 +15,7 @@ static const struct rule_key waiver_keys[] = {
 	RULE_KEY("at_most", KEY_CEILING, struct waiver, limit,
 		"how large the value may be for the waiver to hold"),
 	RULE_KEY("at_least", KEY_CEILING, struct waiver, limit, "how small it may be",
-		.instead = "at_most"),
+		.at_least = true, .instead = "at_most"),
 	KEY(owner, KEY_TEXT, "who accepted it", .required = true),
 	KEY(reason, KEY_TEXT, "why", .required = true),
 	KEY(issue, KEY_SCALAR, "where it is tracked"),
