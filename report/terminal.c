@@ -419,7 +419,8 @@ static void put_screen(struct page *p, const struct report *r, const struct repo
 			break;
 		out_str(head.out, out_text(finding.out));
 	}
-	put_left_out(&head, r, groups + shown, count - shown);
+	if (shown < count)
+		put_left_out(&head, r, groups + shown, count - shown);
 	out_str(p->out, out_text(head.out));
 	out_str(p->out, out_text(tail.out));
 }
