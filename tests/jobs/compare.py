@@ -38,12 +38,14 @@ class Rooflint:
     def __init__(self, program, capture):
         self.program, self.capture = program, capture
 
-    def findings(self):
+    def judged(self):
+        """The findings, and the results of the rules."""
         with tempfile.NamedTemporaryFile(suffix=".json") as report:
             subprocess.run([self.program, "check", "-q", "--json", report.name, "--hardware",
                             os.path.join(HERE, "host.yaml"), self.capture],
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-            return json.load(open(report.name, encoding="utf-8"))["reports"][0]["findings"]
+            said = json.load(open(report.name, encoding="utf-8"))["reports"][0]
+            return said["findings"], said["results"]
 
     def rows(self, sql, *options):
         out = subprocess.run([self.program, "query", "--format", "json", *options, self.capture,
@@ -235,7 +237,7 @@ def check_phases(name, truth, ask):
         want = sum(end - begin for begin, end in clock["checkpoint"][:-1]) * 1e-6
         yield "checkpoint", seen, want, close(seen, want, 0.03)
         # One that comes in some steps is named, with how many and what an average step pays.
-        told = [f["message"] for f in ask.findings() if f["rule"] == "idle"]
+        told = [f["message"] for f in ask.judged()[0] if f["rule"] == "idle"]
         m = re.search(r"writes a checkpoint .*: ([0-9.]+) ms in (\d+) of (\d+) steps, ([0-9.]+) ms a "
                       "step on average", told[0] if told else "")
         each, hit, of, mean = (float(x) for x in m.groups()) if m else (0, 0, 1, 0)
@@ -246,13 +248,23 @@ def check_phases(name, truth, ask):
         yield "of an average step", mean * 1e-3, want / of, close(mean * 1e-3, want / of, 0.03)
 
 
-def check_costs(_name, _truth, ask):
+def check_costs(name, _truth, ask):
     """No finding, and no place of one, costs more than the whole."""
     [run] = ask.rows("select step_mean_s from run")
-    for f in ask.findings():
+    findings, results = ask.judged()
+    for r in results:
+        if r["name"] == "step-roofline" and r["value"] is not None:
+            yield "unexplained", r["value"], 0, r["value"] >= 0
+    for f in findings:
         gain = f.get("gain_s")
         if gain:
             yield "cost of " + f["rule"], gain, run["step_mean_s"], gain <= run["step_mean_s"]
+        if f["rule"] == "recompiles":  # the steps that it disturbs are not among those judged
+            yield "recompiles outside the steps", f["of_window"], True, f["of_window"]
+        if f["rule"] == "f32-matmul" and name == "moe":  # its all-to-alls wait for experts
+            [row] = ask.rows("select total(p50_s * rate) as most from families "
+                             "where kind in ('matmul', 'convolution')")
+            yield "narrower matmuls", f["claimed_s"], row["most"], f["claimed_s"] <= row["most"]
     # Ops that run side by side take more than a step together, and none of them does.
     for table, share in (("families", "max(time_share)"), ("collectives", "total(exposed_share)"),
                          ("transfers", "total(step_share)")):
