@@ -188,12 +188,16 @@ static struct str nearest_prefix(struct str word, const struct str *candidates, 
 	return best;
 }
 
+enum { PLURAL_LEAST = 5 }; /* of a shorter word too little is left without its last letter */
+
 struct str did_you_mean(
 	struct arena *keep, struct str word, const struct str *candidates, ptrdiff_t count)
 {
 	struct str near = text_nearest(word, candidates, count);
 	if (!near.p)
 		near = nearest_prefix(word, candidates, count);
+	if (!near.p && word.len >= PLURAL_LEAST) /* "family" for families */
+		near = nearest_prefix(str_head(word, word.len - 1), candidates, count);
 	return near.p ? arena_fmt(keep, "; did you mean '%.*s'?", STR_ARG(near)) : STR("");
 }
 

@@ -104,12 +104,12 @@ static enum status init_run(struct context *c, const void *settings, const struc
 	struct ruleset rules;
 	struct limits limits;
 	struct diag err;
-	if (s->ci)
-		return init_ci(c, s->ci, s->from.count ? s->from.items[0] : (struct str){ 0 });
 	for (ptrdiff_t i = 0; i < args->count; i++)
 		*arena_push(c->keep, runs.items, runs.count, runs.cap) = args->items[i];
-	if (!s->from.count) {
-		diag_set(&err, DIAG_USAGE, "init needs --from: good runs, or the reports of them");
+	if (s->ci)
+		return init_ci(c, s->ci, runs.count ? runs.items[0] : (struct str){ 0 });
+	if (!runs.count) {
+		diag_set(&err, DIAG_USAGE, "init needs good runs, or the reports of them");
 		return misused(&err);
 	}
 	if (!load_judge(load_engine(c, &err), &rule, &s->read, task_cpus(), c->keep, &rules,
@@ -134,10 +134,10 @@ static enum status init_run(struct context *c, const void *settings, const struc
 
 static const struct option init_options[] = {
 	{ "from", 0, OPTION_LIST, offsetof(struct init_settings, from), "RUN",
-		"a good run, as a profile or as the report of it; may be repeated, and more runs "
-		"may follow as arguments" },
+		"a good run, as a profile or as the report of it; may be repeated, and is the same "
+		"as an argument" },
 	{ "ci", 0, OPTION_WORD, offsetof(struct init_settings, ci), CI_WORDS,
-		"instead of rules, a pipeline of that system that judges the profile --from" },
+		"instead of rules, a pipeline of that system that judges the run" },
 	READ_OPTIONS(struct init_settings),
 	{ 0 },
 };

@@ -42,4 +42,4 @@ static bool read_cost(
 
 const struct section cost_section = { "a cost", "{ flops: 2 * elements(0), bytes: bytes(0) }",
 	"a map from names of custom calls to formulas", cost_keys,
-	sizeof(cost_keys) / sizeof(cost_keys[0]), false, read_cost };
+	sizeof(cost_keys) / sizeof(cost_keys[0]), false, read_cost, NULL };

@@ -69,7 +69,7 @@ static bool read_notice(
 const struct section notice_section = { "a notification",
 	"{ kind: slack, url_from: ROOFLINT_SLACK_URL }",
 	"a map from names to targets: team-chat: { kind: slack, url_from: ROOFLINT_SLACK_URL }",
-	notice_keys, sizeof(notice_keys) / sizeof(notice_keys[0]), false, read_notice };
+	notice_keys, sizeof(notice_keys) / sizeof(notice_keys[0]), false, read_notice, NULL };
 
 /* ---- on the command line --------------------------------------------------------------------- */
 

@@ -134,12 +134,36 @@ bool entry_read(const struct rule_reader *r, const struct section *section, stru
 		.meaning = STR_INIT(says)                                                          \
 	}
 
+/* As of limits; where it stands elsewhere, what is worth a failure is worth a warning. */
+static bool matters_agree(const struct rule_reader *r, const struct doc_node *map,
+	const struct rule_param *own, enum matter warn, enum matter failure)
+{
+	const struct doc_node *node = doc_get(map, STR("warn"));
+	const struct rule_param *fail_at =
+		own[failure].text.p ? &own[failure] : &r->set->matters[failure];
+
+	return !node || !(own[warn].value > fail_at->value) ||
+	       node_fail(r, node, DIAG_RULE_SCHEMA,
+		       "warn %.*s lies beyond fail %.*s: it could never warn",
+		       STR_ARG(own[warn].text), STR_ARG(fail_at->text));
+}
+
+static bool check_memory(const struct rule_reader *r, const struct doc_node *map, void *entry)
+{
+	return matters_agree(r, map, entry, MATTER_MEMORY_WARN, MATTER_MEMORY_FAIL);
+}
+
+static bool check_matters(const struct rule_reader *r, const struct doc_node *map, void *entry)
+{
+	return matters_agree(r, map, entry, MATTER_WARN, MATTER_FAIL);
+}
+
 static const struct rule_key memory_keys[] = {
 	MATTER("warn", MATTER_MEMORY_WARN, "less than this of the capacity passes"),
 	MATTER("fail", MATTER_MEMORY_FAIL, "beyond the failure limit, so much fails"),
 };
 static const struct section memory_section = { "memory", "{ warn: 5%, fail: 10% }", "", memory_keys,
-	sizeof(memory_keys) / sizeof(memory_keys[0]), false, NULL };
+	sizeof(memory_keys) / sizeof(memory_keys[0]), false, NULL, check_memory };
 
 static const struct rule_key matters_keys[] = {
 	MATTER("warn", MATTER_WARN, "findings that together cost less pass"),
@@ -152,7 +176,8 @@ static const struct rule_key matters_keys[] = {
 };
 
 static const struct section matters_section = { "matters", "{ warn: 1%, fail: 2%, together: 10% }",
-	"", matters_keys, sizeof(matters_keys) / sizeof(matters_keys[0]), false, NULL };
+	"", matters_keys, sizeof(matters_keys) / sizeof(matters_keys[0]), false, NULL,
+	check_matters };
 
 static const struct rule_key noise_keys[] = {
 	RULE_KEY("assumed", KEY_SHARE, struct ruleset, noise_assumed,
@@ -161,13 +186,12 @@ static const struct rule_key noise_keys[] = {
 		"how many degrees of freedom the assumption counts"),
 };
 
-static bool check_noise(
-	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *map)
+static bool check_noise(const struct rule_reader *r, const struct doc_node *map, void *entry)
 {
 	const struct rule_param *sd = &r->set->noise_assumed, *worth = &r->set->noise_worth;
 
-	(void)name;
 	(void)map;
+	(void)entry;
 	/* Runs that differ by half of a step are no baselines; a hundred drown any of them. */
 	if (sd->text.p && !(sd->unit == UNIT_RATIO && sd->value > 0 && sd->value <= 0.5))
 		return node_fail(r, sd->origin.node, DIAG_RULE_SCHEMA,
@@ -181,7 +205,7 @@ static bool check_noise(
 }
 
 static const struct section noise_section = { "noise", "{ assumed: 1%, worth: 4 }", "", noise_keys,
-	sizeof(noise_keys) / sizeof(noise_keys[0]), false, check_noise };
+	sizeof(noise_keys) / sizeof(noise_keys[0]), false, NULL, check_noise };
 
 static const struct rule_key head_keys[] = {
 	RULE_KEY("matters", KEY_PART, struct ruleset, matters,
@@ -194,7 +218,7 @@ static const struct rule_key head_keys[] = {
 		"glob of the annotation or program that is the step"),
 };
 const struct section head_section = { "", "", "", head_keys,
-	sizeof(head_keys) / sizeof(head_keys[0]), false, NULL };
+	sizeof(head_keys) / sizeof(head_keys[0]), false, NULL, NULL };
 
 /* ---- the document ------------------------------------------------------------------------- */
 
@@ -254,17 +278,14 @@ bool document_check(const struct rule_reader *r, const struct doc_node **extends
 	if (!is_known)
 		return false;
 	if (!version)
-		return node_fail(r, root, DIAG_RULE_SCHEMA, "a rule file begins with 'version: 1'");
-	if (version->quoted)
-		return node_fail(r, version, DIAG_RULE_SCHEMA,
+		node_fail(r, root, DIAG_RULE_SCHEMA, "a rule file begins with 'version: 1'");
+	else if (version->quoted)
+		node_fail(r, version, DIAG_RULE_SCHEMA,
 			"version is a number: write it without quotes");
-	if (version->kind != DOC_SCALAR || !str_eq(version->text, STR("1")))
+	else if (version->kind != DOC_SCALAR || !str_eq(version->text, STR("1")))
 		return node_fail(r, version, DIAG_RULE_SCHEMA,
 			"this rooflint reads rule files of version 1");
 	*extends = doc_get(root, STR("extends"));
-	if (*extends && ((*extends)->kind != DOC_SCALAR || !(*extends)->text.len))
-		return node_fail(r, *extends, DIAG_RULE_SCHEMA,
-			"extends takes one name: a built-in rule set or a file");
 	return true;
 }
 
@@ -348,7 +369,7 @@ static bool read_group(
 
 const struct section group_section = { "a group", "{ severity: warn }",
 	"a map from groups to what their rules have in common: memory: { severity: warn }",
-	group_keys, sizeof(group_keys) / sizeof(group_keys[0]), false, read_group };
+	group_keys, sizeof(group_keys) / sizeof(group_keys[0]), false, read_group, NULL };
 
 static const struct rule_key set_keys[] = {
 	RULE_KEY("names", KEY_NAMES, struct rule_set, names, "gates and other sets"),
@@ -371,7 +392,7 @@ static bool read_set(
 
 const struct section set_section = { "a set", "[data-quality, steps-recorded]",
 	"a map from names to gates: timed: [data-quality, steps-recorded]", NULL, 0, false,
-	read_set };
+	read_set, NULL };
 
 /* ---- rules -------------------------------------------------------------------------------- */
 
@@ -388,14 +409,14 @@ static const struct rule_key place_keys[] = {
 };
 static const struct section places_section = { "places",
 	"{ from: families, where: kind = 'copy', value: time_share }", "", place_keys,
-	sizeof(place_keys) / sizeof(place_keys[0]), false, NULL };
+	sizeof(place_keys) / sizeof(place_keys[0]), false, NULL, NULL };
 
 static const struct rule_key advice_keys[] = {
 	RULE_KEY("when", KEY_SQL, struct advice_item, when, "for which subjects; without it all"),
 	RULE_KEY("do", KEY_TEXT, struct advice_item, text, "what it says", .required = true),
 };
 const struct section advice_section = { "an advice", "{ when: CONDITION, do: \"...\" }", "",
-	advice_keys, sizeof(advice_keys) / sizeof(advice_keys[0]), true, NULL };
+	advice_keys, sizeof(advice_keys) / sizeof(advice_keys[0]), true, NULL, NULL };
 
 /* In the order in which `rules show` prints them. */
 static const struct rule_key rule_keys[] = {
@@ -483,6 +504,9 @@ static bool read_rule(
 	if (!rule && r->set->count >= RULES_MAX)
 		return node_fail(r, name, DIAG_LIMIT, "more than %d rules", RULES_MAX);
 	rule = rule ? rule : new_rule(r, name);
+	if (doc_get(map, STR("value")) &&
+		doc_get(map, rule->at_least ? STR("at_most") : STR("at_least")))
+		limits_clear(rule); /* another value may have the other direction */
 	const struct doc_node *places = doc_get(map, STR("places"));
 	if (places) /* anew, not key by key */
 		rule->places = (struct rule_places){ 0 };
@@ -509,7 +533,7 @@ static bool read_rule(
 
 const struct section rule_section = { "a rule", "{ severity: off }",
 	"a map from names to rules: my-rule: { from: ..., value: ..., at_most: ... }", rule_keys,
-	sizeof(rule_keys) / sizeof(rule_keys[0]), false, read_rule };
+	sizeof(rule_keys) / sizeof(rule_keys[0]), false, read_rule, NULL };
 
 bool rule_is_from(const struct rule *rule, struct str file)
 {

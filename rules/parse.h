@@ -72,12 +72,11 @@ struct section {
 	const struct rule_key *keys;
 	int count;
 	bool is_list;
-	/*
-	 * One entry; `name` is its key, or of a list the entry itself.  Of a part (KEY_PART) what
-	 * is left to check when its keys are read, or NULL.
-	 */
+	/* One entry; `name` is its key, or of a list the entry itself. */
 	bool (*read)(const struct rule_reader *r, const struct doc_node *name,
 		const struct doc_node *value);
+	/* Of a part (KEY_PART) what is left to check when its keys are read, or NULL. */
+	bool (*agree)(const struct rule_reader *r, const struct doc_node *map, void *entry);
 };
 extern const struct section rule_section, waiver_section, profile_section, cost_section,
 	notice_section, group_section, set_section, advice_section;
@@ -92,7 +91,10 @@ struct document_key {
 extern const struct document_key document_keys[];
 extern const int document_key_count;
 
-/* The document's keys, its version and what it extends (NULL: nothing). */
+/*
+ * The document's keys, its version and what it extends (NULL: nothing).  False when the rest cannot
+ * be read; other mistakes are noted.
+ */
 bool document_check(const struct rule_reader *r, const struct doc_node **extends);
 /* Its sections into the set; mistakes are noted. */
 void document_read(const struct rule_reader *r);

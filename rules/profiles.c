@@ -32,7 +32,7 @@ static bool read_profile(
 const struct section profile_section = { "an entry of profiles",
 	"{ match: serve-*, rules: { copy-share: { severity: off } } }",
 	"a list: each begins with '- match: GLOB'", profile_keys,
-	sizeof(profile_keys) / sizeof(profile_keys[0]), true, read_profile };
+	sizeof(profile_keys) / sizeof(profile_keys[0]), true, read_profile, NULL };
 
 /* ---- applying ----------------------------------------------------------------------------- */
 

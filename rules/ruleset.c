@@ -97,6 +97,9 @@ static bool is_open(const struct loader *l, struct str file)
 static bool load_extended(
 	struct loader *l, const struct rule_reader *r, const struct doc_node *node)
 {
+	if (node->kind != DOC_SCALAR || !node->text.len)
+		return node_fail(r, node, DIAG_RULE_SCHEMA,
+			"extends takes one name: a built-in rule set or a file");
 	struct str file, text = find_builtin(l, node->text, &file);
 
 	if (text.p && !is_open(l, file))
@@ -167,10 +170,11 @@ static bool load_document(struct loader *l, const struct doc *doc, const struct 
 	if (extends && l->depth == EXTENDS_MAX)
 		return node_fail(&r, extends, DIAG_LIMIT, "more than %d files extend one another",
 			EXTENDS_MAX);
-	if (extends && !load_extended(l, &r, extends))
-		return false;
+	/* Without its base a file is read all the same, for what is wrong in itself. */
+	bool ok = !extends || load_extended(l, &r, extends);
+	l->set->mistakes->lacks_base |= !ok;
 	document_read(&r);
-	return true;
+	return ok;
 }
 
 /*
@@ -473,6 +477,22 @@ static bool check_group(const struct loader *l, struct rule *rule, const struct 
 		STR_ARG(words_joined(l->keep, known_groups, KNOWN_GROUPS, ", ")));
 }
 
+/* What is said of a group that no rule is of changes nothing. */
+static void check_group_is_used(const struct loader *l, const struct rule_group *group)
+{
+	struct str *names = arena_make(l->keep, struct str, l->set->count + 1);
+	struct rule_reader r = { l->set, group->origin.doc, l->keep, l->err };
+
+	for (ptrdiff_t i = 0; i < l->set->count; i++) {
+		names[i] = l->set->items[i]->group.text;
+		if (str_eq(names[i], group->name))
+			return;
+	}
+	node_fail(&r, group->origin.node, DIAG_RULE_NAME, "no rule is of the group '%.*s'%.*s",
+		STR_ARG(group->name),
+		STR_ARG(did_you_mean(l->keep, group->name, names, l->set->count)));
+}
+
 static bool finish(struct loader *l)
 {
 	struct mistakes *m = l->set->mistakes;
@@ -482,6 +502,8 @@ static bool finish(struct loader *l)
 
 		check_group(l, rule, group_named(l->set, rule->group.text));
 	}
+	for (ptrdiff_t i = 0; i < l->set->group_count; i++)
+		check_group_is_used(l, &l->set->groups[i]);
 	for (ptrdiff_t i = 0; i < l->set->count; i++) {
 		struct rule *rule = l->set->items[i];
 

@@ -163,7 +163,8 @@ struct ruleset {
 			ptrdiff_t number; /* in the order they were found */
 		} * items;
 		ptrdiff_t count, cap;
-	} * mistakes; /* while loading */
+		bool lacks_base; /* what a file extends could not be read: names may be its */
+	} * mistakes;		 /* while loading */
 };
 
 /*

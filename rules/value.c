@@ -336,8 +336,15 @@ static bool set_limit(const struct value_at *v, void *to)
 
 	if (node->kind == DOC_LIST)
 		return fail(v, DIAG_RULE_SCHEMA, " is a number, or { warn: 3%%, fail: 8%% }");
+	const struct rule_param *has = &rule->params[PARAM_FAIL];
+	if (!has->text.p)
+		has = &rule->params[PARAM_WARN];
+	if (key->at_least != rule->at_least && has->text.p && rule->limit_origin.doc != v->r->doc)
+		return fail(v, DIAG_RULE_SCHEMA,
+			": the rule has %s: %.*s, and another direction takes another value, too",
+			rule->at_least ? "at_least" : "at_most", STR_ARG(has->text));
 	if (key->at_least != rule->at_least)
-		limits_clear(rule); /* those of the other direction */
+		limits_clear(rule); /* the same file says both, which is told */
 	rule->at_least = key->at_least;
 	if (node->kind == DOC_SCALAR) {
 		ok = limit_set(v->r, rule, PARAM_FAIL, node);
@@ -420,7 +427,7 @@ static bool set_part(const struct value_at *v, void *to)
 	const struct section *part = v->key->part;
 
 	return entry_read(v->r, part, path_of(v), v->node, v->node, to) &&
-	       (!part->read || part->read(v->r, v->node, v->node));
+	       (!part->agree || part->agree(v->r, v->node, to));
 }
 
 static bool set_rules(const struct value_at *v, void *to)

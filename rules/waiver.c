@@ -33,6 +33,8 @@ static bool read_waiver(
 	if (w->expires.text.p && !when_is_day(w->expires.text))
 		ok = node_fail(r, w->expires.origin.node, DIAG_RULE_SCHEMA,
 			"expires is a day, such as 2027-01-31");
+	if (w->rule.text.p && !rule && r->set->mistakes->lacks_base)
+		return false; /* it may be the base's */
 	if (w->rule.text.p && !rule)
 		ok = node_fail(r, w->rule.origin.node, DIAG_RULE_NAME,
 			"there is no rule '%.*s' to waive%.*s", STR_ARG(w->rule.text),
@@ -50,7 +52,7 @@ const struct section waiver_section = { "a waiver",
 	"{ rule: copy-share, at_most: 20%, owner: us, reason: \"...\", "
 	"expires: 2027-01-31 }",
 	"a list: each begins with '- rule: NAME'", waiver_keys,
-	sizeof(waiver_keys) / sizeof(waiver_keys[0]), true, read_waiver };
+	sizeof(waiver_keys) / sizeof(waiver_keys[0]), true, read_waiver, NULL };
 
 /* ---- what it says of a row ---------------------------------------------------------------- */
 

@@ -95,9 +95,14 @@ struct mistake {
 };
 
 static const struct mistake the_document[] = {
-	{ "rules:\n", "t.yaml:1:1: a rule file begins with 'version: 1'\n"
-		      "  rules:\n"
-		      "  ^~~~~" },
+	{ "rules:\n",
+		"t.yaml:1:1: a rule file begins with 'version: 1'\n"
+		"  rules:\n"
+		"  ^~~~~\n"
+		"t.yaml:1:6: rules is a map from names to rules: my-rule: { from: ..., value: "
+		"..., at_most: ... }\n"
+		"  rules:\n"
+		"       ^" },
 	{ "version: '1'\n", "t.yaml:1:10: version is a number: write it without quotes\n"
 			    "  version: '1'\n"
 			    "           ^~~" },
@@ -147,6 +152,27 @@ static const struct mistake the_document[] = {
 		"'recommended'?\n"
 		"  extends: recomended\n"
 		"           ^~~~~~~~~~" },
+	{ "extends: recomended\n"
+	  "rules: { copy-share: { at_most: 5 %% } }\n"
+	  "waivers: [{ rule: copy-share, at_most: 20%, owner: us, expires: 2027-01-31 }]\n"
+	  "matter: { warn: 1% }\n",
+		"t.yaml:1:1: a rule file begins with 'version: 1'\n"
+		"  extends: recomended\n"
+		"  ^~~~~~~\n"
+		"t.yaml:1:10: there is no built-in rule set 'recomended'; did you mean "
+		"'recommended'?\n"
+		"  extends: recomended\n"
+		"           ^~~~~~~~~~\n"
+		"t.yaml:2:33: copy-share.at_most.fail: '5 %%' is no number with a unit, such as "
+		"10%, 64 MiB, 250 us, 45 GB/s\n"
+		"  rules: { copy-share: { at_most: 5 %% } }\n"
+		"                                  ^~~~\n"
+		"t.yaml:3:11: waiver: a waiver needs 'reason'\n"
+		"  waivers: [{ rule: copy-share, at_most: 20%, owner: us, expires: 2027-01-31 }]\n"
+		"            ^\n"
+		"t.yaml:4:1: unknown key 'matter'; did you mean 'matters'?\n"
+		"  matter: { warn: 1% }\n"
+		"  ^~~~~~" },
 	{ "version: 1\n"
 	  "extends: mine\n",
 		"t.yaml:2:10: there is no built-in rule set 'mine'; a file is written "
@@ -235,6 +261,14 @@ static const struct mistake rules_and_keys[] = {
 	{ "version: 1\n"
 	  "rules:\n"
 	  "  r:\n"
+	  "    from: family\n"
+	  "    assert: p50_s < 1\n",
+		"t.yaml:4:11: r.from: there is no table 'family'; did you mean 'families'?\n"
+		"      from: family\n"
+		"            ^~~~~~" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
 	  "    from: warehouse\n"
 	  "    assert: p50_s < 1\n",
 		"t.yaml:4:11: r.from: there is no table 'warehouse'; `rooflint tables` lists "
@@ -292,6 +326,26 @@ static const struct mistake limits[] = {
 		"t.yaml:6:23: warn 5% lies beyond fail 10%: it could never warn\n"
 		"      at_least: { warn: 5%, fail: 10% }\n"
 		"                        ^~" },
+	{ "version: 1\n"
+	  "matters: { warn: 2%, fail: 1% }\n",
+		"t.yaml:2:18: warn 2% lies beyond fail 1%: it could never warn\n"
+		"  matters: { warn: 2%, fail: 1% }\n"
+		"                   ^~" },
+	{ "version: 1\n"
+	  "matters: { memory: { fail: 3%, warn: 4% } }\n",
+		"t.yaml:2:38: warn 4% lies beyond fail 3%: it could never warn\n"
+		"  matters: { memory: { fail: 3%, warn: 4% } }\n"
+		"                                       ^~" },
+	{ "version: 1\n"
+	  "extends: recommended\n"
+	  "rules: { copy-share: { at_least: 1%, matters: { warn: 3% } } }\n",
+		"t.yaml:3:34: copy-share.at_least: the rule has at_most: 8%, and another direction "
+		"takes another value, too\n"
+		"  rules: { copy-share: { at_least: 1%, matters: { warn: 3% } } }\n"
+		"                                   ^~\n"
+		"t.yaml:3:55: warn 3% lies beyond fail 2%: it could never warn\n"
+		"  rules: { copy-share: { at_least: 1%, matters: { warn: 3% } } }\n"
+		"                                                        ^~" },
 	{ RULE "    value: time_share\n"
 	       "    at_most: { wran: 10% }\n",
 		"t.yaml:6:16: limits are at_most: { warn, fail }\n"
@@ -443,8 +497,20 @@ static const struct mistake groups_and_places[] = {
 		"      needs: a\n"
 		"             ^" },
 	{ RULE "    assert: p50_s < 1\n"
-	       "groups: { compute: { need: [] } }\n",
-		"t.yaml:6:22: compute: a group has no key 'need'; did you mean 'needs'?\n"
+	       "groups: { memroy: { severity: off } }\n",
+		"t.yaml:6:11: no rule is of the group 'memroy'\n"
+		"  groups: { memroy: { severity: off } }\n"
+		"            ^~~~~~" },
+	{ "version: 1\n"
+	  "extends: recommended\n"
+	  "groups: { memroy: { severity: off } }\n",
+		"t.yaml:3:11: no rule is of the group 'memroy'; did you mean 'memory'?\n"
+		"  groups: { memroy: { severity: off } }\n"
+		"            ^~~~~~" },
+	{ "version: 1\n"
+	  "rules: { r: { group: compute, from: families, assert: p50_s < 1 } }\n"
+	  "groups: { compute: { need: [] } }\n",
+		"t.yaml:3:22: compute: a group has no key 'need'; did you mean 'needs'?\n"
 		"  groups: { compute: { need: [] } }\n"
 		"                       ^~~~" },
 	{ RULE "    assert: p50_s < 1\n"
@@ -1381,8 +1447,8 @@ static void retuning_what_is_inherited(void **state)
 	r = ruleset_rule(&set, STR("copy-share"));
 	assert_null(r->value.text.p);
 	assert_null(param(r, "fail")->text.p);
-	/* And the other direction has its own. */
-	parse(MINE "  copy-share: { at_least: 1% }\n");
+	/* And another value may have the other direction. */
+	parse(MINE "  copy-share: { value: 1 - share, at_least: 1% }\n");
 	r = ruleset_rule(&set, STR("copy-share"));
 	assert_true(r->at_least && !param(r, "warn")->text.p);
 }
