@@ -74,6 +74,7 @@ static void build_finding(const struct finding *f, struct arena *keep, struct re
 	ret->of_window = f->of_window;
 	ret->gain_s = f->gain_s;
 	ret->claimed_s = f->claimed_s;
+	ret->shared_s = f->shared_s;
 	ret->source_file = own(keep, f->source_file);
 	ret->source_line = f->source_line;
 	ret->scope = own(keep, f->scope);

@@ -32,16 +32,31 @@ static bool is_about_baseline(const struct report *r, const struct report_findin
 
 struct str headline_cost(const struct report *r, const struct group *g, struct arena *keep)
 {
-	double step_s = fact_real(r, STR("step_mean_s")), claimed_s = 0;
-	for (ptrdiff_t i = 0; i < g->count; i++)
-		if (g->items[i]->claimed_s > 0 && !g->items[i]->of_window)
-			claimed_s += g->items[i]->claimed_s;
-	claimed_s = fmin(claimed_s, step_s);
-	if (!(claimed_s > 0) || !(step_s > 0))
+	double step_s = fact_real(r, STR("step_mean_s"));
+	if (!(g->gain_s > 0) || !isfinite(g->gain_s) || !(step_s > 0))
 		return MISSING;
 	return arena_fmt(keep, "%.*s of the %s (%.*s of %.*s)",
-		STR_ARG(ratio_text(keep, claimed_s / step_s)), prose_span(r),
-		STR_ARG(time_text(keep, claimed_s)), STR_ARG(time_text(keep, step_s)));
+		STR_ARG(ratio_text(keep, g->gain_s / step_s)), prose_span(r),
+		STR_ARG(time_text(keep, g->gain_s)), STR_ARG(time_text(keep, step_s)));
+}
+
+/*
+ * The first decided; where others are credited with all of its time, the one credited most.  What
+ * is about a baseline has its own number to tell.
+ */
+static struct group first_group(const struct report *r, struct arena *keep)
+{
+	struct group *groups;
+	ptrdiff_t count = group_findings(r, r->verdict, keep, &groups), most = 0;
+	if (!count)
+		return (struct group){ NULL, 0, NAN };
+	const struct report_finding *f = groups[0].items[0];
+	if (groups[0].gain_s > 0 || !(f->shared_s > 0) || is_about_baseline(r, f))
+		return groups[0];
+	for (ptrdiff_t i = 1; i < count; i++)
+		if (groups[i].gain_s > groups[most].gain_s)
+			most = i;
+	return groups[most];
 }
 
 /* The op or device that it is about; missing where that is the whole run. */
@@ -52,11 +67,10 @@ static struct str name_of(const struct report *r, const struct report_finding *f
 	return str_eq(f->name, fact_text(r, STR("name"))) ? MISSING : f->name;
 }
 
-static struct str of_finding(
-	const struct report *r, const struct report_finding *f, struct arena *keep)
+static struct str of_finding(const struct report *r, const struct group *g, struct arena *keep)
 {
-	struct group g = group_of(r, f->rule, f->verdict, keep);
-	struct str cost = headline_cost(r, &g, keep), name = name_of(r, f), file, place;
+	const struct report_finding *f = g->items[0];
+	struct str cost = headline_cost(r, g, keep), name = name_of(r, f), file, place;
 	struct out *o = out_memory(keep);
 	file = path_end(text_clean(keep, f->source_file));
 	place = place_text(file, f->source_line, keep);
@@ -113,6 +127,17 @@ static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 		return arena_fmt(keep, "%.*s %s than %.*s: %.*s, %.*s before",
 			STR_ARG(ratio_text(keep, fabs(change))), change > 0 ? "slower" : "faster",
 			STR_ARG(against), STR_ARG(head), STR_ARG(base));
+	if (isnan(d->resolution))
+		return arena_fmt(keep,
+			"%.*s, against %.*s in %.*s: without steps noise cannot be told from "
+			"change",
+			STR_ARG(head), STR_ARG(base), STR_ARG(against));
+	if (isnan(d->lo))
+		return arena_fmt(keep,
+			"%.*s, against %.*s in %.*s: too noisy to tell; %.*s slower would not be "
+			"seen",
+			STR_ARG(head), STR_ARG(base), STR_ARG(against),
+			STR_ARG(ratio_text(keep, d->resolution)));
 	return arena_fmt(keep,
 		"as fast as %.*s: %.*s, %.*s before; %.*s slower would have been seen",
 		STR_ARG(against), STR_ARG(head), STR_ARG(base),
@@ -150,16 +175,13 @@ struct str headline_of(const struct report *r, struct arena *keep)
 	struct str missing = comparison_missing(r).p ? STR("; no earlier run to compare with")
 						     : STR(""),
 		   text;
-	const struct report_finding *first = NULL;
-	for (ptrdiff_t i = r->finding_count - 1; i >= 0; i--)
-		if (r->findings[i].verdict == r->verdict)
-			first = &r->findings[i];
+	struct group first = first_group(r, keep);
 	if (r->error.p)
 		return text_clean(keep, r->error);
 	if (r->verdict == VERDICT_INCONCLUSIVE)
 		text = of_trouble(r, keep);
-	else if (first)
-		text = of_finding(r, first, keep);
+	else if (first.count)
+		text = of_finding(r, &first, keep);
 	else if (d && !is_whole_capture(r))
 		text = of_comparison(d, keep);
 	else

@@ -264,11 +264,26 @@ struct str prose_message(const struct report *r, const struct report_finding *f,
 	return arena_fmt(keep, "%.*s is against: %.*s", STR_ARG(subject), STR_ARG(rule->title));
 }
 
-/* Seconds another finding was credited with; rounding is not worth a sentence. */
-static double counted_elsewhere(const struct report_finding *f)
+/* Seconds of a claim that are worth a sentence; rounding is not. */
+static double worth_telling(const struct report_finding *f, double seconds)
 {
-	double rest = f->claimed_s - f->gain_s;
-	return rest > 0.01 * f->claimed_s ? rest : 0;
+	return seconds > 0.01 * f->claimed_s ? seconds : 0;
+}
+
+/* What it claims and is not credited with: others are, or the step has no room for it. */
+static void put_rest(struct out *o, const struct report_finding *f, struct arena *keep)
+{
+	double shared_s = f->shared_s > 0 ? f->shared_s : 0;
+	double told_s = worth_telling(f, shared_s);
+	double beyond_s = worth_telling(f, f->claimed_s - f->gain_s - shared_s);
+	if (told_s > 0)
+		out_fmt(o, "%s%.*s%s counted in other findings", f->gain_s > 0 ? "; " : "its ",
+			STR_ARG(time_text(keep, told_s)),
+			f->gain_s > 0 ? " more are already" : " are already");
+	if (beyond_s > 0)
+		out_fmt(o, "%s%.*s%s it is not known that a fix brings them back",
+			out_text(o).len ? "; of " : "of its ", STR_ARG(time_text(keep, beyond_s)),
+			out_text(o).len ? " more" : "");
 }
 
 struct str prose_cost(const struct report *r, const struct group *g, struct arena *keep)
@@ -285,11 +300,8 @@ struct str prose_cost(const struct report *r, const struct group *g, struct aren
 				    : MISSING;
 	if (f->gain_s > 0)
 		out_str(o, prose_gain(r, f->gain_s, keep));
-	if (counted_elsewhere(f) > 0)
-		out_fmt(o, "%s%.*s%s counted in other findings", f->gain_s > 0 ? "; " : "its ",
-			STR_ARG(time_text(keep, counted_elsewhere(f))),
-			f->gain_s > 0 ? " more are already" : " are already");
-	if (!(f->gain_s > 0) && !(counted_elsewhere(f) > 0))
+	put_rest(o, f, keep);
+	if (!out_text(o).len)
 		out_z(o, "no step time");
 	if (g->count > 1 && g->gain_s > f->gain_s) {
 		out_z(o, "; ");

@@ -48,6 +48,7 @@ RECORD_STRUCT(report_around, REPORT_AROUND);
 		"work outside the steps: claimed_s is for as much of the window as a step lasts")  \
 	F(R, REAL, gain_s, "seconds per step credited to this finding")                            \
 	F(R, REAL, claimed_s, "the same before each second was credited once")                     \
+	F(R, REAL, shared_s, "seconds of claimed_s that other findings are credited with")         \
 	F(R, TEXT, source_file, "where to look")                                                   \
 	F(R, REAL, source_line, NULL)                                                              \
 	F(R, TEXT, scope, "JAX name stack")                                                        \

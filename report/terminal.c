@@ -201,8 +201,17 @@ static void put_troubles(struct page *p, const struct report *r)
 	}
 }
 
-/* A cause in a paragraph of them; -v has it whole. */
-enum { CAUSE_BYTES = 76, CAUSES_SHOWN = 3 };
+/* In a paragraph of them, three lines of text; -v has all. */
+enum { CAUSES_SHOWN = 3, CAUSES_BYTES = 3 * 76 };
+
+/* The first sentence of a cause: up to a full stop with a space behind it. */
+static struct str sentence_of(struct str text)
+{
+	for (ptrdiff_t i = 0; i + 1 < text.len; i++)
+		if (text.p[i] == '.' && text.p[i + 1] == ' ')
+			return str_head(text, i);
+	return text;
+}
 
 /*
  * One paragraph: how many rules, their causes, and what to do about the first that counts.  The
@@ -211,7 +220,8 @@ enum { CAUSE_BYTES = 76, CAUSES_SHOWN = 3 };
 static void put_unsure(struct page *p, const struct report *r)
 {
 	const struct report_rule *first = headline_cause(r);
-	ptrdiff_t open = count_results(r, VERDICT_INCONCLUSIVE), causes = 0;
+	ptrdiff_t open = count_results(r, VERDICT_INCONCLUSIVE), told = 0, left = 0;
+	ptrdiff_t room = CAUSES_BYTES;
 	struct trouble *troubles;
 	ptrdiff_t count = group_troubles(r, p->keep, &troubles);
 	if (!open)
@@ -223,13 +233,20 @@ static void put_unsure(struct page *p, const struct report *r)
 		const struct trouble *t = &troubles[i];
 		bool is_told = r->verdict == VERDICT_INCONCLUSIVE && first &&
 			       str_eq(t->rules[0]->reason, first->reason);
-		if (t->rules[0]->closed_gate.len || is_told || causes++ >= CAUSES_SHOWN)
+		struct str cause = sentence_of(text_clean(p->keep, t->reason));
+		if (t->rules[0]->closed_gate.len || is_told)
 			continue;
-		page_fmt(p, PAGE_LABEL, "%s%.*s", causes == 1 ? ": " : "; ",
-			STR_ARG(text_cut(p->keep, text_clean(p->keep, t->reason), CAUSE_BYTES)));
+		if (told == CAUSES_SHOWN || cause.len > room) {
+			left++;
+			continue;
+		}
+		page_fmt(p, PAGE_LABEL, "%s%.*s", told++ ? "; " : ": ", STR_ARG(cause));
+		room -= cause.len;
 	}
-	if (causes > CAUSES_SHOWN)
-		page_fmt(p, PAGE_LABEL, "; and %td more (-v)", causes - CAUSES_SHOWN);
+	if (left && told)
+		page_fmt(p, PAGE_LABEL, "; and %td more (-v)", left);
+	else if (left)
+		page_z(p, ": -v tells why");
 	if (first)
 		page_field(p, "do", first->todo);
 	page_line(p);

@@ -246,5 +246,12 @@ double credit(const struct tables *tables, struct claim *claims, ptrdiff_t count
 		findings[claims[i].finding].gain_s = paid;
 		sum += paid;
 	}
+	/* It lacks what others were paid of its pool, or of the step; the rest is beyond both. */
+	for (ptrdiff_t i = 0; i < n; i++) {
+		struct finding *f = &findings[claims[i].finding];
+		double spent = claims[i].pool ? purse.spent[claims[i].pool] : sum;
+
+		f->shared_s = fmax(0, fmin(f->claimed_s - f->gain_s, spent - f->gain_s));
+	}
 	return sum;
 }

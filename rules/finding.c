@@ -218,6 +218,7 @@ void finding_fill(
 		.value = s->value,
 		.gain_s = NAN,
 		.claimed_s = NAN,
+		.shared_s = NAN,
 		.source_file = here.source_file,
 		.source_line = here.source_line,
 		.scope = here.scope,

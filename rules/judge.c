@@ -430,7 +430,7 @@ static struct str nothing_reason(const struct trial *t)
 		return STR("the profile has nothing that this rule judges");
 	if (def == &table_defs[TABLE_run])
 		return STR("it does not apply to this run");
-	return arena_fmt(t->s->keep, "the rule is about none of the %.*s (%td rows)",
+	return arena_fmt(t->s->keep, "no row of %.*s (of %td) is one that this rule judges",
 		STR_ARG(def->name), rows);
 }
 

@@ -90,6 +90,7 @@ struct finding {
 	double value;	  /* the number that is limited; NaN: not known, or none */
 	double gain_s;	  /* credited seconds per step, NaN when the rule gives none */
 	double claimed_s; /* before crediting each second once */
+	double shared_s;  /* of it, credited to others; NaN: claims nothing */
 	double bytes;	  /* that it would give back; NaN: none, or not known */
 	bool of_window;	  /* outside the steps: of as much of the window as a step lasts */
 	const struct found_place *places; /* what makes up the value, the largest first */

@@ -171,12 +171,12 @@ static void nothing_to_judge(void **state)
 	add("ops key=a kind=matmul p50_s=1\n");
 	judge_yaml(RULE "    where: kind = 'copy'\n    assert: p50_s <= 2\n");
 	assert_verdict("r", VERDICT_NOT_APPLICABLE);
-	assert_str(result("r")->reason, "the rule is about none of the ops (1 rows)");
+	assert_str(result("r")->reason, "no row of ops (of 1) is one that this rule judges");
 	/* A run in which no rule applied has not passed. */
 	assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
 	judge_yaml(RULE "    where: kind = 'copy'\n    assert: p50_s <= 2\n    min_subjects: 1\n");
 	assert_verdict("r", VERDICT_INCONCLUSIVE);
-	assert_str(result("r")->reason, "the rule is about none of the ops (1 rows)");
+	assert_str(result("r")->reason, "no row of ops (of 1) is one that this rule judges");
 	judge_yaml(RULE "    assert: p50_s <= 2\n    min_subjects: 3\n");
 	assert_verdict("r", VERDICT_INCONCLUSIVE);
 	assert_str(result("r")->reason, "1 of at least 3 subjects found");
@@ -1142,6 +1142,9 @@ static void a_second_is_credited_once(void **state)
 	assert_near(finding("big", "ag")->gain_s, 3);
 	assert_near(finding("slow", "ag")->gain_s, 0);
 	assert_near(finding("slow", "ag")->claimed_s, 2);
+	assert_near(finding("slow", "ag")->shared_s, 2);
+	assert_near(finding("big", "ag")->shared_s, 0);
+	assert_near(finding("comms", "x")->shared_s, 3);
 	assert_near(finding("op", "ag")->gain_s, 0);
 	assert_near(finding("comms", "x")->gain_s, 1); /* 4 claimed, 3 credited below it */
 	assert_near(finding("comms", "x")->claimed_s, 4);
@@ -1222,6 +1225,8 @@ static void pools_are_limited(void **state)
 			"  g: { from: gaps, assert: time_s < 0, gain: time_s }\n");
 	/* Largest first: 1 s of idling, 5 of computing, 4 of communicating; 8 is the ideal. */
 	assert_near(finding("g", "g")->gain_s, 1);
+	assert_near(finding("g", "g")->shared_s, 0); /* the devices idle no longer than that */
+	assert_near(finding("r", "d")->shared_s, 3);
 	assert_near(finding("r", "c")->gain_s, 4);
 	assert_near(finding("r", "d")->gain_s, 1);
 	assert_near(finding("r", "a")->gain_s, 2);

@@ -180,6 +180,7 @@ static inline void add_demo_findings(struct report *r, struct arena *keep)
 			.gain_s = 0.0003,
 			.value = 0.034,
 			.claimed_s = 0.00096,
+			.shared_s = 0.00066,
 			.source_line = NAN },
 	};
 	r->findings = COPY_OF(keep, findings);

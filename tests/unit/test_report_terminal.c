@@ -56,6 +56,88 @@ static void test_demo(void **state)
 	assert_string_equal(page_of(demo_report(&keep), (struct report_style){ 0 }), demo_page);
 }
 
+/* The first line and the line of costs add up to what all fixes give back. */
+static void test_headline_is_credited(void **state)
+{
+	(void)state;
+	struct report r = demo_report(&keep);
+	r.findings[1].gain_s = 0.00302;
+	assert_non_null(strstr(page_of(r, (struct report_style){ .quiet = true }),
+		"oversized-all-gather costs 54.5% of the step (15.3 ms of 28.1 ms)"));
+	/* Others are credited with all of its time: the one credited most. */
+	for (int i = 0; i < 2; i++) {
+		r.findings[i].gain_s = 0;
+		r.findings[i].shared_s = r.findings[i].claimed_s;
+	}
+	r.findings[2].verdict = VERDICT_FAIL;
+	assert_non_null(strstr(page_of(r, (struct report_style){ .quiet = true }),
+		"FAIL  runs/nightly: copy-share costs 1.07% of the step (300 us of 28.1 ms)"));
+}
+
+/* What no other finding has is not "counted" there. */
+static void test_rest_of_claim(void **state)
+{
+	(void)state;
+	struct report r = demo_report(&keep);
+	r.findings[2].shared_s = 0;
+	const char *text = page_of(r, (struct report_style){ .width = 100 });
+	assert_null(strstr(text, "counted in other"));
+	assert_non_null(strstr(text, "(1.07%); of 660 us more it is not known that"));
+	r.findings[2].gain_s = 0;
+	text = page_of(r, (struct report_style){ .width = 100 });
+	assert_non_null(
+		strstr(text, "  costs     of its 960 us it is not known that a fix brings"));
+}
+
+static const char *compared(double base, double lo, double hi, double resolution)
+{
+	struct report r = good_report(&keep);
+	struct deltas_row d = { .metric = STR("run.step_time_s"),
+		.key = STR("run.step_time_s"),
+		.against = STR("monday"),
+		.base = base,
+		.head = 2.34e-3,
+		.lo = lo,
+		.hi = hi,
+		.resolution = resolution };
+	struct deltas_row rows[] = { d };
+	r.tables.items[TABLE_deltas] = (struct table){ .rows = COPY_OF(&keep, rows), .count = 1 };
+	return page_of(r, (struct report_style){ .quiet = true });
+}
+
+static void test_noise_is_not_equality(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(compared(2.35e-3, -0.02, 0.01, 0.015),
+		": as fast as monday: 2.34 ms, 2.35 ms before; 1.50% slower would have been seen"));
+	assert_non_null(strstr(compared(9.12e-3, -0.8, -0.7, 0.1),
+		": 74.3% faster than monday: 2.34 ms, 9.12 ms before"));
+	const char *noisy = compared(9.12e-3, NAN, NAN, 70.39);
+	assert_null(strstr(noisy, "as fast"));
+	assert_non_null(strstr(noisy,
+		": 2.34 ms, against 9.12 ms in monday: too noisy to tell; 7039% slower would not"));
+	assert_non_null(strstr(compared(9.12e-3, NAN, NAN, NAN),
+		"without steps noise cannot be told from change"));
+}
+
+static void test_causes_are_whole(void **state)
+{
+	(void)state;
+	struct report r = demo_report(&keep);
+	for (ptrdiff_t i = 0; i < r.result_count; i++)
+		r.results[i].reason =
+			STR("half of the time is in work whose kind is unknown (the largest takes "
+			    "0.5% of it). More is in phases");
+	assert_non_null(strstr(page_of(r, (struct report_style){ 0 }),
+		"not judged: 1 of 7 rules: half of the time is in work whose kind is unknown (the\n"
+		"  largest takes 0.5% of it)\n"));
+	/* What has no room is left to -v, not cut. */
+	for (ptrdiff_t i = 0; i < r.result_count; i++)
+		r.results[i].reason = arena_fmt(&keep, "%0400d", 0);
+	assert_non_null(strstr(page_of(r, (struct report_style){ 0 }),
+		"not judged: 1 of 7 rules: -v tells why\n"));
+}
+
 static void test_quiet(void **state)
 {
 	(void)state;
@@ -427,6 +509,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_demo),
+		cmocka_unit_test(test_headline_is_credited),
+		cmocka_unit_test(test_rest_of_claim),
+		cmocka_unit_test(test_noise_is_not_equality),
+		cmocka_unit_test(test_causes_are_whole),
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_pass_is_short),
 		cmocka_unit_test(test_verbose),
