@@ -20,7 +20,7 @@ extern const struct embedded embedded_files[]; /* sorted by name; ends with a NU
 extern const ptrdiff_t embedded_count;	       /* without that end */
 
 struct str embed_find(struct str name); /* the file's text, or the missing string */
-/* The file of which this is the text, that very one and no copy; or NULL. */
+/* The file whose text stands at this very address, which a copy does not; or NULL. */
 const struct embedded *embed_of(struct str text);
 
 #endif

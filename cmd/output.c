@@ -210,7 +210,7 @@ bool output_write(struct context *c, const struct output_settings *s, const stru
 		delivered &= append_summary(c, set, summary);
 	print_report(c, s, set);
 	if (s->github) {
-		/* Commands that are meant.  That nobody reads them, c->out says, too. */
+		/* The runner must obey these: they pass beside c->out, which would disarm them. */
 		struct out *meant = out_fd(c->keep, STDOUT_FILENO);
 		out_flush(c->out);
 		report_github(set, c->keep, meant);

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "measure/writers.h"
 
-/* A plane of which ops are known, or whose ops the compiler planned. */
+/* A plane whose ops ran, or were planned by the compiler. */
 static bool is_device(const struct plane *p)
 {
 	bool any = p->profile->format == FORMAT_DUMP;

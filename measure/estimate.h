@@ -14,7 +14,7 @@
 void estimate_kernel(
 	const struct chip_device *d, const struct kernel_work *k, struct op_work *work);
 
-/* Of an op of which there is a program and no profile. */
+/* What an op would take, told from its program alone: there is no profile. */
 struct estimator {
 	const struct chip_device *device; /* its chip may be NULL: no times */
 	const struct hlo_module *m;

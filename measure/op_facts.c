@@ -95,9 +95,9 @@ static double profile_hbm_bytes(const struct subject *s)
 }
 
 /*
- * Without the breakdown by memory the profile's figure counts what stays on the chip as well, and
- * operands and results count arrays whole of which a fusion may read a slice: both are at least
- * what HBM moves, so the lesser one is taken.
+ * Without the breakdown by memory the profile's figure counts what stays on the chip as well.
+ * Operands and results count whole arrays, and a fusion may read a slice.  Both are at least what
+ * HBM moves, so the lesser one is taken.
  */
 static double partial_hbm_bytes(const struct subject *s, const struct hlo_cost *cost)
 {

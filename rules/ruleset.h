@@ -147,7 +147,7 @@ struct ruleset {
 	ptrdiff_t set_count, set_cap;
 	struct op_costs costs; /* of custom calls, for measuring */
 	struct str name;       /* the file or built-in set given */
-	const struct doc *doc; /* of which this is the text */
+	const struct doc *doc; /* that it was read from */
 	struct str *files;     /* every file that took part, in order of reading */
 	ptrdiff_t file_count, file_cap;
 	struct waiver **waivers; /* of all rules, in order of reading */

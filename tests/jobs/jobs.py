@@ -261,8 +261,8 @@ def eager(job):
                 jax.block_until_ready(params)
 
 
-def microbatches(job):
-    """20 unmarked steps of four gradients each and one update."""
+def accumulating():
+    """Four gradients, an accumulation behind all but the first, and one update."""
     width = 384
     params = mlp(width, 4)
 
@@ -286,6 +286,12 @@ def microbatches(job):
             total = accumulate(total, gradients(params, x))
         return update(params, total)
 
+    return params, step
+
+
+def microbatches(job):
+    """20 unmarked steps of four gradients each and one update."""
+    params, step = accumulating()
     jax.block_until_ready(step(params))
     with job.window():
         for _ in range(20):
@@ -712,29 +718,7 @@ def no_tracers(job):
 
 def accumulation(job):
     """Marked steps of four gradients each, an accumulation behind all but the first, one update."""
-    width = 384
-    params = mlp(width, 4)
-
-    @jax.jit
-    def gradients(params, x):
-        return jax.grad(mlp_loss)(params, x)
-
-    @jax.jit
-    def accumulate(total, grads):
-        return [t + g for t, g in zip(total, grads)]
-
-    @jax.jit
-    def update(params, grads):
-        return [p - 0.1 * g for p, g in zip(params, grads)]
-
-    data = [jnp.asarray(rows(96, width, i)) for i in range(4)]
-
-    def step(params):
-        total = gradients(params, data[0])
-        for x in data[1:]:
-            total = accumulate(total, gradients(params, x))
-        return update(params, total)
-
+    params, step = accumulating()
     jax.block_until_ready(step(params))
     with job.window():
         for i in range(15):
