@@ -98,7 +98,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 # ---- building -----------------------------------------------------------------------------------
 
 .PHONY: all deps demo test site unit golden fuzz fuzz-corpus interop-jax mutation bench bench-changes bench-fleet bench-power \
-	regenerate lint check-layers check-headers check-style check-calls check-dead check-format format tidy coverage \
+	regenerate lint check-layers check-headers check-style check-calls check-dead check-names check-format format tidy coverage \
 	install uninstall print-completions dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -246,7 +246,7 @@ run-coverage: all $(GOLDEN) $(UNIT)
 
 # ---- keeping the house --------------------------------------------------------------------------
 
-lint: check-layers check-headers check-calls check-dead check-style check-format ## all the checks below
+lint: check-layers check-headers check-calls check-dead check-names check-style check-format ## all the checks below
 
 check-layers: ## no folder includes one to its right (tests/layers.txt)
 	$(Q)awk -f tests/layers.awk tests/layers.txt $(CODE)
@@ -271,6 +271,13 @@ check-dead: $(CMD) $(LIB) $(HTTP_OBJ) ## no function or table is public that no 
 		END { for (name in at) if (!(name in used) && name != "main") print name, at[name] }' | \
 	while read -r name object; do grep -rqw "$$name" tests/unit tests/fuzz || \
 		{ echo "$$object $$name is used nowhere else" && exit 1; }; done
+
+# A page that names a function and its file, as in `judge` (rules/judge.c), names one that is there.
+check-names: ## the functions that docs/architecture.md names exist
+	$(Q){ grep -oE '`[a-z_0-9]+` \([a-z]+/[a-z_0-9]+\.c\)' docs/architecture.md || \
+		echo 'no names'; } | tr -d '`()' | \
+	while read -r name file; do grep -qE "^[a-z].*[ *]$$name\(" "$$file" || \
+		{ echo "docs/architecture.md: there is no $$name in $$file" && exit 1; }; done
 
 check-style: ## banned calls, function length, line width, blanks
 	$(Q)LC_ALL=C awk -f tests/style.awk $(CODE) $(wildcard tests/unit/*.[ch] \

@@ -21,7 +21,8 @@ CHAPTERS = {
     "Judge": ["rules", "baselines", "job", "statistics", "real-step"],
     "Look": ["outputs", "templates", "tables", "dumps", "hlo", "mcp", "SKILL"],
     "Fleet": ["fleet", "facts", "buckets", "notify"],
-    "Trust": ["security", "speed", "diagnostics", "SECURITY", "CONTRIBUTING", "NEWS"],
+    "Trust": ["security", "speed", "diagnostics", "SECURITY", "architecture",
+              "CONTRIBUTING", "NEWS"],
 }
 
 
