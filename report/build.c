@@ -105,6 +105,7 @@ static void build_rule(const struct judgement *j, const struct rule_result *resu
 	const struct rule *rule = result->rule;
 	ret->name = own(keep, rule->name);
 	ret->title = own(keep, rule->title.text);
+	ret->says = own(keep, rule->says.text);
 	ret->why = own(keep, rule->why.text);
 	ret->verdict = result->verdict;
 	ret->reason = own(keep, result->reason);

@@ -94,7 +94,7 @@ static struct html_finding finding_card(const struct maker *m, const struct grou
 	ret.cost = prose_cost(m->r, g, m->keep);
 	ret.share = svg_share(g->gain_s / fact_real(m->r, STR("step_mean_s")), m->keep);
 	if (rule) {
-		ret.number = prose_limits(&rule->number, f->value, m->keep);
+		ret.number = prose_limits(rule, f->value, m->keep);
 		ret.limits = svg_limits(&rule->number, f->value, m->keep);
 	}
 	ret.evidence = evidence_list(m, f);
@@ -177,8 +177,7 @@ static struct template_list rules_of(const struct maker *m, const enum verdict *
 					.verdict = verdict_name(rule->verdict),
 					.word = str_from(verdict_looks[rule->verdict].word),
 					.reason = html_spans(rule->reason, m->keep),
-					.number = prose_limits(
-						&rule->number, rule->number.value, m->keep),
+					.number = prose_limits(rule, rule->number.value, m->keep),
 					.limits = svg_limits(
 						&rule->number, rule->number.value, m->keep),
 					.icon = svg_icon(rule->verdict),

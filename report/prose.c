@@ -425,13 +425,16 @@ void prose_unsure(struct page *p, const struct report *r, const struct report_ru
 	page_line(p);
 }
 
-struct str prose_limits(const struct rule_number *n, double value, struct arena *keep)
+struct str prose_limits(const struct report_rule *rule, double value, struct arena *keep)
 {
+	const struct rule_number *n = &rule->number;
 	const char *word = n->at_least ? "below" : "above", *before = ": ";
 	struct out *o = out_memory(keep);
 	if (isnan(value))
 		return MISSING;
 	out_str(o, unit_text(keep, value, n->unit));
+	if (rule->says.len)
+		out_fmt(o, " %.*s", STR_ARG(rule->says));
 	if (!isnan(n->warn_limit)) {
 		out_fmt(o, ": warns %s %.*s", word,
 			STR_ARG(unit_text(keep, n->warn_limit, n->unit)));
@@ -440,24 +443,6 @@ struct str prose_limits(const struct rule_number *n, double value, struct arena 
 	if (!isnan(n->fail_limit))
 		out_fmt(o, "%sfails %s %.*s", before, word,
 			STR_ARG(unit_text(keep, n->fail_limit, n->unit)));
-	return out_text(o);
-}
-
-/* The same of a finding, and why it fails within its limit; missing where a rule has no number. */
-static struct str limits_text(
-	const struct report *r, const struct report_finding *f, struct arena *keep)
-{
-	const struct report_rule *rule = rule_of(r, f->rule);
-	const struct rule_number *n = rule ? &rule->number : NULL;
-	if (!n || isnan(f->value))
-		return MISSING;
-	struct out *o = out_memory(keep);
-	out_str(o, prose_limits(n, f->value, keep));
-	bool is_beyond = n->at_least ? f->value < n->fail_limit : f->value > n->fail_limit;
-	if (f->verdict == VERDICT_FAIL && !isnan(n->fail_limit) && !is_beyond && rule->cost > 0)
-		out_fmt(o, "; fails, as all together cost %.*s of the %s",
-			STR_ARG(ratio_text(keep, rule->cost)),
-			rule->of_capacity ? "capacity" : "step");
 	return out_text(o);
 }
 
@@ -479,8 +464,8 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 		page_field(p, "expected", rule ? rule->title : MISSING);
 		put_evidence(p, f, "measured", false);
 		put_evidence(p, f, "limit", true);
-	} else {
-		page_field(p, "measured", limits_text(r, f, p->keep));
+	} else if (rule) {
+		page_field(p, "measured", prose_limits(rule, f->value, p->keep));
 	}
 	page_field(p, "note", f->note);
 	put_subjects(p, r, "also", g, 1, style);

@@ -67,6 +67,7 @@ RECORD_STRUCT(report_finding, REPORT_FINDING);
 #define REPORT_RULE(R, F)                                                                          \
 	F(R, NEEDED, name, NULL)                                                                   \
 	F(R, TEXT, title, "what the rule demands")                                                 \
+	F(R, TEXT, says, "what its number counts")                                                 \
 	F(R, TEXT, why, "why the rule exists")                                                     \
 	F(R, TEXT, group, "what it is about")                                                      \
 	F(R, WORD(verdict, verdict_words), verdict, NULL)                                          \

@@ -451,6 +451,7 @@ static const struct rule_key rule_keys[] = {
 		TUNED(min_subjects_origin)),
 	KEY(confirm, KEY_COUNT, "reports in a row that must fail (--previous); before it warns",
 		TUNED(confirm_origin)),
+	KEY(says, KEY_TEXT, "what its number counts, for people: 12% beyond what is attainable"),
 	KEY(applies_to, KEY_TEXT, "what it judges, for people: the profile has no ..."),
 	KEY(message, KEY_TEXT, "what a finding says; {column} and {column:format} are filled in"),
 	KEY(cause, KEY_ADVICE, "the likely cause, or a list of { when, do }"),
