@@ -103,8 +103,8 @@ static struct host_gap *gaps_collect(
 		}
 	}
 	sort_by(gaps, *count, gap_cmp);
-	if (run->lasting.device && run->lasting.device->host == host) {
-		const struct device *d = run->lasting.device;
+	const struct device *d = run->lasting.device;
+	if (d && d->host == host && !d->sweep.runs_cut) {
 		int64_t at_ps = d->sweep.first_ps, shift_ps = d->plane->host_shift_ps;
 		for (ptrdiff_t i = 0; i <= run->lasting.run_count; i++) {
 			const struct program_run *r = &run->lasting.runs[i];
@@ -459,10 +459,11 @@ bool fill_gaps(const struct capture *in, const struct swept *run, const struct h
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
 			struct host_gap *g = &gaps[i];
 			enum cause cause = gap_settle(g);
-			if (!g->gap) {
+			bool counts = g->device == run->lasting.device && g->device->sweep.runs_cut;
+			if (!g->gap || (counts && !g->gap->inside))
 				wait_sum(g, cause, ret);
+			if (!g->gap)
 				continue;
-			}
 			int64_t length_ps = length_of(g->gap);
 			ret->all_s += (double)length_ps * PS;
 			ret->input_s += (double)g->by_cause_ps[CAUSE_INPUT] * PS;

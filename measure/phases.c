@@ -82,13 +82,20 @@ enum phase program_phase(const struct program *p)
 
 double programs_per_step(const struct capture *in, const struct swept *run)
 {
-	double sum = 0;
+	const struct sweep *s = run->lasting.device ? &run->lasting.device->sweep : NULL;
+	double sum = 0, steps = 0;
 
-	if (!run->is_scheduled)
-		return run->source == STEPS_PROGRAM ? 1 : NAN;
-	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++)
+	if (!run->is_scheduled && run->source != STEPS_PROGRAM)
+		return NAN;
+	if (!run->is_scheduled && !(s && s->runs_cut))
+		return 1;
+	for (ptrdiff_t i = 0; run->is_scheduled && i < registry_program_count(in->registry); i++)
 		sum += run->schedule.on_last[i];
-	return sum;
+	for (ptrdiff_t i = 0; !run->is_scheduled && i < s->program_cap; i++) {
+		sum += (double)s->programs[i].executions;
+		steps += i == run->main->index ? (double)s->programs[i].executions : 0;
+	}
+	return run->is_scheduled ? sum : steps > 0 ? sum / steps : (double)NAN;
 }
 
 /* Work of one sort of step, or of one module. */
@@ -110,6 +117,17 @@ struct works {
 	struct arena *keep;
 };
 
+static struct work *work_of_module(struct works *w, const struct program *p)
+{
+	struct str name = p->module.len ? p->module : program_text(p, w->keep);
+	int32_t at = map_put(&w->by_module, name, (int32_t)w->count, w->keep);
+	if (at == w->count)
+		*arena_push(w->keep, w->items, w->count, w->cap) = (struct work){
+			.name = name, .modules = name, .role = p->role, .last_step = -1
+		};
+	return &w->items[at];
+}
+
 static struct work *work_of(const struct capture *in, const struct swept *run, struct works *w,
 	const struct program_run *r)
 {
@@ -118,13 +136,7 @@ static struct work *work_of(const struct capture *in, const struct swept *run, s
 		return &w->items[r->sort];
 	if (run->is_scheduled && p->role == ROLE_STEP) /* a part of one, at an end of the window */
 		return &w->items[run->schedule.judged];
-	struct str name = p->module.len ? p->module : program_text(p, w->keep);
-	int32_t at = map_put(&w->by_module, name, (int32_t)w->count, w->keep);
-	if (at == w->count)
-		*arena_push(w->keep, w->items, w->count, w->cap) = (struct work){
-			.name = name, .modules = name, .role = p->role, .last_step = -1
-		};
-	return &w->items[at];
+	return work_of_module(w, p);
 }
 
 static void sorts_begin(const struct swept *run, struct works *w)
@@ -145,6 +157,16 @@ static void sorts_begin(const struct swept *run, struct works *w)
 	}
 }
 
+static int64_t work_add(
+	struct work *of, const struct programs *programs, ptrdiff_t program, int64_t time_ps)
+{
+	double share = of->role == ROLE_STEP ? 1 : programs->of[program].judged_ratio;
+
+	of->time_ps += time_ps;
+	of->judged_ps += share > 0 ? share * (double)time_ps : 0;
+	return time_ps;
+}
+
 /* Returns the time in executions. */
 static int64_t works_add(const struct capture *in, const struct swept *run,
 	const struct programs *programs, struct works *w)
@@ -156,18 +178,33 @@ static int64_t works_add(const struct capture *in, const struct swept *run,
 		const struct program_run *r = &l->runs[i];
 		struct work *of = work_of(in, run, w, r);
 		int64_t from_ps = r->start_ps > at_ps ? r->start_ps : at_ps;
-		if (of->is_sort)
-			of->count += r->step >= 0 && r->step != of->last_step;
-		else
+		of->count += !of->is_sort || (r->step >= 0 && r->step != of->last_step);
+		if (!of->is_sort)
 			dist_add(&of->lengths, w->keep, r->end_ps - r->start_ps);
 		of->last_step = r->step;
 		if (r->end_ps <= from_ps)
 			continue;
-		of->time_ps += r->end_ps - from_ps;
-		double share = of->role == ROLE_STEP ? 1 : programs->of[r->program].judged_ratio;
-		of->judged_ps += share > 0 ? share * (double)(r->end_ps - from_ps) : 0;
-		all_ps += r->end_ps - from_ps;
+		all_ps += work_add(of, programs, r->program, r->end_ps - from_ps);
 		at_ps = r->end_ps;
+	}
+	return all_ps;
+}
+
+/* The same by the programs' sums; lengths of executions are those of all devices. */
+static int64_t works_sum(const struct capture *in, const struct swept *run,
+	const struct programs *programs, struct works *w)
+{
+	const struct sweep *s = &run->lasting.device->sweep;
+	int64_t all_ps = 0;
+
+	for (ptrdiff_t i = 0; i < s->program_cap; i++) {
+		struct dist lengths = aggregate_program(run->sums, i);
+		if (s->programs[i].executions == 0)
+			continue;
+		struct work *of = work_of_module(w, registry_program_at(in->registry, i));
+		of->count += s->programs[i].executions;
+		dist_merge(&of->lengths, w->keep, &lengths);
+		all_ps += work_add(of, programs, i, s->programs[i].time_ps);
 	}
 	return all_ps;
 }
@@ -177,7 +214,7 @@ static void work_row(const struct capture *in, const struct swept *run, struct t
 	const struct work *w, int64_t window_ps)
 {
 	struct phases_row *row = table_new(tables, phases, in->keep);
-	bool repeats = run->is_scheduled && w->lengths.count >= PERIODS_MIN;
+	bool repeats = run->is_scheduled && w->count >= PERIODS_MIN;
 
 	row->name = w->name;
 	row->role = role_names[w->role];
@@ -186,7 +223,7 @@ static void work_row(const struct capture *in, const struct swept *run, struct t
 	row->is_wait = false;
 	row->modules = w->modules;
 	row->marks = w->marks;
-	row->count = (double)(w->is_sort ? w->count : w->lengths.count);
+	row->count = (double)w->count;
 	row->p50_s = w->is_sort ? w->p50_ps * PS : dist_quantile(&w->lengths, 0.5, *in->keep) * PS;
 	if (w->is_sort && w->role == ROLE_STEP && run->source != STEPS_WINDOW)
 		row->p50_s = run->step_time_s;
@@ -197,6 +234,7 @@ static void work_row(const struct capture *in, const struct swept *run, struct t
 	row->step = w->is_sort ? w->option : repeats ? w->name : (struct str){ 0 };
 }
 
+/* `lengths` of all its waits, or NULL: not known. */
 static void wait_row(const struct capture *in, struct tables *tables, struct str name,
 	int64_t time_ps, const struct dist *lengths, int64_t window_ps)
 {
@@ -207,8 +245,10 @@ static void wait_row(const struct capture *in, struct tables *tables, struct str
 	row->is_judged = row->judged_share = false;
 	row->is_wait = true;
 	row->marks = 0;
-	row->count = (double)lengths->count;
-	row->p50_s = lengths->count ? dist_quantile(lengths, 0.5, *in->keep) * PS : NAN;
+	if (lengths)
+		row->count = (double)lengths->count;
+	if (lengths && lengths->count)
+		row->p50_s = dist_quantile(lengths, 0.5, *in->keep) * PS;
 	row->time_s = (double)time_ps * PS;
 	row->time_share = (double)time_ps / (double)window_ps;
 }
@@ -244,14 +284,18 @@ double fill_phases(const struct capture *in, const struct swept *run, const stru
 	if (!l->device || l->device->sweep.last_ps <= l->device->sweep.first_ps)
 		return NAN;
 	const struct sweep *s = &l->device->sweep;
-	int64_t window_ps = s->last_ps - s->first_ps, unclaimed_ps;
+	bool summed = s->runs_cut;
 	sorts_begin(run, &w);
-	unclaimed_ps = busy_ps(s) - works_add(in, run, programs, &w);
+	int64_t window_ps = s->last_ps - s->first_ps;
+	int64_t executed_ps = (summed ? works_sum : works_add)(in, run, programs, &w);
 	for (ptrdiff_t i = 0; i < w.count; i++)
 		if (w.items[i].time_ps > 0)
 			work_row(in, run, tables, &w.items[i], window_ps);
 	/* Kernels of no program run where no execution does. */
-	int64_t left_ps = unclaimed_ps > 0 ? unclaimed_ps : 0;
+	int64_t left_ps = busy_ps(s) > executed_ps ? busy_ps(s) - executed_ps : 0;
+	int64_t untold_ps = window_ps - executed_ps; /* waits that are in none of the sums */
+	for (int c = CAUSE_UNKNOWN; c < CAUSES; c++)
+		untold_ps -= gaps->waits[c].time_ps;
 	if (left_ps > 0)
 		work_row(in, run, tables,
 			&(struct work){ .name = STR("kernels of no known program"),
@@ -260,11 +304,12 @@ double fill_phases(const struct capture *in, const struct swept *run, const stru
 			window_ps);
 	for (int c = CAUSE_UNKNOWN; c < CAUSES; c++) {
 		int64_t time_ps = gaps->waits[c].time_ps;
+		time_ps += c == CAUSE_UNKNOWN && untold_ps > 0 ? untold_ps : 0;
 		int64_t less_ps = time_ps < left_ps ? time_ps : left_ps;
 		left_ps -= less_ps;
 		if (time_ps > less_ps)
 			wait_row(in, tables, cause_words[c], time_ps - less_ps,
-				&gaps->waits[c].lengths, window_ps);
+				summed ? NULL : &gaps->waits[c].lengths, window_ps);
 	}
 	sort_by(table_rows(tables, phases), table_count(tables, phases), phase_cmp);
 	return verdict_share(table_rows(tables, phases), table_count(tables, phases));

@@ -14,6 +14,11 @@
 #include "base/task.h"
 #include "measure/swept.h"
 
+#define TOO_MANY_RUNS                                                                              \
+	"programs ran more than 100000 times on a device, too often to hold each against a mark "  \
+	"or a period; a step is from one execution of the heaviest program to the next"
+_Static_assert(PROGRAM_RUNS_MAX == 100000, "the text says it");
+
 /* Events looked at for the first guess: a few steps of most jobs, a millisecond of work. */
 #define GUESS_EVENTS 20000
 #define MARKS_MAX    HOST_SPANS_MAX
@@ -273,6 +278,8 @@ static bool plan_schedule(struct stepping *t, bool *changed)
 	struct schedule_device *devices = devices_ran(t);
 
 	*changed = false;
+	if (!devices)
+		t->run->schedule.trouble = STR(TOO_MANY_RUNS);
 	if (!devices || !schedule_make(devices, t->run->device_count, t->facts, t->in->registry,
 				t->wanted, t->in->keep, &t->run->schedule))
 		return false;
@@ -534,9 +541,7 @@ static struct lasting lasting_of(const struct swept *run)
 			(!d || end_ps > d->sweep.last_ps + d->plane->host_shift_ps))
 			d = one;
 	}
-	if (!d || d->sweep.runs_cut)
-		return (struct lasting){ 0 };
-	return (struct lasting){ d, d->sweep.runs, d->sweep.run_count };
+	return d ? (struct lasting){ d, d->sweep.runs, d->sweep.run_count } : (struct lasting){ 0 };
 }
 
 /*
@@ -591,6 +596,9 @@ bool steps_sweep(const struct capture *in, const struct host_facts *facts, struc
 	totals(in, ret);
 	if (!t.wanted.p || ret->is_scheduled)
 		return true;
+	if (!ret->schedule.sort_count && ret->schedule.trouble.p)
+		return diag_set(err, DIAG_USAGE, "%s %.*s: steps of that name cannot be told: %.*s",
+			t.wanted_by, STR_ARG(t.wanted), STR_ARG(ret->schedule.trouble));
 	struct out *list = out_memory(in->keep);
 	for (ptrdiff_t i = 0; i < ret->schedule.sort_count; i++)
 		out_fmt(list, "%s%.*s (%.*s)", i ? ", " : "; there are ",

@@ -144,14 +144,12 @@ static void program_close(struct sweeping *s, int32_t program)
 	if (!p->open)
 		return;
 	t->executions++;
-	t->time_ps += p->end_ps - p->start_ps;
 	dist_add(&t->dist, s->keep, p->end_ps - p->start_ps);
 	p->open = false;
 	if (!s->plan->keep_runs)
 		return;
-	if (s->out->run_count == PROGRAM_RUNS_MAX)
-		s->out->runs_cut = true;
-	else
+	s->out->runs_cut |= s->out->run_count == PROGRAM_RUNS_MAX;
+	if (!s->out->runs_cut)
 		*arena_push(s->work, s->out->runs, s->out->run_count, s->out->run_cap) =
 			(struct program_run){ p->start_ps, p->end_ps, program, -1, -1 };
 }
@@ -194,6 +192,11 @@ static void program_event(
 	p->last = subject->index;
 	if (e->end_ps > p->end_ps)
 		p->end_ps = e->end_ps;
+	if (p->open && e->end_ps > s->executed_ps) {
+		int64_t from_ps = p->start_ps > s->executed_ps ? p->start_ps : s->executed_ps;
+		s->out->programs[known->program].time_ps += e->end_ps - from_ps;
+		s->executed_ps = e->end_ps;
+	}
 	s->out->programs[known->program].kernels_self_ps += e->end_ps - e->start_ps;
 }
 
@@ -308,6 +311,7 @@ static void sweep_finish(struct sweeping *s)
 	step_close(s, o->last_ps, s->plan->source == STEPS_WINDOW);
 	/* They grew among the sweep's own things; a job has many devices, so no more is kept. */
 	LONGER(s->keep, o->steps, o->step_count, o->step_count);
+	o->run_count = o->runs_cut ? 0 : o->run_count;
 	LONGER(s->keep, o->runs, o->run_count, o->run_count);
 	program_runs_sort(o->runs, o->run_count);
 }
@@ -364,7 +368,7 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 		s->keep = keep;
 		s->work = &work;
 		s->last_subject = -1;
-		s->passed_ps = INT64_MIN;
+		s->passed_ps = s->executed_ps = INT64_MIN;
 		s->lanes = arena_make(&work, struct lane_state, p->lane_count);
 		for (ptrdiff_t i = 0; i < p->lane_count; i++) {
 			s->lanes[i].nested = p->lanes[i].class == LANE_OPS;

@@ -65,7 +65,8 @@ struct told_run {
 	int32_t program;
 };
 void program_runs_sort(struct program_run *runs, ptrdiff_t count);
-/* Kept per device, for telling the steps: a day of one a second.  More leaves the marks unused. */
+/* Kept per device, for telling the steps: a day of one a second.  Of more none is kept: the marks
+ * are not used, and phases are the programs' sums. */
 #define PROGRAM_RUNS_MAX 100000
 
 /* Where a device's steps begin and end. */
@@ -148,7 +149,8 @@ struct swept_gap {
 };
 
 struct program_total {
-	int64_t executions, time_ps;
+	int64_t executions;
+	int64_t time_ps;    /* in them; where two overlap, what the first one leaves */
 	int32_t marker;	    /* the subject whose executions these are; -1 none, */
 	bool marker_nested; /* and it ran inside another op (set by aggregate_add) */
 	struct dist dist;
@@ -172,9 +174,9 @@ struct sweep {
 	ptrdiff_t program_cap;
 	struct swept_step *steps; /* the first SWEEP_MAX_STEPS steady ones, and as many others */
 	ptrdiff_t step_count, step_cap;
-	struct program_run *runs; /* by begin; NULL unless they were wanted */
+	struct program_run *runs; /* by begin; none unless they were wanted */
 	ptrdiff_t run_count, run_cap;
-	bool runs_cut;			   /* there were more */
+	bool runs_cut;			   /* there were more than are kept */
 	int64_t steady_count, other_count; /* all of them, */
 	int64_t first_end_ps, last_end_ps; /* and where the first and the last one ended */
 	int64_t steady_ps;		   /* their time */

@@ -66,8 +66,8 @@ struct steps_seen {
 
 /* What the device that ends last ran, by begin. */
 struct lasting {
-	const struct device *device; /* NULL: no execution is known, or more than are kept */
-	const struct program_run *runs;
+	const struct device *device;	/* NULL: no op ran */
+	const struct program_run *runs; /* none, if the device ran more than are kept */
 	ptrdiff_t run_count;
 };
 

@@ -1025,6 +1025,79 @@ static void phases_add_up_to_the_window(void **state)
 	assert_number(rows[2].time_share, 100. / 2150);
 }
 
+/*
+ * More executions than are kept, 60,000 rounds of two programs and a wait for the loader in every
+ * 20,000th: no step is told from the order, and the window still adds up.
+ *
+ * us after a round's begin   0         10  12   15    20
+ *                            |--dot.1--|   |sum.1|
+ */
+static void tell_rounds(void)
+{
+	enum { ROUNDS = 60000, WAIT = 500, WAITS = 3 };
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
+	x_hlo(host, "jit_log", EVALUATION, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 0, at = 0; i < ROUNDS; i++, at += 20) {
+		x_event(ops, "dot.1", at, at + 10, NULL);
+		x_event(ops, "sum.1", at + 12, at + 15, NULL);
+		if (i % (ROUNDS / WAITS) != ROUNDS / WAITS / 2)
+			continue;
+		x_event(thread, "$builtins next", at + 15, at + 20 + WAIT, NULL);
+		at += WAIT;
+	}
+}
+
+static void phases_of_more_executions_than_are_kept(void **state)
+{
+	double window_s = (60000 * 20 + 3 * 500 - 5) * US, sum_s = 0;
+	(void)state;
+	tell_rounds();
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "program");
+	assert_number(xrun_row(&run)->step_time_s, 20 * US);
+	assert_number(xrun_row(&run)->programs_per_step, 2);
+	assert_number(xrun_row(&run)->verdict_share, 1);
+	const struct phases_row *rows = table_rows(&run.tables, phases);
+	assert_int_equal(table_count(&run.tables, phases), 4);
+	for (ptrdiff_t i = 0; i < 4; i++)
+		sum_s += rows[i].time_s;
+	assert_number(sum_s, window_s);
+	assert_text(rows[0].name, "jit_train_step");
+	assert_text(rows[0].role, "step");
+	assert_number(rows[0].count, 60000);
+	assert_number(rows[0].p50_s, 10 * US);
+	assert_number(rows[0].time_s, 60000 * 10 * US);
+	assert_text(rows[1].name, "unknown");
+	assert_true(isnan(rows[1].count));
+	assert_text(rows[2].name, "jit_log");
+	assert_number(rows[2].time_s, 60000 * 3 * US);
+	assert_text(rows[3].name, "input");
+	assert_number(rows[3].time_s, 3 * 505 * US);
+	assert_text(xrun_op(&run, "sum.1")->role, "step");
+	assert_text(xrun_quality(&run, "steps-found")->detail,
+		"steps were told apart by what repeats: programs ran more than 100000 times on a "
+		"device, too often to hold each against a mark or a period; a step is from one "
+		"execution of the heaviest program to the next");
+}
+
+static void a_step_that_too_many_executions_hide(void **state)
+{
+	(void)state;
+	run.options.step = STR("train_step");
+	tell_rounds();
+	assert_false(xrun_try(&run));
+	assert_has(str_from(run.err.text), "more than 100000 times on a device");
+}
+
 enum { SCALAR = 9 };
 
 /*
@@ -1284,6 +1357,8 @@ int main(void)
 		TEST(annotations_hold_what_runs_in_them),
 		TEST(other_work_is_cut_out),
 		TEST(phases_add_up_to_the_window),
+		TEST(phases_of_more_executions_than_are_kept),
+		TEST(a_step_that_too_many_executions_hide),
 		TEST(programs_that_were_foreseen),
 		TEST(a_steps_line_of_two_sorts),
 		TEST(a_steps_line_s_other_sort),
