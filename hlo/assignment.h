@@ -29,11 +29,6 @@ struct allocation {
 	ptrdiff_t largest; /* buffer in it, -1 none */
 };
 
-struct trace {
-	struct str bytes;
-	int64_t events_here; /* of buffers in the space asked for */
-};
-
 struct assignment {
 	struct reader *r;
 	int64_t space;
@@ -41,8 +36,7 @@ struct assignment {
 	ptrdiff_t buffer_count;
 	struct allocation *allocations;
 	ptrdiff_t allocation_count;
-	struct trace *traces;
-	ptrdiff_t trace_count;
+	struct read_strs traces;
 	struct map ids; /* of buffers */
 };
 
@@ -75,11 +69,6 @@ struct replay {
 	int64_t stop; /* after this many events; INT64_MAX for all */
 };
 
-/* The trace of the space asked for; NULL if there is none, or the bytes are bad (a->r->err). */
-const struct trace *replay_choose(struct assignment *a);
-/* Afterwards buffers that are alive have users. */
-bool replay_run(struct replay *p, struct assignment *a, const struct trace *t, int64_t stop);
-
 /* What is in use over the schedule: at most `most` points for `events` events, above `base`. */
 struct replay_points {
 	struct hlo_memory_point *items;
@@ -87,6 +76,11 @@ struct replay_points {
 	int64_t events, base;
 	ptrdiff_t count;
 };
-bool replay_points(struct assignment *a, const struct trace *t, struct replay_points *ret);
+
+/* The trace of the space asked for; missing if there is none, or the bytes are bad (a->r->err). */
+struct str replay_choose(struct assignment *a);
+/* Afterwards buffers that are alive have users.  `points` may be NULL. */
+bool replay_run(struct replay *p, struct assignment *a, struct str trace, int64_t stop,
+	struct replay_points *points);
 
 #endif

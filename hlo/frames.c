@@ -13,31 +13,17 @@ static const struct read_rule location_table_rules[] = {
 };
 READ_TABLE(location_table, "FileLocation");
 
-static bool read_location(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct hlo_frames *frames = into;
-	return read_message(r, &location_table, f->bytes,
-		READ_PUSH(r->keep, frames->locations, frames->location_count));
-}
-
 static const struct read_rule frame_table_rules[] = {
 	[1] = READ_FIELD(INT, struct frame, location),
 	[2] = READ_FIELD(INT, struct frame, parent),
 };
 READ_TABLE(frame_table, "StackFrame");
 
-static bool read_frame(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct hlo_frames *frames = into;
-	return read_message(
-		r, &frame_table, f->bytes, READ_PUSH(r->keep, frames->frames, frames->frame_count));
-}
-
 static const struct read_rule frames_table_rules[] = {
 	[1] = READ_FIELD(STRS, struct hlo_frames, files),
 	[2] = READ_FIELD(STRS, struct hlo_frames, functions),
-	[3] = { .kind = READ_CALL, .read = read_location },
-	[4] = { .kind = READ_CALL, .read = read_frame },
+	[3] = READ_ELEMENTS(location_table, struct hlo_frames, locations, location_count),
+	[4] = READ_ELEMENTS(frame_table, struct hlo_frames, frames, frame_count),
 };
 READ_TABLE(frames_table, "StackFrameIndexProto");
 

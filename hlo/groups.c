@@ -20,12 +20,8 @@ void groups_note(struct hlo_replica_groups *g, int64_t size)
 		g->group_size = size;
 }
 
-struct replica_group {
-	struct hlo_dims ids;
-};
-
 static const struct read_rule group_table_rules[] = {
-	[1] = READ_FIELD(INTS, struct replica_group, ids),
+	[1] = READ_NUMBERS(struct hlo_dims, items, count),
 };
 READ_TABLE(group_table, "ReplicaGroup");
 
@@ -52,14 +48,14 @@ bool read_replica_group(struct reader *r, const struct wire_field *f, void *into
 		groups_note(g, count_ids(f->bytes));
 		return true;
 	}
-	struct replica_group first = { 0 };
+	struct hlo_dims first = { NULL, 0 };
 	if (!read_message(r, &group_table, f->bytes, &first))
 		return false;
-	if (first.ids.count > HLO_MAX_GROUP)
+	if (first.count > HLO_MAX_GROUP)
 		return read_refuse(r, f->bytes, group_table.message, "the group is too large");
-	g->first = first.ids;
-	if (first.ids.count)
-		groups_note(g, first.ids.count);
+	g->first = first;
+	if (first.count)
+		groups_note(g, first.count);
 	return true;
 }
 
@@ -135,8 +131,8 @@ struct iota_proto {
 static const struct read_rule iota_table_rules[] = {
 	[1] = READ_FIELD(INT, struct iota_proto, groups),
 	[2] = READ_FIELD(INT, struct iota_proto, size),
-	[3] = READ_FIELD(INTS, struct iota_proto, dims),
-	[4] = READ_FIELD(INTS, struct iota_proto, perm),
+	[3] = READ_DIMS(struct iota_proto, dims),
+	[4] = READ_DIMS(struct iota_proto, perm),
 };
 READ_TABLE(iota_table, "IotaReplicaGroupListProto");
 
@@ -179,12 +175,8 @@ bool read_device_list(struct reader *r, const struct wire_field *f, void *into)
 	return read_message(r, &list_table, f->bytes, into);
 }
 
-struct mesh_axis {
-	int64_t size;
-};
-
 static const struct read_rule axis_table_rules[] = {
-	[2] = READ_FIELD(INT, struct mesh_axis, size),
+	[2] = { .kind = READ_INT }, /* its size */
 };
 READ_TABLE(axis_table, "MeshAxis");
 
@@ -198,22 +190,22 @@ void mesh_add(struct mesh *m, int64_t size)
 
 static bool read_axis(struct reader *r, const struct wire_field *f, void *into)
 {
-	struct mesh_axis axis = { 0 };
-	if (!read_message(r, &axis_table, f->bytes, &axis))
+	int64_t size = 0;
+	if (!read_message(r, &axis_table, f->bytes, &size))
 		return false;
-	mesh_add(into, axis.size);
+	mesh_add(into, size);
 	return true;
 }
 
 static const struct read_rule transform_table_rules[] = {
-	[1] = READ_FIELD(INTS, struct mesh, reshape),
-	[2] = READ_FIELD(INTS, struct mesh, perm),
+	[1] = READ_DIMS(struct mesh, reshape),
+	[2] = READ_DIMS(struct mesh, perm),
 };
 READ_TABLE(transform_table, "MeshProto.IotaTransform");
 
 static const struct read_rule mesh_table_rules[] = {
 	[1] = { .kind = READ_CALL, .read = read_axis },
-	[2] = READ_FIELD(INTS, struct mesh, device_ids),
+	[2] = READ_DIMS(struct mesh, device_ids),
 	[3] = { .kind = READ_MESSAGE, .table = &transform_table },
 };
 READ_TABLE(mesh_table, "MeshProto");

@@ -31,43 +31,31 @@ static bool read_result_shape(struct reader *r, const struct wire_field *f, void
 	return true;
 }
 
-static bool read_operands(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct hlo_instruction *i = into;
-	return read_list(r, f, (void **)&i->operands, &i->operand_count);
-}
-
-static bool read_called(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct hlo_instruction *i = into;
-	return read_list(r, f, (void **)&i->called, &i->called_count);
-}
-
 static const struct read_rule dot_table_rules[] = {
-	[1] = READ_FIELD(INTS, struct hlo_dot, lhs_contracting),
-	[2] = READ_FIELD(INTS, struct hlo_dot, rhs_contracting),
-	[3] = READ_FIELD(INTS, struct hlo_dot, lhs_batch),
-	[4] = READ_FIELD(INTS, struct hlo_dot, rhs_batch),
+	[1] = READ_DIMS(struct hlo_dot, lhs_contracting),
+	[2] = READ_DIMS(struct hlo_dot, rhs_contracting),
+	[3] = READ_DIMS(struct hlo_dot, lhs_batch),
+	[4] = READ_DIMS(struct hlo_dot, rhs_batch),
 };
 READ_TABLE(dot_table, "DotDimensionNumbers");
 
 static const struct read_rule ragged_table_rules[] = {
 	[1] = { .kind = READ_MESSAGE, .table = &dot_table },
-	[2] = READ_FIELD(INTS, struct hlo_dot, lhs_ragged),
-	[3] = READ_FIELD(INTS, struct hlo_dot, rhs_group),
+	[2] = READ_DIMS(struct hlo_dot, lhs_ragged),
+	[3] = READ_DIMS(struct hlo_dot, rhs_group),
 };
 READ_TABLE(ragged_table, "RaggedDotDimensionNumbers");
 
 static const struct read_rule convolution_table_rules[] = {
 	[3] = READ_FIELD(INT, struct hlo_convolution, kernel_input_feature),
 	[4] = READ_FIELD(INT, struct hlo_convolution, kernel_output_feature),
-	[6] = READ_FIELD(INTS, struct hlo_convolution, kernel_spatial),
+	[6] = READ_DIMS(struct hlo_convolution, kernel_spatial),
 	[7] = READ_FIELD(INT, struct hlo_convolution, input_batch),
 	[8] = READ_FIELD(INT, struct hlo_convolution, input_feature),
 	[9] = READ_FIELD(INT, struct hlo_convolution, output_batch),
 	[10] = READ_FIELD(INT, struct hlo_convolution, output_feature),
-	[11] = READ_FIELD(INTS, struct hlo_convolution, input_spatial),
-	[12] = READ_FIELD(INTS, struct hlo_convolution, output_spatial),
+	[11] = READ_DIMS(struct hlo_convolution, input_spatial),
+	[12] = READ_DIMS(struct hlo_convolution, output_spatial),
 };
 READ_TABLE(convolution_table, "ConvolutionDimensionNumbers");
 
@@ -120,7 +108,7 @@ static const struct read_rule window_table_rules[] = {
 READ_TABLE(window_table, "Window");
 
 static const struct read_rule precision_table_rules[] = {
-	[1] = READ_FIELD(INTS, struct hlo_instruction, precision),
+	[1] = READ_DIMS(struct hlo_instruction, precision),
 	[2] = READ_FIELD(INT, struct hlo_instruction, algorithm),
 };
 READ_TABLE(precision_table, "PrecisionConfig");
@@ -225,8 +213,6 @@ static bool read_frontend(struct reader *r, const struct wire_field *f, void *in
 	return ok;
 }
 
-#define AT(member) READ_AT(struct hlo_instruction, member)
-
 static const struct read_rule instruction_table_rules[] = {
 	[1] = READ_FIELD(STR, struct hlo_instruction, name),
 	[2] = READ_FIELD(STR, struct hlo_instruction, opcode),
@@ -241,8 +227,8 @@ static const struct read_rule instruction_table_rules[] = {
 	[28] = READ_FIELD(STR, struct hlo_instruction, custom_call_target),
 	[30] = READ_MADE(dot_table, struct hlo_instruction, dot),
 	[35] = READ_FIELD(INT, struct hlo_instruction, id),
-	[36] = { .kind = READ_LIST, .read = read_operands },
-	[38] = { .kind = READ_LIST, .read = read_called },
+	[36] = READ_NUMBERS(struct hlo_instruction, operands, operand_count),
+	[38] = READ_NUMBERS(struct hlo_instruction, called, called_count),
 	[43] = READ_FIELD(STR, struct hlo_instruction, backend_config),
 	[47] = READ_FIELD(BOOL, struct hlo_instruction, is_host_transfer),
 	[49] = READ_BY(read_replica_group, struct hlo_instruction, groups),

@@ -57,17 +57,10 @@ static bool read_allocation(struct reader *r, const struct wire_field *f, void *
 	       size_fits(r, f->bytes, allocation_table.message, x->size);
 }
 
-static bool read_trace(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct assignment *a = into;
-	READ_PUSH(r->keep, a->traces, a->trace_count)->bytes = f->bytes;
-	return true;
-}
-
 static const struct read_rule assignment_table_rules[] = {
 	[1] = { .kind = READ_CALL, .read = read_buffer },
 	[3] = { .kind = READ_CALL, .read = read_allocation },
-	[4] = { .kind = READ_CALL, .read = read_trace },
+	[4] = READ_FIELD(STRS, struct assignment, traces),
 };
 READ_TABLE(assignment_table, "BufferAssignmentProto");
 
@@ -152,7 +145,7 @@ struct location {
 
 static const struct read_rule location_table_rules[] = {
 	[2] = READ_FIELD(STR, struct location, name),
-	[3] = READ_FIELD(INTS, struct location, index),
+	[3] = READ_DIMS(struct location, index),
 	[4] = READ_FIELD(INT, struct location, id),
 };
 READ_TABLE(location_table, "LogicalBufferProto.Location");
@@ -253,17 +246,6 @@ static void keep_largest(struct living *l, struct arena *keep, struct hlo_memory
 		ret->live[i] = *order[i];
 }
 
-/* What the trace leaves of the temporary allocation at its peak. */
-static void add_hole(struct living *l, int64_t bytes)
-{
-	if (bytes > 0)
-		l->items[l->count++] = (struct hlo_live_buffer){ .instruction = -1,
-			.name = STR("(holes)"),
-			.kind = STR("hole"),
-			.bytes = bytes,
-			.unpadded_bytes = bytes };
-}
-
 static bool list_living(const struct hlo_module *m, struct assignment *a, struct arena *keep,
 	struct hlo_memory *ret)
 {
@@ -275,7 +257,14 @@ static bool list_living(const struct hlo_module *m, struct assignment *a, struct
 		arena_make(keep, struct hlo_live_buffer, a->allocation_count + a->buffer_count + 1);
 	if (!add_allocations(&l, !ret->from_trace) || (ret->from_trace && !add_buffers(&l)))
 		return false;
-	add_hole(&l, ret->allocated_bytes - ret->peak_bytes);
+	/* What the trace leaves of the temporary allocation at its peak. */
+	int64_t hole = ret->allocated_bytes - ret->peak_bytes;
+	if (hole > 0)
+		l.items[l.count++] = (struct hlo_live_buffer){ .instruction = -1,
+			.name = STR("(holes)"),
+			.kind = STR("hole"),
+			.bytes = hole,
+			.unpadded_bytes = hole };
 	keep_largest(&l, keep, ret);
 	return true;
 }
@@ -284,10 +273,10 @@ static bool list_living(const struct hlo_module *m, struct assignment *a, struct
 static bool replay_trace(struct assignment *a, int64_t *peak, struct hlo_memory *ret)
 {
 	struct replay p;
-	const struct trace *t = replay_choose(a);
-	if (!t || a->r->err->id != DIAG_NONE)
+	struct str t = replay_choose(a);
+	if (!t.p || a->r->err->id != DIAG_NONE)
 		return a->r->err->id == DIAG_NONE;
-	if (!replay_run(&p, a, t, INT64_MAX) || !replay_run(&p, a, t, p.at_peak))
+	if (!replay_run(&p, a, t, INT64_MAX, NULL) || !replay_run(&p, a, t, p.at_peak, NULL))
 		return false;
 	ret->from_trace = true;
 	*peak = p.peak;
@@ -342,13 +331,13 @@ ptrdiff_t hlo_memory_points(const struct hlo_module *m, int64_t space, struct ar
 	struct assignment a = { .r = &r, .space = space };
 	struct hlo_memory sums = { .space = space };
 	struct replay p;
-	const struct trace *t = read_assignment(m, &a) ? replay_choose(&a) : NULL;
-	if (!t || err.id != DIAG_NONE || !replay_run(&p, &a, t, INT64_MAX))
+	struct str t = read_assignment(m, &a) ? replay_choose(&a) : STR("");
+	if (!t.len || err.id != DIAG_NONE || !replay_run(&p, &a, t, INT64_MAX, NULL))
 		return 0;
 	sum_allocations(&a, &sums);
 	*events = p.events;
 	struct replay_points points = {
 		.items = ret, .most = most, .events = p.events, .base = sums.allocated_bytes
 	};
-	return replay_points(&a, t, &points) ? points.count : 0;
+	return replay_run(&p, &a, t, INT64_MAX, &points) ? points.count : 0;
 }

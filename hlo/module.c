@@ -56,15 +56,8 @@ static const struct read_rule alias_table_rules[] = {
 };
 READ_TABLE(alias_table, "AliasEntryProto");
 
-static bool read_alias(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct hlo_module *m = into;
-	return read_message(
-		r, &alias_table, f->bytes, READ_PUSH(r->keep, m->aliases, m->alias_count));
-}
-
 static const struct read_rule aliases_table_rules[] = {
-	[1] = { .kind = READ_CALL, .read = read_alias },
+	[1] = READ_ELEMENTS(alias_table, struct hlo_module, aliases, alias_count),
 };
 READ_TABLE(aliases_table, "HloInputOutputAliasProto");
 

@@ -49,42 +49,25 @@ static ptrdiff_t count_varints(struct str packed)
 	return n;
 }
 
-static int64_t as_int(uint64_t bits)
+/* int64_t and ptrdiff_t lists alike: the assertion above makes the element size the same. */
+static bool read_numbers(
+	struct reader *r, const struct wire_field *f, int64_t **items, ptrdiff_t *count)
 {
-	return (int64_t)bits;
-}
-
-static void put(void *items, ptrdiff_t i, uint64_t num)
-{
-	int64_t value = as_int(num);
-	memcpy((char *)items + i * (ptrdiff_t)sizeof(value), &value, sizeof(value));
-}
-
-static bool read_packed(struct reader *r, struct str packed, void **items, ptrdiff_t *count)
-{
-	ptrdiff_t more = count_varints(packed);
+	bool packed = f->type == WIRE_LEN;
+	ptrdiff_t more = packed ? count_varints(f->bytes) : 1;
 	if (more > READ_MAX_LIST - *count)
-		return read_refuse(r, packed, "list", "too many numbers");
+		return packed ? read_refuse(r, f->bytes, "list", "too many numbers")
+			      : diag_set(r->err, DIAG_WIRE, "a list has too many numbers");
 	*items = list_reserve(r->keep, *items, *count, more, (ptrdiff_t)sizeof(int64_t));
-	if (!more && !packed.len)
+	if (!packed)
+		(*items)[(*count)++] = (int64_t)f->num;
+	if (!packed || !f->bytes.len)
 		return true;
-	struct wire w = wire_open(packed);
+	struct wire w = wire_open(f->bytes);
 	uint64_t num;
 	while (wire_varint(&w, &num))
-		put(*items, (*count)++, num);
+		(*items)[(*count)++] = (int64_t)num;
 	return !w.why || wire_error(&w, r->whole, "list", r->err);
-}
-
-/* int64_t and ptrdiff_t lists alike: the assertion above makes the element size the same. */
-bool read_list(struct reader *r, const struct wire_field *f, void **items, ptrdiff_t *count)
-{
-	if (f->type == WIRE_LEN)
-		return read_packed(r, f->bytes, items, count);
-	if (*count >= READ_MAX_LIST)
-		return diag_set(r->err, DIAG_WIRE, "a list has too many numbers");
-	*items = list_reserve(r->keep, *items, *count, 1, (ptrdiff_t)sizeof(int64_t));
-	put(*items, (*count)++, f->num);
-	return true;
 }
 
 static bool fits(const struct read_rule *rule, enum wire_type type)
@@ -92,6 +75,7 @@ static bool fits(const struct read_rule *rule, enum wire_type type)
 	switch (rule->kind) {
 	case READ_STR:
 	case READ_STRS:
+	case READ_EACH:
 	case READ_MESSAGE:
 	case READ_POINTER:
 	case READ_CALL:
@@ -101,7 +85,6 @@ static bool fits(const struct read_rule *rule, enum wire_type type)
 	case READ_DTYPE:
 		return type == WIRE_VARINT;
 	case READ_INTS:
-	case READ_LIST:
 		return type == WIRE_VARINT || type == WIRE_LEN;
 	case READ_SKIP:
 		break;
@@ -110,14 +93,16 @@ static bool fits(const struct read_rule *rule, enum wire_type type)
 }
 
 static bool read_field(
-	struct reader *r, const struct read_rule *rule, const struct wire_field *f, void *member)
+	struct reader *r, const struct read_rule *rule, const struct wire_field *f, char *into)
 {
+	void *member = into + rule->offset;
+	ptrdiff_t *count = (void *)(into + rule->count); /* of a list */
 	switch (rule->kind) {
 	case READ_STR:
 		*(struct str *)member = f->bytes;
 		return true;
 	case READ_INT:
-		*(int64_t *)member = as_int(f->num);
+		*(int64_t *)member = (int64_t)f->num;
 		return true;
 	case READ_BOOL:
 		*(bool *)member = f->num != 0;
@@ -125,15 +110,16 @@ static bool read_field(
 	case READ_DTYPE:
 		*(enum dtype *)member = f->num < DTYPE_COUNT ? (enum dtype)f->num : DTYPE_INVALID;
 		return true;
-	case READ_INTS: {
-		struct hlo_dims *list = member;
-		return read_list(r, f, (void **)&list->items, &list->count);
-	}
+	case READ_INTS:
+		return read_numbers(r, f, member, count);
 	case READ_STRS: {
 		struct read_strs *list = member;
 		*READ_PUSH(r->keep, list->items, list->count) = f->bytes;
 		return true;
 	}
+	case READ_EACH:
+		return read_message(r, rule->table, f->bytes,
+			read_push(r->keep, member, count, (ptrdiff_t)rule->size));
 	case READ_MESSAGE:
 		return read_message(r, rule->table, f->bytes, member);
 	case READ_POINTER: {
@@ -146,7 +132,6 @@ static bool read_field(
 		return read_message(r, rule->table, f->bytes, made);
 	}
 	case READ_CALL:
-	case READ_LIST:
 		return rule->read(r, f, member);
 	case READ_SKIP:
 		break;
@@ -164,7 +149,7 @@ bool read_message(struct reader *r, const struct read_table *t, struct str bytes
 		if (f.number >= t->count)
 			continue;
 		const struct read_rule *rule = &t->rules[f.number];
-		if (fits(rule, f.type) && !read_field(r, rule, &f, (char *)into + rule->offset))
+		if (fits(rule, f.type) && !read_field(r, rule, &f, into))
 			return false;
 	}
 	return !w.why || wire_error(&w, r->whole, t->message, r->err);

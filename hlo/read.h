@@ -29,12 +29,12 @@ enum read_kind {
 	READ_INT,     /* int64_t */
 	READ_BOOL,    /* bool */
 	READ_DTYPE,   /* enum dtype; numbers unknown here become DTYPE_INVALID */
-	READ_INTS,    /* struct hlo_dims; packed or not */
+	READ_INTS,    /* a list of int64_t or ptrdiff_t; packed or not */
 	READ_STRS,    /* struct read_strs: one more, borrowed */
+	READ_EACH,    /* a list of structs: one more, by `table` */
 	READ_MESSAGE, /* by `table` into the member itself */
 	READ_POINTER, /* by `table` into what the member points to, made by the first of them */
 	READ_CALL,    /* read(reader, field, member); length-delimited only */
-	READ_LIST,    /* read(reader, field, member); numbers, packed or not */
 };
 
 /*
@@ -62,10 +62,11 @@ typedef bool read_fn(struct reader *r, const struct wire_field *f, void *into);
 
 struct read_rule {
 	enum read_kind kind;
-	uint32_t offset; /* of the member */
+	uint32_t offset; /* of the member, or of a list's elements */
+	uint32_t count;	 /* of a list's count */
+	uint32_t size;	 /* of an element, or of what the member points to */
 	read_fn *read;
 	const struct read_table *table;
-	uint32_t size; /* READ_POINTER: of what the member points to */
 };
 
 struct read_table {
@@ -74,7 +75,7 @@ struct read_table {
 	uint32_t count;
 };
 
-/* Rows for a member of a plain kind, of one read by a function, and of one made by a table. */
+/* Rows for a member of a plain kind, read by a function or made by a table, and for lists. */
 #define READ_FIELD(kind_, type, member)                                                            \
 	{                                                                                          \
 		.kind = READ_##kind_, .offset = offsetof(type, member)                             \
@@ -88,6 +89,18 @@ struct read_table {
 		.kind = READ_POINTER, .offset = offsetof(type, member), .table = &table_,          \
 		.size = sizeof(*((type *)0)->member)                                               \
 	}
+#define READ_NUMBERS(type, items_, count_)                                                         \
+	{                                                                                          \
+		.kind = READ_INTS, .offset = offsetof(type, items_),                               \
+		.count = offsetof(type, count_)                                                    \
+	}
+#define READ_DIMS(type, member) READ_NUMBERS(type, member.items, member.count)
+#define READ_ELEMENTS(table_, type, items_, count_)                                                \
+	{                                                                                          \
+		.kind = READ_EACH, .offset = offsetof(type, items_),                               \
+		.count = offsetof(type, count_), .size = sizeof(*((type *)0)->items_),             \
+		.table = &table_                                                                   \
+	}
 #define READ_TABLE(name, message_name)                                                             \
 	static const struct read_table name = { message_name, name##_rules,                        \
 		sizeof(name##_rules) / sizeof(name##_rules[0]) }
@@ -96,9 +109,6 @@ bool read_message(struct reader *r, const struct read_table *t, struct str bytes
 
 /* What a message says cannot be: `why` at the first byte of `message`.  Always false. */
 bool read_refuse(struct reader *r, struct str message, const char *name, const char *why);
-
-/* Append a field's numbers to a list of int64_t or ptrdiff_t. */
-bool read_list(struct reader *r, const struct wire_field *f, void **items, ptrdiff_t *count);
 
 /* One more element in a list with the capacity rule above: its address, zeroed, counted. */
 void *read_push(struct arena *keep, void **items, ptrdiff_t *count, ptrdiff_t size);

@@ -45,7 +45,7 @@ static int64_t leaf_elements(const struct shape *s)
 }
 
 /* n * bits / 8 rounded up, without the intermediate product. */
-static int64_t bytes_of(int64_t n, int bits)
+static int64_t bytes_of(int64_t n, int64_t bits)
 {
 	if (n == INT64_MAX)
 		return bits ? n : 0;
@@ -54,7 +54,7 @@ static int64_t bytes_of(int64_t n, int bits)
 
 static int64_t leaf_logical_bytes(const struct shape *s)
 {
-	int bits = dtype_storage_bits(s->dtype);
+	int64_t bits = dtype_storage_bits(s->dtype);
 	if (s->element_bits && s->element_bits < bits)
 		bits = s->element_bits;
 	return bytes_of(leaf_elements(s), bits);
@@ -138,7 +138,7 @@ static int64_t leaf_padded_bytes(const struct shape *s)
 {
 	if (!s->has_layout || !has_elements(s))
 		return leaf_logical_bytes(s);
-	int bits = s->element_bits ? s->element_bits : dtype_storage_bits(s->dtype);
+	int64_t bits = s->element_bits ? s->element_bits : dtype_storage_bits(s->dtype);
 	return sat_add(bytes_of(padded_elements(s), bits), s->metadata_bytes);
 }
 

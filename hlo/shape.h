@@ -50,7 +50,7 @@ struct shape {
 	int64_t *minor_to_major; /* rank entries when has_layout */
 	struct tile *tiles;
 	ptrdiff_t tile_count;
-	int element_bits;	/* E(n): 0 when the type's own width holds */
+	int64_t element_bits;	/* E(n): 0 when the type's own width holds */
 	int64_t tail_alignment; /* L(n): elements, 0 or 1 for none */
 	int64_t metadata_bytes; /* M(n): dynamic shape prefix */
 	int64_t memory_space;	/* S(n): 0 default */

@@ -123,24 +123,21 @@ static bool attribute(struct scan *s, struct shape *ret)
 		STR_INIT("SC("), /* split configuration */
 		STR_INIT("P("),	 /* physical shape */
 	};
-	int64_t bits = ret->element_bits;
 	const struct {
 		struct str word;
 		int64_t *into, max;
 	} numbers[] = {
 		{ STR("L("), &ret->tail_alignment, LAYOUT_MAX_NUMBER },
-		{ STR("E("), &bits, ELEMENT_MAX_BITS },
+		{ STR("E("), &ret->element_bits, ELEMENT_MAX_BITS },
 		{ STR("S("), &ret->memory_space, INT64_MAX },
 		{ STR("M("), &ret->metadata_bytes, LAYOUT_MAX_NUMBER },
 	};
 	if (scan_take(s, STR("T(")))
 		return tiles(s, ret);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (scan_take(s, numbers[i].word)) {
-			bool ok = number(s, numbers[i].max, numbers[i].into);
-			ret->element_bits = (int)bits;
-			return ok && scan_expect(s, STR(")"), "expected ')'");
-		}
+		if (scan_take(s, numbers[i].word))
+			return number(s, numbers[i].max, numbers[i].into) &&
+			       scan_expect(s, STR(")"), "expected ')'");
 	for (size_t i = 0; i < sizeof(skipped) / sizeof(skipped[0]); i++)
 		if (scan_take(s, skipped[i]))
 			return skip_groups(s);
@@ -306,7 +303,7 @@ static void write_layout(struct out *o, const struct shape *s)
 	if (s->tail_alignment > 1)
 		out_fmt(o, "L(%lld)", (long long)s->tail_alignment);
 	if (s->element_bits)
-		out_fmt(o, "E(%d)", s->element_bits);
+		out_fmt(o, "E(%lld)", (long long)s->element_bits);
 	if (s->memory_space > 0)
 		out_fmt(o, "S(%lld)", (long long)s->memory_space);
 	if (s->metadata_bytes)
