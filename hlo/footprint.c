@@ -127,9 +127,11 @@ static void read_extents(struct walk *w, struct hlo_costs *costs)
 	}
 }
 
-struct footprint *footprint_make(struct hlo_costs *c, ptrdiff_t computation)
+const struct footprint *footprint_of(struct hlo_costs *c, ptrdiff_t computation)
 {
 	struct walk w = { .m = c->m, .c = &c->m->computations[computation] };
+	if (c->callees[computation].footprint)
+		return c->callees[computation].footprint;
 	w.f = arena_make(c->keep, struct footprint, 1);
 	w.f->constants.bound = COST_EXACT;
 	for (ptrdiff_t i = w.c->first; i < w.c->first + w.c->count; i++)
@@ -144,5 +146,5 @@ struct footprint *footprint_make(struct hlo_costs *c, ptrdiff_t computation)
 	read_extents(&w, c);
 	if (w.c->root >= 0 && w.view[w.c->root - w.c->first])
 		w.f->reads[w.view[w.c->root - w.c->first] - 1].whole = true;
-	return w.f;
+	return c->callees[computation].footprint = w.f;
 }

@@ -53,18 +53,12 @@ static enum op_kind moved(
 }
 
 /* Names that authors of attention kernels give them. */
-static const struct str attention_names[] = {
-	STR_INIT("*attention*"),
-	STR_INIT("*flash*"),
-	STR_INIT("*splash*"),
-	STR_INIT("*mha*"),
-	STR_INIT("*attn*"),
-};
-
 static bool names_attention(struct str name)
 {
-	for (size_t i = 0; i < sizeof(attention_names) / sizeof(attention_names[0]); i++)
-		if (str_glob(name, attention_names[i]))
+	static const struct str globs[] = { STR_INIT("*attention*"), STR_INIT("*flash*"),
+		STR_INIT("*splash*"), STR_INIT("*mha*"), STR_INIT("*attn*") };
+	for (size_t i = 0; i < sizeof(globs) / sizeof(globs[0]); i++)
+		if (str_glob(name, globs[i]))
 			return true;
 	return false;
 }
@@ -95,6 +89,14 @@ static bool root_updates(const struct hlo_module *m, const struct hlo_instructio
 	return is_update(m, root);
 }
 
+/* The start that `i` ends or goes on with; else `i` itself. */
+static const struct hlo_instruction *begun_by(
+	const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	ptrdiff_t start = hlo_async_start(m, i - m->instructions);
+	return start >= 0 ? &m->instructions[start] : i;
+}
+
 /* The kind of the heaviest thing inside; KIND_UNKNOWN when nothing is done. */
 static enum op_kind heaviest(const struct hlo_module *m, const struct hlo_instruction *i)
 {
@@ -114,11 +116,7 @@ static enum op_kind heaviest(const struct hlo_module *m, const struct hlo_instru
 
 static enum op_kind fusion_kind(const struct hlo_module *m, const struct hlo_instruction *i)
 {
-	if (is_async_collective_done(m, i)) {
-		ptrdiff_t start = hlo_async_start(m, i - m->instructions);
-		if (start >= 0)
-			i = &m->instructions[start];
-	}
+	i = begun_by(m, i);
 	/* A fusion that does nothing is a bitcast; XLA keeps some around operands of matmuls. */
 	enum op_kind kind = heaviest(m, i);
 	return moved(m, i, kind == KIND_UNKNOWN ? KIND_COPY : kind);
@@ -135,92 +133,49 @@ static enum op_kind custom_kind(const struct hlo_module *m, const struct hlo_ins
 	return op_kind_is_collective(kind) ? kind : KIND_CUSTOM;
 }
 
-/* The one thing that a call does, or NULL. */
-static const struct hlo_instruction *only_work(
-	const struct hlo_module *m, const struct hlo_instruction *i)
+/*
+ * The one thing that a call does, if it is one.  A slice or update that is called asynchronously is
+ * how XLA prefetches: a copy in the background.
+ */
+static enum op_kind call_kind(
+	const struct hlo_module *m, const struct hlo_instruction *i, bool is_async)
 {
 	const struct hlo_inside *x = inside_of(m, i);
-	return x && x->only >= 0 ? &m->instructions[x->only] : NULL;
-}
-
-/* A slice or update in a wrapper of its own is how XLA prefetches: a copy in the background. */
-static enum op_kind wrapped_kind(const struct hlo_module *m, const struct hlo_instruction *i)
-{
-	const struct hlo_instruction *only = only_work(m, i);
-	if (!only)
+	if (!x || x->only < 0)
 		return KIND_CONTROL;
-	enum op_kind kind = hlo_kind(m, only - m->instructions);
-	if (only->op == HLO_SLICE || only->op == HLO_DYNAMIC_SLICE || kind == KIND_UPDATE)
+	const struct hlo_instruction *only = &m->instructions[x->only];
+	enum op_kind kind = hlo_kind(m, x->only);
+	bool copies = only->op == HLO_SLICE || only->op == HLO_DYNAMIC_SLICE || kind == KIND_UPDATE;
+	if (is_async && copies)
 		return touches_host(m, only) ? KIND_TRANSFER : KIND_COPY;
 	return kind;
 }
 
 static enum op_kind async_kind(const struct hlo_module *m, const struct hlo_instruction *i)
 {
-	if (i->op != HLO_ASYNC_START) {
-		ptrdiff_t start = hlo_async_start(m, i - m->instructions);
-		if (start < 0)
-			return KIND_CONTROL;
-		i = &m->instructions[start];
-	}
+	i = begun_by(m, i);
+	if (i->op != HLO_ASYNC_START)
+		return KIND_CONTROL;
 	if (hollow_copy(m, i))
 		return moved(m, i, KIND_COPY);
 	enum op_kind kind = heaviest(m, i);
-	return op_kind_is_collective(kind) ? kind : wrapped_kind(m, i);
-}
-
-static enum op_kind call_kind(const struct hlo_module *m, const struct hlo_instruction *i)
-{
-	const struct hlo_instruction *only = only_work(m, i);
-	return only ? hlo_kind(m, only - m->instructions) : KIND_CONTROL;
-}
-
-static enum op_kind convolution_kind(const struct hlo_module *m, const struct hlo_instruction *i)
-{
-	return is_real_convolution(m, i) ? KIND_CONVOLUTION : KIND_MATMUL;
-}
-
-static enum op_kind copy_done_kind(const struct hlo_module *m, const struct hlo_instruction *i)
-{
-	ptrdiff_t start = hlo_async_start(m, i - m->instructions);
-	return moved(m, start >= 0 ? &m->instructions[start] : i, KIND_COPY);
+	return op_kind_is_collective(kind) ? kind : call_kind(m, i, true);
 }
 
 /* Between slices the receiving half stands for the collective; the other one only sends. */
 static enum op_kind channel_kind(const struct hlo_module *m, const struct hlo_instruction *i)
 {
-	ptrdiff_t start = hlo_async_start(m, i - m->instructions);
-	const struct hlo_instruction *half = start >= 0 ? &m->instructions[start] : i;
+	const struct hlo_instruction *half = begun_by(m, i);
 	enum op_kind kind = half->op == HLO_RECV ? transfer_kind(half) : KIND_UNKNOWN;
 	if (half->transfer)
 		return kind != KIND_UNKNOWN ? kind : KIND_SEND;
 	return i->is_host_transfer ? KIND_TRANSFER : opcode_kind(i->op);
 }
 
-typedef enum op_kind kind_fn(const struct hlo_module *m, const struct hlo_instruction *i);
-
-static const struct {
-	enum hlo_op op;
-	kind_fn *kind;
-} closer_looks[] = {
-	{ HLO_FUSION, fusion_kind },
-	{ HLO_CUSTOM_CALL, custom_kind },
-	{ HLO_CONVOLUTION, convolution_kind },
-	{ HLO_CALL, call_kind },
-	{ HLO_ASYNC_START, async_kind },
-	{ HLO_ASYNC_UPDATE, async_kind },
-	{ HLO_ASYNC_DONE, async_kind },
-	{ HLO_COPY_DONE, copy_done_kind },
-	{ HLO_SEND, channel_kind },
-	{ HLO_SEND_DONE, channel_kind },
-	{ HLO_RECV, channel_kind },
-	{ HLO_RECV_DONE, channel_kind },
-};
-
 enum op_kind kind_alone(const struct hlo_module *m, const struct hlo_instruction *i)
 {
 	if (i->op == HLO_CONVOLUTION)
-		return convolution_kind(m, i);
+		return is_real_convolution(m, i) ? KIND_CONVOLUTION : KIND_MATMUL;
 	if (i->op == HLO_CUSTOM_CALL)
 		return library_find(i->custom_call_target)->kind;
 	return i->op == HLO_FUSION ? KIND_CONTROL : opcode_kind(i->op);
@@ -254,10 +209,29 @@ enum op_kind hlo_kind(const struct hlo_module *m, ptrdiff_t instruction)
 	const struct hlo_instruction *i = &m->instructions[instruction];
 	if (m->partial && i->called_count)
 		return hollow_kind(m, i);
-	for (size_t k = 0; k < sizeof(closer_looks) / sizeof(closer_looks[0]); k++)
-		if (closer_looks[k].op == i->op)
-			return closer_looks[k].kind(m, i);
-	return moved(m, i, opcode_kind(i->op));
+	switch (i->op) {
+	case HLO_FUSION:
+		return fusion_kind(m, i);
+	case HLO_CUSTOM_CALL:
+		return custom_kind(m, i);
+	case HLO_CONVOLUTION:
+		return kind_alone(m, i);
+	case HLO_CALL:
+		return call_kind(m, i, false);
+	case HLO_ASYNC_START:
+	case HLO_ASYNC_UPDATE:
+	case HLO_ASYNC_DONE:
+		return async_kind(m, i);
+	case HLO_COPY_DONE:
+		return moved(m, begun_by(m, i), KIND_COPY);
+	case HLO_SEND:
+	case HLO_SEND_DONE:
+	case HLO_RECV:
+	case HLO_RECV_DONE:
+		return channel_kind(m, i);
+	default:
+		return moved(m, i, opcode_kind(i->op));
+	}
 }
 
 bool hlo_is_work(const struct hlo_module *m, ptrdiff_t instruction)

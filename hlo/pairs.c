@@ -159,17 +159,6 @@ static int starts_of(struct search *s, ptrdiff_t operand, ptrdiff_t ret[HLO_MAX_
 	return found;
 }
 
-static bool is_alike(const struct shape *a, const struct shape *b)
-{
-	bool alike =
-		a->dtype == b->dtype && a->rank == b->rank && a->element_count == b->element_count;
-	for (ptrdiff_t k = 0; alike && k < a->rank; k++)
-		alike = a->dims[k] == b->dims[k];
-	for (ptrdiff_t k = 0; alike && k < a->element_count; k++)
-		alike = is_alike(&a->elements[k], &b->elements[k]);
-	return alike;
-}
-
 /*
  * Where only the ops that ran are known, a loop's state is not: what stands for it tells its shape.
  * It may be each start of that shape that no done takes by its name.
@@ -182,7 +171,8 @@ static int starts_alike(const struct search *s, ptrdiff_t state, ptrdiff_t ret[H
 		return 0;
 	for (ptrdiff_t k = 0; k < m->instruction_count && found < HLO_MAX_STARTS; k++)
 		if (is_found(s, k) && !m->instructions[k].user_count &&
-			is_alike(&m->instructions[k].shape, &m->instructions[state].shape))
+			shape_equal(
+				&m->instructions[k].shape, &m->instructions[state].shape, false))
 			ret[found++] = k;
 	return found;
 }

@@ -1,22 +1,6 @@
 /* Whether two modules are one program, compiled or written out twice. */
 #include "hlo/module.h"
 
-/* Recursion is bounded by SHAPE_MAX_DEPTH. */
-static bool same_shape(const struct shape *a, const struct shape *b)
-{
-	if (a->dtype != b->dtype || a->rank != b->rank || a->element_count != b->element_count ||
-		a->memory_space != b->memory_space ||
-		shape_padded_bytes(a) != shape_padded_bytes(b))
-		return false;
-	for (ptrdiff_t i = 0; i < a->rank; i++)
-		if (a->dims[i] != b->dims[i])
-			return false;
-	for (ptrdiff_t i = 0; i < a->element_count; i++)
-		if (!same_shape(&a->elements[i], &b->elements[i]))
-			return false;
-	return true;
-}
-
 static bool same_numbers(const ptrdiff_t *a, const ptrdiff_t *b, ptrdiff_t count)
 {
 	for (ptrdiff_t i = 0; i < count; i++)
@@ -35,7 +19,7 @@ static bool same_instruction(const struct hlo_instruction *a, const struct hlo_i
 	       str_eq(a->custom_call_target, b->custom_call_target) &&
 	       same_numbers(a->operands, b->operands, a->operand_count) &&
 	       same_numbers(a->called, b->called, a->called_count) &&
-	       same_shape(&a->shape, &b->shape);
+	       shape_equal(&a->shape, &b->shape, true);
 }
 
 bool hlo_same(const struct hlo_module *a, const struct hlo_module *b)

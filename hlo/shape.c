@@ -200,3 +200,20 @@ const struct shape *shape_leaf(const struct shape *s, ptrdiff_t i)
 	}
 	return s;
 }
+
+/* Recursion is bounded by SHAPE_MAX_DEPTH. */
+bool shape_equal(const struct shape *a, const struct shape *b, bool placed)
+{
+	if (a->dtype != b->dtype || a->rank != b->rank || a->element_count != b->element_count)
+		return false;
+	if (placed && (a->memory_space != b->memory_space ||
+			      shape_padded_bytes(a) != shape_padded_bytes(b)))
+		return false;
+	for (ptrdiff_t i = 0; i < a->rank; i++)
+		if (a->dims[i] != b->dims[i])
+			return false;
+	for (ptrdiff_t i = 0; i < a->element_count; i++)
+		if (!shape_equal(&a->elements[i], &b->elements[i], placed))
+			return false;
+	return true;
+}

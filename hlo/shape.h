@@ -80,6 +80,9 @@ int64_t shape_logical_bytes(const struct shape *s);
 /* Bytes with tiles, element width, alignment and prefix; equal to logical without those. */
 int64_t shape_padded_bytes(const struct shape *s);
 
+/* Of one type and dimensions; `placed`: in one memory space and of one padded size, too. */
+bool shape_equal(const struct shape *a, const struct shape *b, bool placed);
+
 /* For the readers: what is known of a shape once it is complete (on_host, sums). */
 void shape_complete(struct shape *s, struct arena *keep);
 

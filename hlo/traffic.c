@@ -146,26 +146,26 @@ static const struct shape *result_part(const struct hlo_instruction *i)
 								: &i->shape;
 }
 
-void touch_all(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
+static void touch_all(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	touch_operands(c, i, t, 0);
 	if (i->op != HLO_SEND && !is_partial_sum(c, i - c->m->instructions))
 		touch_shape(c, t, result_part(i));
 }
 
-void touch_result(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
+static void touch_result(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	touch_shape(c, t, &i->shape);
 }
 
-void touch_unknown(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
+static void touch_unknown(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	touch_all(c, i, t);
 	t->bound = COST_UNKNOWN;
 }
 
 /* Slices and gathers: as much of the operand as the result holds, and the indices. */
-void touch_slice(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
+static void touch_slice(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	const struct shape *from = operand_shape(c->m, i, 0);
 	if (from)
@@ -175,7 +175,7 @@ void touch_slice(struct hlo_costs *c, const struct hlo_instruction *i, struct tr
 }
 
 /* The update is read and written; the array it goes into stays where it is. */
-void touch_update(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
+static void touch_update(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	const struct shape *update = operand_shape(c->m, i, 1);
 	if (!update) {
@@ -187,7 +187,7 @@ void touch_update(struct hlo_costs *c, const struct hlo_instruction *i, struct t
 }
 
 /* Operands: n arrays, indices, n updates.  Each element met is read, combined and written. */
-void touch_scatter(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
+static void touch_scatter(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	ptrdiff_t n = (i->operand_count - 1) / 2;
 	touch_operands(c, i, t, n);
@@ -201,7 +201,7 @@ void touch_scatter(struct hlo_costs *c, const struct hlo_instruction *i, struct 
 	}
 }
 
-void touch_fusion(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
+static void touch_fusion(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	const struct extent whole = { .whole = true };
 	if (!i->called_count || i->called[0] < 0) {
@@ -232,11 +232,21 @@ void touch_fusion(struct hlo_costs *c, const struct hlo_instruction *i, struct t
 static struct traffic traffic_of_call(
 	struct hlo_costs *c, const struct hlo_instruction *i, ptrdiff_t k)
 {
-	const struct traffic unknown = { .bound = COST_UNKNOWN };
-	return i->called[k] >= 0 ? traffic_of_callee(c, i->called[k]) : unknown;
+	const struct hlo_computation *called = called_at(c->m, i, k);
+	struct traffic sum = { .bound = called ? COST_EXACT : COST_UNKNOWN };
+	if (!called)
+		return sum;
+	struct callee *callee = &c->callees[i->called[k]];
+	if (callee->has_traffic)
+		return callee->traffic;
+	for (ptrdiff_t n = 0; n < called->count; n++)
+		traffic_instruction(c, &c->m->instructions[called->first + n], &sum);
+	callee->has_traffic = true;
+	return callee->traffic = sum;
 }
 
-void touch_callees(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
+/* Of all it calls the sum. */
+static void touch_callees(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	const struct shape *copy = hollow_copy(c->m, i);
 	if (copy) {
@@ -250,7 +260,7 @@ void touch_callees(struct hlo_costs *c, const struct hlo_instruction *i, struct 
 	}
 }
 
-void touch_heaviest(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
+static void touch_heaviest(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	struct traffic most = { .bound = i->called_count ? COST_EXACT : COST_UNKNOWN };
 	for (ptrdiff_t k = 0; k < i->called_count; k++) {
@@ -263,7 +273,7 @@ void touch_heaviest(struct hlo_costs *c, const struct hlo_instruction *i, struct
 	traffic_add(t, &most);
 }
 
-void touch_library(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
+static void touch_library(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	const struct library *l = library_find(i->custom_call_target);
 	if (l->is_free)
@@ -274,4 +284,31 @@ void touch_library(struct hlo_costs *c, const struct hlo_instruction *i, struct 
 			touch_shape(c, t, shape_leaf(&i->shape, k));
 	if (!l->work)
 		t->bound = COST_UNKNOWN;
+}
+
+/* Whose operands are not all read, or whose result is not all written. */
+static traffic_fn *const rules[HLO_RULE_COUNT] = {
+	[HLO_RULE_UNKNOWN] = touch_unknown,
+	[HLO_RULE_GENERATE] = touch_result,
+	[HLO_RULE_SLICE] = touch_slice,
+	[HLO_RULE_UPDATE] = touch_update,
+	[HLO_RULE_CUSTOM_CALL] = touch_library,
+	[HLO_RULE_SCATTER] = touch_scatter,
+	[HLO_RULE_FUSION] = touch_fusion,
+	[HLO_RULE_CALL] = touch_callees,
+	[HLO_RULE_CONDITIONAL] = touch_heaviest,
+};
+
+void traffic_instruction(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
+{
+	enum hlo_rule rule = opcode_rule(i->op);
+	traffic_fn *touch = rules[rule] ? rules[rule] : touch_all;
+	double before = t->hbm;
+	bool feeds = i->op == HLO_INFEED || i->op == HLO_OUTFEED;
+	bool sends = i->is_host_transfer && (i->op == HLO_SEND || i->op == HLO_RECV);
+	if (rule != HLO_RULE_FREE && rule != HLO_RULE_DONE)
+		touch(c, i, t);
+	/* What these move in or out of HBM goes over to the host, or comes from it. */
+	if ((feeds || sends) && c->platform != HLO_CPU)
+		t->host += t->hbm - before;
 }

@@ -86,12 +86,9 @@ const struct hlo_computation *called_at(
 
 /* cost.c */
 work_fn work_unknown;
-struct traffic traffic_of_callee(struct hlo_costs *c, ptrdiff_t computation);
-const struct footprint *footprint_of(struct hlo_costs *c, ptrdiff_t computation);
 
-/* traffic.c: how the rules of opcode.h move bytes. */
-traffic_fn touch_all, touch_unknown, touch_library, touch_scatter, touch_slice, touch_update,
-	touch_result, touch_fusion, touch_callees, touch_heaviest;
+/* traffic.c */
+traffic_fn traffic_instruction;
 struct extent extent_of(const struct shape *s);
 void extent_add(struct extent *e, struct extent more);
 
@@ -99,8 +96,8 @@ void extent_add(struct extent *e, struct extent more);
  * have to be moved, neither here nor there. */
 bool is_partial_sum(struct hlo_costs *c, ptrdiff_t instruction);
 
-/* footprint.c */
-struct footprint *footprint_make(struct hlo_costs *c, ptrdiff_t computation);
+/* footprint.c: made once for each computation. */
+const struct footprint *footprint_of(struct hlo_costs *c, ptrdiff_t computation);
 
 /* flops.c: 2MNK from shapes and dimension numbers; NaN if they do not fit. */
 double dot_flops(const struct shape *out, const struct shape *lhs, const struct hlo_dot *dims);
