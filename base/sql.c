@@ -68,6 +68,7 @@ static int authorize(void *arg, int action, const char *a, const char *b, const 
 	}
 	/* On behalf of a view, or of a WITH where those may be: a file may hold views. */
 	ok &= !trigger || c->may_read;
+	c->was_asked = true;
 	c->was_refused |= !ok;
 	return ok ? SQLITE_OK : SQLITE_DENY;
 }
@@ -134,7 +135,7 @@ sqlite3_stmt *sql_prepare(
 	sqlite3_stmt *stmt = NULL;
 	const char *z = arena_z(keep, sql), *tail = z;
 
-	c->was_refused = false;
+	c->was_asked = c->was_refused = false;
 	int code = sqlite3_prepare_v2(c->db, z, (int)sql.len, &stmt, &tail);
 	struct str rest = str_trim(str_span(tail, z + sql.len));
 	if (code != SQLITE_OK && c->was_refused)

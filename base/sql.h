@@ -46,7 +46,8 @@ struct sql_connection {
 	const struct sql_own_function *own; /* may be called, too; a missing name ends them */
 	void *own_arg;			    /* what sqlite3_user_data gives to them */
 	bool is_declaring;   /* a virtual table states its columns, which looks like a write */
-	bool was_refused;    /* the authorizer said no */
+	bool was_asked;	     /* the authorizer: the grammar is right, and names are looked up */
+	bool was_refused;    /* it said no */
 	const char *purpose; /* "reading the tables of the run": all that is allowed, for people */
 };
 

@@ -1,21 +1,36 @@
 /*
- * Expressions, by precedence climbing, and SELECTs as a row of expressions between keywords.  See
- * check.h.
+ * Tokens; expressions, by precedence climbing; SELECTs as a row of expressions between keywords.
+ * See check.h; the grammar is that of SQLite (www.sqlite.org/lang_expr.html).
  *
  * Where the text stops making sense the reading stops too and leaves the message to SQLite; it only
  * ever fails for a mistake that it understands.
  */
 #include "rules/check.h"
 
+#include <stdarg.h>
+#include <string.h>
+
 #include "base/text.h"
 #include "rules/parse.h"
-#include "rules/token.h"
 
-enum value_class { CLASS_ANY, CLASS_NUMBER, CLASS_TEXT, CLASS_NULL };
+enum token_kind {
+	TOKEN_END,
+	TOKEN_NAME, /* column, table, function or keyword */
+	TOKEN_TEXT, /* 'matmul' */
+	TOKEN_NUMBER,
+	TOKEN_PARAM, /* :limit */
+	TOKEN_SIGN,  /* operator or punctuation, as long as SQLite would take it */
+};
+
+struct token {
+	enum token_kind kind;
+	ptrdiff_t at;	 /* offset in the SQL text */
+	struct str text; /* as written; without the colon of a parameter */
+	ptrdiff_t width; /* bytes as written */
+};
 
 /* What is known of an operand. */
 struct value {
-	enum value_class class;
 	struct dimension dimension;
 	const struct column *column; /* when it is a column and nothing else */
 	const struct token *literal; /* when it is one literal and nothing else */
@@ -26,8 +41,8 @@ struct value {
 enum { TABLES_NAMED = 16, WORDS_MAX = 64 /* the longest list of a column's words has 25 */ };
 
 struct checker {
-	struct tokens tokens;
-	ptrdiff_t at;
+	struct token *tokens; /* ends with a TOKEN_END at the end of the text */
+	ptrdiff_t count, cap, at;
 	struct str sql;
 	const struct sql_names *names;
 	const struct table_def *tables[TABLES_NAMED];
@@ -39,48 +54,309 @@ struct checker {
 	struct sql_fault *fault;
 };
 
-static struct value expression(struct checker *c, int precedence); /* 0: a whole one */
-static struct value select_value(struct checker *c);
-
-/* ---- tokens ------------------------------------------------------------------------------- */
-
-static void fail(struct checker *c, enum diag_id id, ptrdiff_t at, ptrdiff_t width, const char *fmt,
-	...) __attribute__((format(printf, 5, 6)));
-
 /* Only the first fault counts; after it the reading stands at the end. */
-static void fail(
+__attribute__((format(printf, 5, 6))) static bool fail(
 	struct checker *c, enum diag_id id, ptrdiff_t at, ptrdiff_t width, const char *fmt, ...)
 {
 	va_list args;
-
 	if (c->failed)
-		return;
+		return false;
 	va_start(args, fmt);
 	*c->fault = (struct sql_fault){ id, at, width, arena_vfmt(c->keep, fmt, args) };
 	va_end(args);
 	c->failed = true;
-	c->at = c->tokens.count - 1;
+	c->at = c->count - 1;
+	return false;
+}
+
+/* ---- units -------------------------------------------------------------------------------- */
+
+const char *unit_noun(enum unit u)
+{
+	static const char *const nouns[] = {
+		[UNIT_NONE] = "a number",
+		[UNIT_COUNT] = "a count",
+		[UNIT_RATIO] = "a ratio",
+		[UNIT_SECONDS] = "a time",
+		[UNIT_BYTES] = "a size in bytes",
+		[UNIT_FLOPS] = "a number of FLOPs",
+		[UNIT_BYTES_PER_SECOND] = "a rate in bytes/s",
+		[UNIT_FLOPS_PER_SECOND] = "a rate in FLOP/s",
+		[UNIT_BOOL] = "a flag",
+		[UNIT_DOLLARS] = "an amount of money",
+	};
+	return (unsigned)u < sizeof(nouns) / sizeof(nouns[0]) ? nouns[u] : "a number";
+}
+
+static bool is_share(enum unit u)
+{
+	return u == UNIT_RATIO || u == UNIT_COUNT || u == UNIT_BOOL;
+}
+
+bool unit_fits(enum unit a, enum unit b)
+{
+	return a == b || a == UNIT_NONE || b == UNIT_NONE || (is_share(a) && is_share(b));
+}
+
+static struct dimension of_unit(enum unit u)
+{
+	return (struct dimension){ u == UNIT_NONE ? DIMENSION_NUMBER : DIMENSION_UNIT, u };
+}
+
+static bool is_number(struct dimension d)
+{
+	return d.kind >= DIMENSION_NUMBER;
+}
+
+/* The same, now that it is known to be a number. */
+static struct dimension as_number(struct dimension d)
+{
+	return is_number(d) ? d : of_unit(UNIT_NONE);
+}
+
+/* Numbers without dimension: multiplying by them keeps a unit. */
+static bool is_pure(struct dimension d)
+{
+	return d.kind == DIMENSION_BARE || (d.kind == DIMENSION_UNIT && is_share(d.unit));
+}
+
+static struct dimension quotient(enum unit over, enum unit under)
+{
+	static const struct {
+		enum unit over, under, result;
+	} quotients[] = {
+		{ UNIT_BYTES, UNIT_SECONDS, UNIT_BYTES_PER_SECOND },
+		{ UNIT_BYTES, UNIT_BYTES_PER_SECOND, UNIT_SECONDS },
+		{ UNIT_FLOPS, UNIT_SECONDS, UNIT_FLOPS_PER_SECOND },
+		{ UNIT_FLOPS, UNIT_FLOPS_PER_SECOND, UNIT_SECONDS },
+	};
+	for (size_t i = 0; i < sizeof(quotients) / sizeof(quotients[0]); i++)
+		if (quotients[i].over == over && quotients[i].under == under)
+			return of_unit(quotients[i].result);
+	return of_unit(over == under ? UNIT_RATIO : UNIT_NONE);
+}
+
+static struct dimension combine(char sign, struct dimension a, struct dimension b)
+{
+	bool have_units = a.kind == DIMENSION_UNIT && b.kind == DIMENSION_UNIT;
+	switch (sign) {
+	case '+':
+	case '-':
+		if (a.kind < DIMENSION_BARE || b.kind < DIMENSION_BARE)
+			return of_unit(UNIT_NONE);
+		return a.kind == DIMENSION_UNIT ? a : b;
+	case '*':
+		if (a.kind == DIMENSION_BARE || (have_units && is_share(a.unit)))
+			return b;
+		return is_pure(b) ? a : of_unit(UNIT_NONE);
+	case '/':
+		return is_pure(b) ? a : have_units ? quotient(a.unit, b.unit) : of_unit(UNIT_NONE);
+	default:
+		return a;
+	}
+}
+
+/* ---- tokens ------------------------------------------------------------------------------- */
+
+static const char name_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+enum { LETTERS = 53 }; /* of them what begins a name */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool begins_name(char c)
+{
+	return c && memchr(name_bytes, c, LETTERS);
+}
+
+/* The byte at an offset, or 0 behind the end. */
+static char byte_at(struct str s, ptrdiff_t at)
+{
+	return at < s.len ? s.p[at] : 0;
+}
+
+static ptrdiff_t digits(struct str s, ptrdiff_t from)
+{
+	while (is_digit(byte_at(s, from)))
+		from++;
+	return from;
+}
+
+static ptrdiff_t number_length(struct str s)
+{
+	ptrdiff_t n = digits(s, 0);
+	if (byte_at(s, n) == '.')
+		n = digits(s, n + 1);
+	if ((byte_at(s, n) | 0x20) != 'e')
+		return n;
+	ptrdiff_t sign = byte_at(s, n + 1) == '+' || byte_at(s, n + 1) == '-';
+	return is_digit(byte_at(s, n + 1 + sign)) ? digits(s, n + 1 + sign) : n;
+}
+
+/* Length with both quotes, or 0 when the closing one is missing. */
+static ptrdiff_t quoted_length(struct str s, char quote)
+{
+	for (ptrdiff_t n = 1; n < s.len; n++)
+		if (s.p[n] == quote && byte_at(s, n + 1) == quote)
+			n++;
+		else if (s.p[n] == quote)
+			return n + 1;
+	return 0;
+}
+
+static ptrdiff_t sign_length(struct str s)
+{
+	static const char pairs[] = "<= >= <> != == || << >>";
+	for (const char *p = pairs; s.len > 1; p += 3) {
+		if (s.p[0] == p[0] && s.p[1] == p[1])
+			return 2;
+		if (!p[2])
+			break;
+	}
+	return s.p[0] && strchr("()+-*/%<>=,.&|~", s.p[0]) ? 1 : 0;
+}
+
+/* The token at the beginning of `s`; of width 0 when there is none. */
+static struct token token_of(struct str s)
+{
+	char c = s.p[0];
+	bool is_param = c == ':' && begins_name(byte_at(s, 1));
+	struct token t = { .kind = TOKEN_SIGN };
+	if (begins_name(c) || is_param) {
+		t.kind = is_param ? TOKEN_PARAM : TOKEN_NAME;
+		for (t.width = 1;
+			begins_name(byte_at(s, t.width)) || is_digit(byte_at(s, t.width));)
+			t.width++;
+	} else if (is_digit(c) || (c == '.' && is_digit(byte_at(s, 1)))) {
+		t.kind = TOKEN_NUMBER;
+		t.width = number_length(s);
+	} else if (c == '\'') {
+		t.kind = TOKEN_TEXT;
+		t.width = quoted_length(s, c);
+	} else {
+		t.width = sign_length(s);
+	}
+	t.text = str_from_offset(str_head(s, t.width), is_param);
+	return t;
+}
+
+/* What begins no token: why, where there is something to say. */
+static bool refuse(struct checker *c, struct str s, ptrdiff_t at)
+{
+	static const struct {
+		const char *begins, *says;
+	} refusals[] = { { "'", "this quote is never closed" },
+		{ ";", "one expression only, without ';'" },
+		{ "?@$#:", "a parameter is written :name" },
+		{ "`[", "names are written without quotes, and texts take single quotes" } };
+	char quote = s.p[0] == '[' ? ']' : s.p[0];
+	bool is_quote = strchr("\"`[", s.p[0]);
+	ptrdiff_t width = is_quote ? quoted_length(s, quote) : 1;
+	if (!width)
+		return fail(c, DIAG_RULE_SQL, at, 1,
+			"this quote is never closed, and texts take single quotes");
+	if (quote == '"')
+		return fail(c, DIAG_RULE_SQL, at, width, "a text takes single quotes: '%.*s'",
+			STR_ARG(str_head(str_from_offset(s, 1), width - 2)));
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
+		if (s.p[0] && strchr(refusals[i].begins, s.p[0]))
+			return fail(c, DIAG_RULE_SQL, at, width, "%s", refusals[i].says);
+	return fail(c, DIAG_RULE_SQL, at, 1, "unexpected character");
+}
+
+/* Parentheses are balanced and nothing refused is in the text; or false and a fault. */
+static bool read_tokens(struct checker *c)
+{
+	int64_t depth = 0;
+	ptrdiff_t opened = 0, blanks; /* opened: where the last unclosed parenthesis stands */
+	struct str rest = c->sql;
+	if (c->sql.len > SQL_MAX_BYTES)
+		return fail(
+			c, DIAG_RULE_SQL, 0, 1, "longer than %lld bytes", (long long)SQL_MAX_BYTES);
+	if (str_find_char(c->sql, 0) >= 0)
+		return fail(c, DIAG_RULE_SQL, 0, 1, "there is a NUL byte in it");
+	for (;;) {
+		for (blanks = 0; blanks < rest.len && strchr(" \t\n\r", rest.p[blanks]);)
+			blanks++;
+		rest = str_from_offset(rest, blanks);
+		ptrdiff_t at = c->sql.len - rest.len;
+		if (!rest.len)
+			break;
+		if (str_starts(rest, STR("--")) || str_starts(rest, STR("/*")))
+			return fail(c, DIAG_RULE_SQL, at, 2, "SQL has no comments here");
+		struct token t = token_of(rest);
+		if (!t.width)
+			return refuse(c, rest, at);
+		t.at = at;
+		opened = rest.p[0] == '(' ? at : opened;
+		depth += (rest.p[0] == '(') - (rest.p[0] == ')');
+		if (depth < 0)
+			return fail(c, DIAG_RULE_SQL, at, 1, "this parenthesis was never opened");
+		*arena_push(c->keep, c->tokens, c->count, c->cap) = t;
+		rest = str_from_offset(rest, t.width);
+	}
+	*arena_push(c->keep, c->tokens, c->count, c->cap) =
+		(struct token){ TOKEN_END, c->sql.len, rest, 1 };
+	return !depth || fail(c, DIAG_RULE_SQL, opened, 1, "this parenthesis is never closed");
+}
+
+/* Keyword or sign; ASCII case ignored.  Most of the many questions end at the first letter. */
+static bool token_is(const struct token *t, const char *word)
+{
+	return (t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN) &&
+	       (t->text.p[0] | 0x20) == (word[0] | 0x20) && str_eq_nocase(t->text, str_from(word));
+}
+
+/* One of the words, which blanks part. */
+static bool is_among(const struct token *t, const char *words)
+{
+	struct str rest = str_from(words), word;
+	bool is = false;
+	for (bool more = t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN; more && !is;) {
+		more = str_cut(rest, ' ', &word, &rest);
+		is = str_eq_nocase(t->text, word);
+	}
+	return is;
+}
+
+/* Can be neither operand nor alias. */
+static bool is_reserved(const struct token *t)
+{
+	return is_among(t,
+		"select from where group by having order limit offset union except "
+		"intersect on using join left right inner outer cross natural full as "
+		"asc desc and or in is like glob match regexp between then when else "
+		"end isnull notnull collate escape distinct all window nulls not values");
+}
+
+static bool is_select(const struct token *t)
+{
+	return is_among(t, "select with values");
 }
 
 static const struct token *ahead(const struct checker *c, ptrdiff_t n)
 {
-	ptrdiff_t last = c->tokens.count - 1;
+	ptrdiff_t last = c->count - 1;
+	return &c->tokens[c->at + n < last ? c->at + n : last];
+}
 
-	return &c->tokens.items[c->at + n < last ? c->at + n : last];
+static bool is_ahead(const struct checker *c, const char *word)
+{
+	return token_is(ahead(c, 0), word);
 }
 
 static const struct token *next(struct checker *c)
 {
 	const struct token *t = ahead(c, 0);
-
 	c->at += t->kind != TOKEN_END;
 	return t;
 }
 
 static bool accept(struct checker *c, const char *word)
 {
-	bool is = token_is(ahead(c, 0), word);
-
+	bool is = is_ahead(c, word);
 	c->at += is;
 	return is;
 }
@@ -89,64 +365,30 @@ static bool accept(struct checker *c, const char *word)
 static void skip_parentheses(struct checker *c)
 {
 	for (int depth = 1; depth > 0 && ahead(c, 0)->kind != TOKEN_END; c->at++)
-		depth += token_is(ahead(c, 0), "(") - token_is(ahead(c, 0), ")");
+		depth += is_ahead(c, "(") - is_ahead(c, ")");
 }
 
-static bool is_among(const struct token *t, const char *const *words)
+/* ---- what may be compared and computed with what ------------------------------------------ */
+
+static struct value of(struct dimension d)
 {
-	while (*words && !token_is(t, *words))
-		words++;
-	return *words != NULL;
+	return (struct value){ .dimension = d };
 }
 
-/* Can be neither operand nor alias. */
-static bool is_reserved(const struct token *t)
+static struct value of_kind(enum dimension_kind kind)
 {
-	static const char *const words[] = { "select", "from", "where", "group", "by", "having",
-		"order", "limit", "offset", "union", "except", "intersect", "on", "using", "join",
-		"left", "right", "inner", "outer", "cross", "natural", "full", "as", "asc", "desc",
-		"and", "or", "in", "is", "like", "glob", "match", "regexp", "between", "then",
-		"when", "else", "end", "isnull", "notnull", "collate", "escape", "distinct", "all",
-		"window", "nulls", "not", "values", NULL };
-
-	return is_among(t, words);
-}
-
-static bool is_select(const struct token *t)
-{
-	static const char *const words[] = { "select", "with", "values", NULL };
-
-	return is_among(t, words);
-}
-
-/* ---- values ------------------------------------------------------------------------------- */
-
-static struct value any(void)
-{
-	return (struct value){ CLASS_ANY, { DIMENSION_ANY, UNIT_NONE }, NULL, NULL, 0, 0 };
-}
-
-static struct value number(struct dimension d)
-{
-	return (struct value){ CLASS_NUMBER, d, NULL, NULL, 0, 0 };
-}
-
-static struct value bare(void)
-{
-	return number((struct dimension){ DIMENSION_BARE, UNIT_NONE });
+	return of((struct dimension){ kind, UNIT_NONE });
 }
 
 static struct value truth(void)
 {
-	return number(dimension_of(UNIT_BOOL));
+	return of(of_unit(UNIT_BOOL));
 }
 
 /* A value that was computed: neither a column nor a literal any more. */
 static struct value computed(struct value v)
 {
-	v.column = NULL;
-	v.literal = NULL;
-	return v;
+	return of(v.dimension);
 }
 
 /* How a fault speaks of an operand: as it is written. */
@@ -155,19 +397,13 @@ static struct str written(const struct checker *c, const struct value *v)
 	return str_head(str_from_offset(c->sql, v->at), v->width);
 }
 
-/* ---- what may be compared and computed with what ------------------------------------------ */
-
-static void unknown_word(struct checker *c, const struct value *column, const struct value *text,
-	const struct str *words, ptrdiff_t count, const char *verb)
+static struct str unquoted(struct str text, struct arena *keep) /* 'it''s' is it's */
 {
-	struct str word = token_string(text->literal, c->keep);
-	struct str hint = did_you_mean(c->keep, word, words, count);
-
-	if (!hint.len)
-		hint = arena_fmt(c->keep, "; it is one of %.*s",
-			STR_ARG(words_joined(c->keep, words, count, ", ")));
-	fail(c, DIAG_RULE_TYPE, text->at, text->width, "%.*s %s '%.*s'%.*s",
-		STR_ARG(column->column->name), verb, STR_ARG(word), STR_ARG(hint));
+	char *to = arena_make(keep, char, text.len);
+	ptrdiff_t n = 0;
+	for (ptrdiff_t i = 1; i + 1 < text.len; i += text.p[i] == '\'' ? 2 : 1)
+		to[n++] = text.p[i];
+	return (struct str){ to, n };
 }
 
 /* `kind = 'matmull'`: a word that is never there makes a rule that never speaks; so does a glob. */
@@ -177,19 +413,25 @@ static void check_word(
 	struct str words[WORDS_MAX], rest;
 	ptrdiff_t count = 0;
 	bool fits = false;
-
 	if (!column->column || !column->column->words || !text->literal ||
 		text->literal->kind != TOKEN_TEXT)
 		return;
-	struct str word = token_string(text->literal, c->keep);
+	struct str word = unquoted(text->literal->text, c->keep);
 	if (is_glob && str_find_char(word, '[') >= 0)
 		return;
 	for (rest = str_from(column->column->words); rest.p && count < WORDS_MAX; count++) {
 		str_cut(rest, '|', &words[count], &rest);
 		fits |= is_glob ? str_glob(words[count], word) : str_eq(words[count], word);
 	}
-	if (!fits)
-		unknown_word(c, column, text, words, count, is_glob ? "never matches" : "is never");
+	if (fits)
+		return;
+	struct str hint = did_you_mean(c->keep, word, words, count);
+	if (!hint.len)
+		hint = arena_fmt(c->keep, "; it is one of %.*s",
+			STR_ARG(words_joined(c->keep, words, count, ", ")));
+	fail(c, DIAG_RULE_TYPE, text->at, text->width, "%.*s %s '%.*s'%.*s",
+		STR_ARG(column->column->name), is_glob ? "never matches" : "is never",
+		STR_ARG(word), STR_ARG(hint));
 }
 
 /* A literal is easier to have mistaken than a column. */
@@ -197,35 +439,38 @@ static void check_units(
 	struct checker *c, const struct value *a, const struct value *b, const char *verb)
 {
 	const struct value *bad = a->literal && !b->literal ? a : b, *good = bad == a ? b : a;
-
-	if (a->class == CLASS_NUMBER && b->class == CLASS_NUMBER &&
-		!dimension_fits(a->dimension, b->dimension))
+	if (a->dimension.kind == DIMENSION_UNIT && b->dimension.kind == DIMENSION_UNIT &&
+		!unit_fits(a->dimension.unit, b->dimension.unit))
 		fail(c, DIAG_RULE_UNIT, bad->at, bad->width,
 			"%.*s is %s and %.*s is %s; they cannot be %s", STR_ARG(written(c, good)),
 			unit_noun(good->dimension.unit), STR_ARG(written(c, bad)),
 			unit_noun(bad->dimension.unit), verb);
 }
 
+static const char *noun_of(const struct value *v)
+{
+	return is_number(v->dimension) ? "number" : "text";
+}
+
 static void check_compare(
 	struct checker *c, const struct value *a, const struct value *b, const struct token *sign)
 {
-	static const char *const equals[] = { "=", "==", "<>", "!=", "in", "is", NULL };
 	const struct value *bad = a->literal && !b->literal ? a : b, *good = bad == a ? b : a;
-
-	if (a->class == CLASS_NULL || b->class == CLASS_NULL) {
+	enum dimension_kind ka = a->dimension.kind, kb = b->dimension.kind;
+	if (ka == DIMENSION_NULL || kb == DIMENSION_NULL) {
 		if (!token_is(sign, "is"))
 			fail(c, DIAG_RULE_TYPE, sign->at, sign->width,
 				"comparing with null is never true; write 'is null' or 'is not "
 				"null'");
 		return;
 	}
-	if (a->class != CLASS_ANY && b->class != CLASS_ANY && a->class != b->class)
+	if (ka && kb && is_number(a->dimension) != is_number(b->dimension))
 		fail(c, DIAG_RULE_TYPE, bad->at, bad->width,
 			"%.*s is a %s and %.*s is a %s; they cannot be compared",
-			STR_ARG(written(c, good)), good->class == CLASS_TEXT ? "text" : "number",
-			STR_ARG(written(c, bad)), bad->class == CLASS_TEXT ? "text" : "number");
+			STR_ARG(written(c, good)), noun_of(good), STR_ARG(written(c, bad)),
+			noun_of(bad));
 	check_units(c, a, b, "compared");
-	if (is_among(sign, equals)) {
+	if (is_among(sign, "= == <> != in is")) {
 		check_word(c, a, b, false);
 		check_word(c, b, a, false);
 	}
@@ -234,9 +479,8 @@ static void check_compare(
 static void check_pattern(
 	struct checker *c, const struct value *a, const struct value *b, const struct token *sign)
 {
-	const struct value *bad = a->class == CLASS_NUMBER ? a : b;
-
-	if (bad->class == CLASS_NUMBER)
+	const struct value *bad = is_number(a->dimension) ? a : b;
+	if (is_number(bad->dimension))
 		fail(c, DIAG_RULE_TYPE, bad->at, bad->width,
 			"%.*s is a number; '%.*s' compares texts", STR_ARG(written(c, bad)),
 			STR_ARG(sign->text));
@@ -253,10 +497,9 @@ static bool is_whole(const struct value *v)
 static struct value check_arithmetic(
 	struct checker *c, const struct value *a, const struct value *b, const struct token *sign)
 {
-	const struct value *text = a->class == CLASS_TEXT ? a : b;
+	const struct value *text = a->dimension.kind == DIMENSION_TEXT ? a : b;
 	char s = sign->text.p[0];
-
-	if (text->class == CLASS_TEXT)
+	if (text->dimension.kind == DIMENSION_TEXT)
 		fail(c, DIAG_RULE_TYPE, text->at, text->width,
 			"%.*s is a text; '%c' computes with numbers", STR_ARG(written(c, text)), s);
 	if (s == '/' && is_whole(a) && is_whole(b))
@@ -266,251 +509,15 @@ static struct value check_arithmetic(
 			STR_ARG(written(c, a)), STR_ARG(written(c, b)));
 	if (s == '+' || s == '-')
 		check_units(c, a, b, s == '+' ? "added" : "subtracted");
-	return number(dimension_combine(s, a->dimension, b->dimension));
+	return of(as_number(combine(s, a->dimension, b->dimension)));
 }
 
 static void check_number(struct checker *c, const struct value *v, bool is_condition)
 {
-	if (v->class == CLASS_TEXT)
+	if (v->dimension.kind == DIMENSION_TEXT)
 		fail(c, DIAG_RULE_TYPE, v->at, v->width, "%.*s is a text and no %s",
 			STR_ARG(written(c, v)),
 			is_condition ? "condition; compare it with something" : "number");
-}
-
-/* ---- names -------------------------------------------------------------------------------- */
-
-static const struct column *find_column(const struct table_def *def, struct str name)
-{
-	for (ptrdiff_t i = 0; def && i < def->column_count; i++)
-		if (str_eq_nocase(def->columns[i].name, name))
-			return &def->columns[i];
-	return NULL;
-}
-
-static void unknown_table(struct checker *c, const struct token *t)
-{
-	struct str names[2 * TABLE_COUNT];
-
-	for (int i = 0; i < TABLE_COUNT; i++) {
-		names[i] = table_defs[i].name;
-		names[TABLE_COUNT + i] = base_table_defs[i].name;
-	}
-	struct str hint = did_you_mean(c->keep, t->text, names, 2 * TABLE_COUNT);
-	fail(c, DIAG_RULE_NAME, t->at, t->width, "there is no table '%.*s'%.*s", STR_ARG(t->text),
-		STR_ARG(hint));
-}
-
-static void add_columns(struct arena *keep, struct list *list, const struct table_def *def)
-{
-	for (ptrdiff_t i = 0; def && i < def->column_count; i++)
-		*arena_push(keep, list->items, list->count, list->cap) = def->columns[i].name;
-}
-
-/* Without its colon: a fault. */
-static bool names_param(struct checker *c, const struct token *t)
-{
-	for (ptrdiff_t i = 0; i < c->names->param_count; i++) {
-		struct str name = c->names->params[i].name;
-
-		if (!str_eq_nocase(name, t->text))
-			continue;
-		fail(c, DIAG_RULE_NAME, t->at, t->width, "a parameter is written :%.*s",
-			STR_ARG(name));
-		return true;
-	}
-	return false;
-}
-
-/* A name of the row that it has none of; SQLite finds those in subqueries. */
-static void unknown_column(struct checker *c, const struct token *t)
-{
-	const struct table_def *def = c->names->table;
-	struct list list = { NULL, 0, 0 };
-
-	if (names_param(c, t))
-		return;
-	add_columns(c->keep, &list, def);
-	struct str hint = did_you_mean(c->keep, t->text, list.items, list.count);
-	if (!hint.len && c->names->run) {
-		add_columns(c->keep, &list, &table_defs[TABLE_run]);
-		hint = did_you_mean(c->keep, t->text, list.items, list.count);
-	}
-	fail(c, DIAG_RULE_NAME, t->at, t->width, "%s%.*s has no column '%.*s'%.*s",
-		table_find(def->name) ? "table " : "", STR_ARG(def->name), STR_ARG(t->text),
-		STR_ARG(hint));
-}
-
-static struct value column_value(const struct column *column)
-{
-	struct value v = number(dimension_of(column->unit));
-
-	v.column = column;
-	if (column->type == COLUMN_TEXT)
-		v.class = CLASS_TEXT;
-	return v;
-}
-
-/*
- * In a subquery any table that the text names may be meant.  Columns of one name are of one unit
- * nearly everywhere; where they are not, nothing is said.
- */
-static struct value name_in_subquery(struct checker *c, struct str name)
-{
-	const struct column *found = NULL;
-
-	for (int i = 0; i < c->table_count; i++) {
-		const struct column *column = find_column(c->tables[i], name);
-
-		if (column && found &&
-			(column->unit != found->unit || column->type != found->type ||
-				column->words != found->words))
-			return any();
-		found = found ? found : column;
-	}
-	const struct column *of_run = find_column(&table_defs[TABLE_run], name);
-	if (!found && of_run && c->names->run) {
-		reads_add(c->names->run, c->keep, &table_defs[TABLE_run], of_run);
-		found = of_run;
-	}
-	return found ? column_value(found) : any();
-}
-
-static struct value name_of_row(struct checker *c, const struct token *t)
-{
-	const struct table_def *def = c->names->table;
-	const struct column *column = find_column(def, t->text);
-
-	if (!column && c->names->run) {
-		def = &table_defs[TABLE_run];
-		column = find_column(def, t->text);
-		if (column)
-			reads_add(c->names->run, c->keep, def, column);
-	}
-	if (column && c->names->reads)
-		reads_add(c->names->reads, c->keep, def, column);
-	if (column)
-		return column_value(column);
-	unknown_column(c, t);
-	return any();
-}
-
-static struct value name_value(struct checker *c)
-{
-	const struct token *t = next(c), *table = t;
-	bool is_row = !c->selects && c->names->table;
-
-	if (!accept(c, "."))
-		return is_row ? name_of_row(c, t) : name_in_subquery(c, t->text);
-	t = next(c);
-	if (is_row && table_find(table->text) && table_find(table->text) != c->names->table)
-		fail(c, DIAG_RULE_NAME, table->at, t->at + t->width - table->at,
-			"table %.*s is not in reach here; write (select %.*s from %.*s)",
-			STR_ARG(table->text), STR_ARG(t->text), STR_ARG(table->text));
-	return name_in_subquery(c, t->text);
-}
-
-static struct value param_value(struct checker *c)
-{
-	const struct token *t = next(c);
-	struct list list = { NULL, 0, 0 };
-
-	for (ptrdiff_t i = 0; i < c->names->param_count; i++) {
-		const struct rule_param *param = &c->names->params[i];
-		struct value v = number(dimension_of(param->unit));
-
-		*arena_push(c->keep, list.items, list.count, list.cap) = param->name;
-		if (!str_eq(param->name, t->text))
-			continue;
-		c->names->uses[i] = true;
-		if (param->unit == UNIT_NONE)
-			v.dimension.kind = DIMENSION_BARE;
-		v.literal = t;
-		return v;
-	}
-	struct str hint = did_you_mean(c->keep, t->text, list.items, list.count);
-	if (c->names->is_query)
-		fail(c, DIAG_RULE_NAME, t->at, t->width, "a query has no parameters");
-	else
-		fail(c, DIAG_RULE_NAME, t->at, t->width, "the rule has no parameter '%.*s'%s%.*s",
-			STR_ARG(t->text),
-			hint.len ? "" : "; declare it under params:", STR_ARG(hint));
-	return any();
-}
-
-/* ---- functions ---------------------------------------------------------------------------- */
-
-static void unknown_function(struct checker *c, const struct token *t)
-{
-	struct str *names = arena_make(c->keep, struct str, sql_function_count);
-	ptrdiff_t n = 0;
-
-	for (ptrdiff_t i = 0; i < sql_function_count; i++)
-		if (c->names->is_query || !sql_functions[i].query_only)
-			names[n++] = sql_functions[i].name;
-	struct str hint = did_you_mean(c->keep, t->text, names, n);
-	fail(c, DIAG_RULE_SQL, t->at, t->width, "there is no function %.*s() here%.*s",
-		STR_ARG(t->text), STR_ARG(hint));
-}
-
-/* min and max of one argument run over rows, of several over their arguments. */
-static void check_over_rows(
-	struct checker *c, const struct sql_function *f, const struct token *name, ptrdiff_t count)
-{
-	const struct table_def *def = c->names->table;
-	bool is_aggregate =
-		f->aggregate ||
-		(count == 1 && (str_eq(f->name, STR("min")) || str_eq(f->name, STR("max"))));
-
-	if (c->selects || !def || !is_aggregate)
-		return;
-	struct str instead = table_find(def->name)
-				     ? arena_fmt(c->keep, "write (select %.*s(...) from %.*s)",
-					       STR_ARG(name->text), STR_ARG(def->name))
-				     : STR("compute it in the SELECT");
-	fail(c, DIAG_RULE_SQL, name->at, c->tokens.items[c->at - 1].at + 1 - name->at,
-		"%.*s() runs over rows; %.*s", STR_ARG(name->text), STR_ARG(instead));
-}
-
-static struct value function_value(struct checker *c)
-{
-	const struct token *name = next(c);
-	const struct sql_function *f = sql_function_find(name->text);
-	struct value first = any(), last = any(), v;
-	bool same_unit = true;
-	ptrdiff_t count = 0;
-
-	if (!f || (f->query_only && !c->names->is_query)) {
-		unknown_function(c, name);
-		return any();
-	}
-	accept(c, "(");
-	accept(c, "distinct");
-	if (!accept(c, "*") && !token_is(ahead(c, 0), ")"))
-		do {
-			last = expression(c, 0);
-			first = count++ ? first : last;
-			same_unit &= last.dimension.kind == first.dimension.kind &&
-				     last.dimension.unit == first.dimension.unit;
-		} while (accept(c, ","));
-	accept(c, ")");
-	if (f->result == RESULT_NUMBER && (f->keeps_unit || f->math1 || f->math2) &&
-		first.class == CLASS_TEXT)
-		fail(c, DIAG_RULE_TYPE, first.at, first.width,
-			"%.*s() computes with numbers, and this is a text", STR_ARG(name->text));
-	while (accept(c, "filter") || accept(c, "over")) /* (where ...), or a window's name */
-		token_is(next(c), "(") ? skip_parentheses(c) : (void)0;
-	check_over_rows(c, f, name, count);
-	v = any();
-	if (f->result == RESULT_ARGUMENT) {
-		v.class = last.class == CLASS_NULL ? CLASS_ANY : last.class;
-		if (same_unit && count)
-			v.dimension = last.dimension;
-		return v;
-	}
-	v.class = f->result == RESULT_TEXT ? CLASS_TEXT : CLASS_NUMBER;
-	if (f->keeps_unit && count)
-		v.dimension = first.dimension;
-	return v;
 }
 
 /* ---- operands ----------------------------------------------------------------------------- */
@@ -530,75 +537,160 @@ enum precedence {
 	P_UNARY
 };
 
+static struct value expression(struct checker *c, int precedence); /* 0: a whole one */
+static struct value select_value(struct checker *c);
+
+static const struct column *find_column(const struct table_def *def, struct str name)
+{
+	for (ptrdiff_t i = 0; def && i < def->column_count; i++)
+		if (str_eq_nocase(def->columns[i].name, name))
+			return &def->columns[i];
+	return NULL;
+}
+
+/*
+ * A column of the row; in a subquery, of any table that the text names; else of the run.  Columns
+ * of one name are of one unit nearly everywhere; where they are not, nothing is said.
+ */
+static struct value name_value(struct checker *c)
+{
+	const struct sql_names *names = c->names;
+	const struct table_def *run = &table_defs[TABLE_run];
+	const struct column *found = NULL;
+	const struct token *t = next(c);
+	bool is_row = names->table && !c->selects;
+	if (accept(c, ".")) {
+		t = next(c);
+		is_row = false;
+	}
+	for (int i = 0; i < (is_row ? 1 : c->table_count); i++) {
+		const struct column *column = find_column(c->tables[i], t->text);
+		if (column && found &&
+			(column->unit != found->unit || column->type != found->type ||
+				column->words != found->words))
+			return of_kind(DIMENSION_ANY);
+		found = found ? found : column;
+	}
+	if (found && is_row && names->reads)
+		reads_add(names->reads, c->keep, names->table, found);
+	const struct column *of_run = found || !names->run ? NULL : find_column(run, t->text);
+	if (of_run) {
+		reads_add(names->run, c->keep, run, of_run);
+		if (is_row && names->reads)
+			reads_add(names->reads, c->keep, run, of_run);
+		found = of_run;
+	}
+	if (!found)
+		return of_kind(DIMENSION_ANY);
+	struct value v = of(of_unit(found->unit));
+	v.column = found;
+	if (found->type == COLUMN_TEXT)
+		v.dimension.kind = DIMENSION_TEXT;
+	return v;
+}
+
+static struct value param_value(struct checker *c)
+{
+	const struct token *t = next(c);
+	const struct sql_names *names = c->names;
+	struct str *known = arena_make(c->keep, struct str, names->param_count + 1);
+	for (ptrdiff_t i = 0; i < names->param_count; i++) {
+		const struct rule_param *param = &names->params[i];
+		struct value v = of(of_unit(param->unit));
+		known[i] = param->name;
+		if (!str_eq(param->name, t->text))
+			continue;
+		names->uses[i] = true;
+		if (param->unit == UNIT_NONE)
+			v.dimension.kind = DIMENSION_BARE;
+		v.literal = t;
+		return v;
+	}
+	struct str hint = did_you_mean(c->keep, t->text, known, names->param_count);
+	if (names->is_query)
+		fail(c, DIAG_RULE_NAME, t->at, t->width, "a query has no parameters");
+	else
+		fail(c, DIAG_RULE_NAME, t->at, t->width, "the rule has no parameter '%.*s'%s%.*s",
+			STR_ARG(t->text),
+			hint.len ? "" : "; declare it under params:", STR_ARG(hint));
+	return of_kind(DIMENSION_ANY);
+}
+
+static struct value function_value(struct checker *c)
+{
+	const struct token *name = next(c);
+	const struct sql_function *f = sql_function_find(name->text);
+	struct value first = of_kind(DIMENSION_ANY), last = first;
+	bool same_unit = true;
+	ptrdiff_t count = 0;
+	accept(c, "(");
+	accept(c, "distinct");
+	if (!accept(c, "*") && !is_ahead(c, ")"))
+		do {
+			last = expression(c, 0);
+			first = count++ ? first : last;
+			same_unit &= last.dimension.kind == first.dimension.kind &&
+				     last.dimension.unit == first.dimension.unit;
+		} while (accept(c, ","));
+	accept(c, ")");
+	while (accept(c, "filter") || accept(c, "over")) /* (where ...), or a window's name */
+		token_is(next(c), "(") ? skip_parentheses(c) : (void)0;
+	if (!f)
+		return of_kind(DIMENSION_ANY);
+	if (f->result == RESULT_NUMBER && (f->keeps_unit || f->math1 || f->math2) &&
+		first.dimension.kind == DIMENSION_TEXT)
+		fail(c, DIAG_RULE_TYPE, first.at, first.width,
+			"%.*s() computes with numbers, and this is a text", STR_ARG(name->text));
+	if (f->result == RESULT_TEXT)
+		return of_kind(DIMENSION_TEXT);
+	if (f->result == RESULT_NUMBER)
+		return of(f->keeps_unit ? as_number(first.dimension) : of_unit(UNIT_NONE));
+	if (last.dimension.kind == DIMENSION_NULL)
+		return of_kind(DIMENSION_ANY);
+	return same_unit || !is_number(last.dimension) ? computed(last) : of(of_unit(UNIT_NONE));
+}
+
 static struct value literal(struct checker *c)
 {
 	const struct token *t = next(c), *unit_word = ahead(c, 0);
-	struct value v = bare();
-	struct str nearest;
+	struct str nearest,
+		text = arena_fmt(c->keep, "%.*s %.*s", STR_ARG(t->text), STR_ARG(unit_word->text));
 	double ignored;
 	enum unit unit;
-
 	/* "time_s <= 10 ms" */
-	struct str text =
-		arena_fmt(c->keep, "%.*s %.*s", STR_ARG(t->text), STR_ARG(unit_word->text));
 	if (t->kind == TOKEN_NUMBER && c->names->table && unit_word->kind == TOKEN_NAME &&
 		unit_parse(text, &ignored, &unit, &nearest))
 		fail(c, DIAG_RULE_UNIT, unit_word->at, unit_word->width,
 			"a unit belongs into a parameter: params: { slack: %.*s }, then :slack",
 			STR_ARG(text));
-	if (t->kind == TOKEN_TEXT)
-		v.class = CLASS_TEXT;
+	struct value v = of_kind(t->kind == TOKEN_TEXT ? DIMENSION_TEXT : DIMENSION_BARE);
 	v.literal = t;
 	return v;
 }
 
 static struct value parenthesis(struct checker *c)
 {
-	struct value v;
-
-	next(c);
 	if (is_select(ahead(c, 0)))
 		return select_value(c);
-	v = expression(c, 0);
+	struct value v = expression(c, 0);
 	while (accept(c, ",")) {
 		expression(c, 0);
-		v = any();
+		v = of_kind(DIMENSION_ANY);
 	}
 	accept(c, ")");
 	v.column = NULL;
 	return v;
 }
 
-static struct value unary(struct checker *c)
-{
-	const struct token *sign = next(c);
-	struct value v = expression(c, P_UNARY);
-
-	if (v.class == CLASS_TEXT)
-		check_arithmetic(c, &v, &v, sign);
-	return v.literal && v.literal->kind == TOKEN_NUMBER ? v : computed(v);
-}
-
-static struct value negation(struct checker *c)
-{
-	next(c);
-	struct value v = expression(c, P_NOT);
-	check_number(c, &v, true);
-	return truth();
-}
-
-/* case [x] when a then b ... else c end */
+/* Behind `case`: [x] when a then b ... else c end */
 static struct value case_value(struct checker *c)
 {
 	static const struct token equals = { TOKEN_SIGN, 0, STR_INIT("="), 1 };
-	struct value base = any(), result = any(), v;
-	ptrdiff_t before;
-
-	next(c);
-	bool first = true, has_base = !token_is(ahead(c, 0), "when");
+	struct value base = of_kind(DIMENSION_ANY), result = base, v;
+	bool has_base = !is_ahead(c, "when"), is_first = true;
 	if (has_base)
 		base = expression(c, 0);
-	for (before = -1; c->at != before; first = false) {
+	for (ptrdiff_t before = -1; c->at != before; is_first = false) {
 		before = c->at;
 		if (accept(c, "when")) {
 			v = expression(c, 0);
@@ -609,61 +701,56 @@ static struct value case_value(struct checker *c)
 			break;
 		}
 		v = expression(c, 0);
-		result = first ? v : v.class == result.class ? result : any();
+		bool is_alike = v.dimension.kind == result.dimension.kind ||
+				(is_number(v.dimension) && is_number(result.dimension));
+		result = is_first ? v : is_alike ? result : of_kind(DIMENSION_ANY);
 	}
 	accept(c, "end");
 	return computed(result);
 }
 
-/* cast(x as real) */
-static struct value cast_value(struct checker *c)
-{
-	next(c);
-	accept(c, "(");
-	struct value v = expression(c, 0);
-	accept(c, "as");
-	v.class = token_is(ahead(c, 0), "text") ? CLASS_TEXT : CLASS_NUMBER;
-	skip_parentheses(c);
-	return computed(v);
-}
-
-static struct value exists_value(struct checker *c)
-{
-	next(c);
-	if (accept(c, "("))
-		select_value(c);
-	return truth();
-}
-
-static struct value constant(struct checker *c)
-{
-	struct value v = bare();
-
-	if (token_is(next(c), "null"))
-		v.class = CLASS_NULL;
-	return v;
-}
-
 static struct value operand(struct checker *c)
 {
-	static const struct {
-		const char *word;
-		struct value (*read)(struct checker *c);
-	} operands[] = { { "(", parenthesis }, { "-", unary }, { "+", unary }, { "~", unary },
-		{ "not", negation }, { "case", case_value }, { "cast", cast_value },
-		{ "exists", exists_value }, { "null", constant }, { "true", constant },
-		{ "false", constant } };
 	const struct token *t = ahead(c, 0);
-
-	for (size_t i = 0; i < sizeof(operands) / sizeof(operands[0]); i++)
-		if (token_is(t, operands[i].word))
-			return operands[i].read(c);
+	struct value v = of_kind(DIMENSION_ANY);
 	if (t->kind == TOKEN_NUMBER || t->kind == TOKEN_TEXT)
 		return literal(c);
 	if (t->kind == TOKEN_PARAM)
 		return param_value(c);
-	if (t->kind != TOKEN_NAME || (is_reserved(t) && !names_param(c, t)))
-		return any();
+	if (accept(c, "("))
+		return parenthesis(c);
+	if (accept(c, "-") || accept(c, "+") || accept(c, "~")) {
+		v = expression(c, P_UNARY);
+		if (v.dimension.kind == DIMENSION_TEXT)
+			check_arithmetic(c, &v, &v, t);
+		return v.literal && v.literal->kind == TOKEN_NUMBER ? v : computed(v);
+	}
+	if (accept(c, "not")) {
+		v = expression(c, P_NOT);
+		check_number(c, &v, true);
+		return truth();
+	}
+	if (accept(c, "case"))
+		return case_value(c);
+	if (accept(c, "cast")) { /* (x as real) */
+		accept(c, "(");
+		v = expression(c, 0);
+		accept(c, "as");
+		bool is_text = is_ahead(c, "text");
+		skip_parentheses(c);
+		return is_text ? of_kind(DIMENSION_TEXT) : of(as_number(v.dimension));
+	}
+	if (accept(c, "exists")) {
+		if (accept(c, "("))
+			select_value(c);
+		return truth();
+	}
+	if (accept(c, "null"))
+		return of_kind(DIMENSION_NULL);
+	if (accept(c, "true") || accept(c, "false"))
+		return of_kind(DIMENSION_BARE);
+	if (t->kind != TOKEN_NAME || is_reserved(t))
+		return v;
 	return token_is(ahead(c, 1), "(") ? function_value(c) : name_value(c);
 }
 
@@ -684,37 +771,22 @@ enum infix_kind {
 };
 
 static const struct infix {
-	const char *sign;
+	const char *signs;
 	int precedence;
 	enum infix_kind kind;
 } infixes[] = {
 	{ "or", P_OR, LOGIC },
 	{ "and", P_AND, LOGIC },
-	{ "=", P_EQUAL, COMPARE },
-	{ "==", P_EQUAL, COMPARE },
-	{ "<>", P_EQUAL, COMPARE },
-	{ "!=", P_EQUAL, COMPARE },
+	{ "= == <> !=", P_EQUAL, COMPARE },
 	{ "is", P_EQUAL, IDENTITY },
 	{ "in", P_EQUAL, MEMBERSHIP },
-	{ "like", P_EQUAL, PATTERN },
-	{ "glob", P_EQUAL, PATTERN },
+	{ "like glob", P_EQUAL, PATTERN },
 	{ "between", P_EQUAL, RANGE },
-	{ "isnull", P_EQUAL, NULLNESS },
-	{ "notnull", P_EQUAL, NULLNESS },
-	{ "null", P_EQUAL, NULLNESS }, /* the end of "not null" */
-	{ "<", P_ORDER, COMPARE },
-	{ "<=", P_ORDER, COMPARE },
-	{ ">", P_ORDER, COMPARE },
-	{ ">=", P_ORDER, COMPARE },
-	{ "&", P_BITS, SUM },
-	{ "|", P_BITS, SUM },
-	{ "<<", P_BITS, SUM },
-	{ ">>", P_BITS, SUM },
-	{ "+", P_SUM, SUM },
-	{ "-", P_SUM, SUM },
-	{ "*", P_PRODUCT, SUM },
-	{ "/", P_PRODUCT, SUM },
-	{ "%", P_PRODUCT, SUM },
+	{ "isnull notnull null", P_EQUAL, NULLNESS }, /* null: the end of "not null" */
+	{ "< <= > >=", P_ORDER, COMPARE },
+	{ "& | << >>", P_BITS, SUM },
+	{ "+ -", P_SUM, SUM },
+	{ "* / %", P_PRODUCT, SUM },
 	{ "||", P_CONCAT, CONCAT },
 	{ "collate", P_COLLATE, COLLATE },
 };
@@ -722,13 +794,11 @@ static const struct infix {
 /* The operator ahead, "not in" and its like included; NULL when it binds looser than asked. */
 static const struct infix *operator_ahead(const struct checker *c, int precedence)
 {
-	ptrdiff_t skip = token_is(ahead(c, 0), "not");
+	ptrdiff_t skip = is_ahead(c, "not");
 	const struct token *t = ahead(c, skip);
-
 	for (size_t i = 0; i < sizeof(infixes) / sizeof(infixes[0]); i++) {
 		const struct infix *x = &infixes[i];
-
-		if (token_is(t, x->sign))
+		if (is_among(t, x->signs))
 			return x->precedence < precedence || (skip && x->precedence != P_EQUAL)
 				       ? NULL
 				       : x;
@@ -747,10 +817,9 @@ static void membership(struct checker *c, const struct value *left, const struct
 		select_value(c);
 		return;
 	}
-	if (!token_is(ahead(c, 0), ")"))
+	if (!is_ahead(c, ")"))
 		do {
 			struct value item = expression(c, 0);
-
 			check_compare(c, left, &item, sign);
 		} while (accept(c, ","));
 	accept(c, ")");
@@ -760,10 +829,8 @@ static void membership(struct checker *c, const struct value *left, const struct
 static void check_percent(struct checker *c, const struct value *left, const struct token *sign)
 {
 	const struct token *t = ahead(c, 0), *x = left->literal;
-	bool is_end =
-		t->kind == TOKEN_END || token_is(t, ")") || token_is(t, ",") || is_reserved(t);
+	bool is_end = t->kind == TOKEN_END || is_among(t, ") ,") || is_reserved(t);
 	double percent;
-
 	if (token_is(sign, "%") && x && x->kind == TOKEN_NUMBER && is_end &&
 		str_to_double(x->text, &percent))
 		fail(c, DIAG_RULE_UNIT, left->at, sign->at + 1 - left->at,
@@ -774,36 +841,28 @@ static void check_percent(struct checker *c, const struct value *left, const str
 static struct value infix_value(
 	struct checker *c, struct value left, const struct token *sign, const struct infix *x)
 {
-	struct value right;
-
-	switch (x->kind) {
-	case NULLNESS:
+	if (x->kind == NULLNESS)
 		return truth();
-	case COLLATE:
+	if (x->kind == COLLATE) {
 		next(c);
 		return left;
-	case MEMBERSHIP:
+	}
+	if (x->kind == MEMBERSHIP) {
 		membership(c, &left, sign);
 		return truth();
-	case IDENTITY: /* is [not] [distinct from] x */
+	}
+	if (x->kind == SUM)
+		check_percent(c, &left, sign);
+	if (x->kind == IDENTITY) { /* is [not] [distinct from] x */
 		accept(c, "not");
 		if (accept(c, "distinct"))
 			accept(c, "from");
-		break;
-	case SUM:
-		check_percent(c, &left, sign);
-		break;
-	default:
-		break;
 	}
-	right = expression(c, x->precedence + 1);
+	struct value right = expression(c, x->precedence + 1);
 	if (x->kind == SUM)
 		return check_arithmetic(c, &left, &right, sign);
-	if (x->kind == CONCAT) {
-		right = any();
-		right.class = CLASS_TEXT;
-		return right;
-	}
+	if (x->kind == CONCAT)
+		return of_kind(DIMENSION_TEXT);
 	if (x->kind == LOGIC) {
 		check_number(c, &left, true);
 		check_number(c, &right, true);
@@ -824,8 +883,7 @@ static struct value infix_value(
 /* The text read since `from`, as the place of a value. */
 static struct value spanning(const struct checker *c, struct value v, const struct token *from)
 {
-	const struct token *last = c->at > 0 ? &c->tokens.items[c->at - 1] : from;
-
+	const struct token *last = c->at > 0 ? &c->tokens[c->at - 1] : from;
 	v.at = from->at;
 	v.width = last->at + last->width - from->at;
 	return v;
@@ -843,14 +901,12 @@ static struct value expression(struct checker *c, int precedence)
 {
 	const struct token *first = ahead(c, 0);
 	const struct infix *x;
-
 	if (too_deep(c))
-		return any();
+		return of_kind(DIMENSION_ANY);
 	struct value left = spanning(c, operand(c), first);
 	while (!c->failed && (x = operator_ahead(c, precedence))) {
 		accept(c, "not");
 		const struct token *sign = next(c);
-
 		left = spanning(c, infix_value(c, left, sign, x), first);
 	}
 	c->depth--;
@@ -859,15 +915,22 @@ static struct value expression(struct checker *c, int precedence)
 
 /* ---- SELECT ------------------------------------------------------------------------------- */
 
-/* Behind FROM or JOIN: a table, or something in parentheses. */
+/* Behind FROM or JOIN: a table, or something in parentheses.  SQLite gives no place of a table. */
 static void from_item(struct checker *c)
 {
 	const struct token *t = ahead(c, 0);
-
-	if (t->kind == TOKEN_NAME && !is_reserved(t) && !c->has_with && !engine_table(t->text))
-		unknown_table(c, t);
-	if (t->kind == TOKEN_NAME && !is_reserved(t))
-		next(c);
+	struct str names[2 * TABLE_COUNT];
+	if (t->kind != TOKEN_NAME || is_reserved(t))
+		return;
+	next(c);
+	if (c->has_with || engine_table(t->text))
+		return;
+	for (int i = 0; i < TABLE_COUNT; i++) {
+		names[i] = table_defs[i].name;
+		names[TABLE_COUNT + i] = base_table_defs[i].name;
+	}
+	fail(c, DIAG_RULE_NAME, t->at, t->width, "there is no table '%.*s'%.*s", STR_ARG(t->text),
+		STR_ARG(did_you_mean(c->keep, t->text, names, 2 * TABLE_COUNT)));
 }
 
 /*
@@ -876,40 +939,36 @@ static void from_item(struct checker *c)
  */
 static struct value select_value(struct checker *c)
 {
-	struct texts *texts = c->names->texts;
-	static const char *const in_list[] = { "select", "distinct", "all", "as", NULL };
-	struct value first = any();
-	bool is_first = token_is(ahead(c, 0), "select"), is_listing = is_first, is_new = is_first;
-
+	struct dimensions *results = c->selects ? NULL : c->names->results;
+	struct value first = of_kind(DIMENSION_ANY);
+	bool is_first = is_ahead(c, "select"), is_listing = is_first, is_new = is_first;
 	c->selects++;
-	c->has_with |= token_is(ahead(c, 0), "with");
+	c->has_with |= is_ahead(c, "with");
 	if (too_deep(c))
-		return any();
-	while (!c->failed && ahead(c, 0)->kind != TOKEN_END && !token_is(ahead(c, 0), ")")) {
+		return first;
+	while (!c->failed && ahead(c, 0)->kind != TOKEN_END && !is_ahead(c, ")")) {
 		const struct token *t = ahead(c, 0);
 		ptrdiff_t before = c->at;
-
 		if (token_is(t, "recursive"))
 			fail(c, DIAG_RULE_SQL, t->at, t->width,
 				"recursive queries are not allowed");
 		is_new |= token_is(t, ",");
-		is_listing &= !token_is(t, "*") && (!is_reserved(t) || is_among(t, in_list));
+		is_listing &= !token_is(t, "*") &&
+			      (!is_reserved(t) || is_among(t, "select distinct all as"));
 		if (accept(c, "from") || accept(c, "join")) {
 			from_item(c);
 		} else if (accept(c, "as")) {
-			if (!token_is(ahead(c, 0), "("))
+			if (!is_ahead(c, "("))
 				next(c); /* a name */
-		} else if ((is_reserved(t) && !token_is(t, "not")) || token_is(t, ",") ||
-			   token_is(t, "*")) {
+		} else if ((is_reserved(t) && !token_is(t, "not")) || is_among(t, ", *")) {
 			c->at++;
 		} else {
 			struct value v = expression(c, 0);
-
 			first = is_first ? v : first;
 			is_listing &= !token_is(ahead(c, -1), "*");
-			if (is_new && is_listing && texts && c->selects == 1)
-				*arena_push(c->keep, texts->items, texts->count, texts->cap) =
-					v.class == CLASS_TEXT;
+			if (is_new && is_listing && results)
+				*arena_push(c->keep, results->items, results->count, results->cap) =
+					v.dimension;
 			is_first = is_new = false;
 			c->at += c->at == before && !c->failed; /* it begins no expression */
 		}
@@ -926,21 +985,15 @@ static bool open_checker(struct checker *c, struct str sql, const struct sql_nam
 	struct arena *keep, struct sql_fault *fault)
 {
 	*c = (struct checker){ .sql = sql, .names = names, .keep = keep, .fault = fault };
-	if (!tokens_read(sql, keep, &c->tokens, fault))
+	if (!read_tokens(c))
 		return false;
 	if (names->table)
 		c->tables[c->table_count++] = names->table;
-	for (ptrdiff_t i = 0; i < c->tokens.count; i++) {
-		const struct table_def *def = c->tokens.items[i].kind == TOKEN_NAME
-						      ? engine_table(c->tokens.items[i].text)
-						      : NULL;
-
+	for (const struct token *t = c->tokens; t->kind != TOKEN_END; t++) {
+		const struct table_def *def = t->kind == TOKEN_NAME ? engine_table(t->text) : NULL;
 		if (def && c->table_count < TABLES_NAMED)
 			c->tables[c->table_count++] = def;
-		const struct token *t = &c->tokens.items[i];
 		bool is_long = t->kind == TOKEN_TEXT && t->width > SQL_PATTERN_MAX;
-		if (names->has_subquery)
-			*names->has_subquery |= is_select(t);
 		if (names->needs_baseline)
 			*names->needs_baseline |= def && !table_find(def->name);
 		if (names->is_joining)
@@ -953,11 +1006,10 @@ bool check_expression(struct str sql, const struct sql_names *names, enum sql_wa
 	struct arena *keep, struct sql_fault *fault)
 {
 	struct checker c;
-
 	if (!open_checker(&c, sql, names, keep, fault))
 		return false;
 	struct value v = expression(&c, 0);
-	if (token_is(ahead(&c, 0), ","))
+	if (is_ahead(&c, ","))
 		fail(&c, DIAG_RULE_SQL, ahead(&c, 0)->at, 1,
 			"one expression is wanted, and this begins a second one");
 	if (want != WANT_ANY)
@@ -971,7 +1023,6 @@ bool check_select(
 	struct str sql, const struct sql_names *names, struct arena *keep, struct sql_fault *fault)
 {
 	struct checker c;
-
 	if (!open_checker(&c, sql, names, keep, fault))
 		return false;
 	if (!is_select(ahead(&c, 0)))
@@ -980,39 +1031,89 @@ bool check_select(
 	return !c.failed;
 }
 
-static bool is_known(const struct checker *c, struct str name)
+static void tell_function(const struct checker *c, const struct token *t, struct sql_fault *fault)
 {
-	bool known = false;
-
-	for (int i = 0; i < c->table_count; i++)
-		known |= find_column(c->tables[i], name) != NULL;
-	return known;
+	const struct table_def *rows = c->names->table;
+	const struct sql_function *f = sql_function_find(t->text);
+	struct str *names = arena_make(c->keep, struct str, sql_function_count);
+	ptrdiff_t n = 0;
+	for (ptrdiff_t i = 0; i < sql_function_count; i++)
+		if (c->names->is_query || !sql_functions[i].query_only)
+			names[n++] = sql_functions[i].name;
+	if (!f || (f->query_only && !c->names->is_query))
+		fault->text = arena_fmt(c->keep, "there is no function %.*s() here%.*s",
+			STR_ARG(t->text), STR_ARG(did_you_mean(c->keep, t->text, names, n)));
+	else if (rows && (f->aggregate || is_among(t, "min max")))
+		fault->text = arena_fmt(c->keep, "%.*s() runs over rows; %.*s", STR_ARG(t->text),
+			STR_ARG(table_find(rows->name)
+					? arena_fmt(c->keep, "write (select %.*s(...) from %.*s)",
+						  STR_ARG(t->text), STR_ARG(rows->name))
+					: STR("compute it in the SELECT")));
 }
 
-void check_hint(
-	struct str sql, const struct table_def *rows, struct arena *keep, struct sql_fault *fault)
+/* A name without its colon. */
+static bool tell_param(const struct checker *c, const struct token *t, struct sql_fault *fault)
 {
-	struct sql_names names = { .table = rows };
+	for (ptrdiff_t i = 0; i < c->names->param_count; i++) {
+		struct str name = c->names->params[i].name;
+		if (!str_eq_nocase(name, t->text))
+			continue;
+		fault->text = arena_fmt(c->keep, "a parameter is written :%.*s", STR_ARG(name));
+		return true;
+	}
+	return false;
+}
+
+static void tell_column(const struct checker *c, const struct token *t, struct sql_fault *fault)
+{
+	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
+	const struct sql_names *names = c->names;
+	struct list known = { NULL, 0, 0 };
+	for (int i = 0; i <= c->table_count; i++) {
+		const struct table_def *def = i < c->table_count ? c->tables[i]
+					      : names->run	 ? &table_defs[TABLE_run]
+								 : NULL;
+		for (ptrdiff_t k = 0; def && k < def->column_count; k++)
+			*arena_push(c->keep, known.items, known.count, known.cap) =
+				def->columns[k].name;
+		if (!find_column(def, last->text))
+			continue;
+		if (last != t && names->table && table_find(t->text))
+			fault->text = arena_fmt(c->keep,
+				"table %.*s is not in reach here; write (select %.*s from %.*s)",
+				STR_ARG(t->text), STR_ARG(last->text), STR_ARG(t->text));
+		return; /* else SQLite knows better */
+	}
+	struct str name = str_head(str_from_offset(c->sql, t->at), fault->width);
+	struct str hint = did_you_mean(c->keep, last->text, known.items, known.count);
+	if (!hint.len && names->table)
+		hint = table_find(names->table->name)
+			       ? arena_fmt(c->keep, "; `rooflint tables %.*s` lists them",
+					 STR_ARG(names->table->name))
+			       : STR("; the SELECT has none of that name");
+	fault->id = DIAG_RULE_NAME;
+	fault->text = arena_fmt(
+		c->keep, "there is no column '%.*s' here%.*s", STR_ARG(name), STR_ARG(hint));
+}
+
+void check_tell(struct str sql, const struct sql_names *names, bool is_of_names, struct arena *keep,
+	struct sql_fault *fault)
+{
 	struct sql_fault ignored;
-	struct list list = { NULL, 0, 0 };
 	struct checker c;
-
-	if (!open_checker(&c, sql, &names, keep, &ignored))
+	if (!open_checker(&c, sql, names, keep, &ignored))
 		return;
-	for (int i = 0; i < c.table_count; i++)
-		add_columns(keep, &list, c.tables[i]);
-	for (ptrdiff_t i = 0; i < c.tokens.count; i++) {
-		const struct token *t = &c.tokens.items[i];
-
+	for (const struct token *t = c.tokens; t->kind != TOKEN_END; t++) {
 		if (t->at != fault->at)
 			continue;
-		if (i + 2 < c.tokens.count && token_is(t + 1, ".")) /* table.column */
-			t += 2;
-		fault->width = t->at + t->width - fault->at;
-		if (t->kind == TOKEN_NAME && !is_reserved(t) && !is_known(&c, t->text) &&
-			!token_is(t + 1, "("))
-			fault->text = arena_fmt(keep, "%.*s%.*s", STR_ARG(fault->text),
-				STR_ARG(did_you_mean(keep, t->text, list.items, list.count)));
+		const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
+		fault->width = last->at + last->width - fault->at;
+		if (t->kind != TOKEN_NAME || tell_param(&c, t, fault) || !is_of_names)
+			return;
+		if (token_is(t + 1, "("))
+			tell_function(&c, t, fault);
+		else if (!is_reserved(t))
+			tell_column(&c, t, fault);
 		return;
 	}
 }

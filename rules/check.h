@@ -2,23 +2,42 @@
  * What SQLite would let pass and a rule must not: a number compared with a text, a word that a
  * column never holds, seconds compared with bytes; and what unit an expression comes to.
  *
- * A tolerant reading of SQL: it finds these mistakes and leaves the grammar, and names inside of
- * subqueries, to SQLite, which sees every expression after it.  Private to rules/.
+ * A tolerant reading of SQL: it finds these mistakes and leaves the grammar and names to SQLite,
+ * which sees every expression after it; check_tell finds words for what SQLite then refuses.
+ * Private to rules/.
+ *
+ * Refuses: what the rule language does without: comments, double-quoted names (which SQLite may
+ * read as text), semicolons, unnamed parameters.
  */
 #ifndef RULES_CHECK_H
 #define RULES_CHECK_H
 
-#include "rules/dimension.h"
+#include "base/unit.h"
 #include "rules/engine.h"
 
+/* Longest expression: nobody reviews a longer one. */
+#define SQL_MAX_BYTES ((ptrdiff_t)16 << 10)
 /* Deepest nesting of an expression; SQLite's own limit here is of the same size. */
 #define SQL_MAX_DEPTH 100
 
-/* Of each result of a SELECT before the first '*': whether it is a text. */
-struct texts {
-	bool *items;
-	ptrdiff_t count, cap;
+/* What an expression comes to, as far as its columns and literals tell. */
+enum dimension_kind {
+	DIMENSION_ANY, /* a number or a text */
+	DIMENSION_NULL,
+	DIMENSION_TEXT,
+	DIMENSION_NUMBER, /* its unit cannot be known; from here on numbers */
+	DIMENSION_BARE,	  /* as written: 1.5 takes the unit of its neighbour */
+	DIMENSION_UNIT,	  /* of a column or a parameter with a unit, or computed from such */
 };
+
+struct dimension {
+	enum dimension_kind kind;
+	enum unit unit;
+};
+
+const char *unit_noun(enum unit u); /* "a time", "a ratio" ... */
+/* Seconds and bytes never meet; shares, counts and flags are plain numbers among themselves. */
+bool unit_fits(enum unit a, enum unit b);
 
 /* What an expression may speak of beside the tables. */
 struct sql_names {
@@ -29,11 +48,14 @@ struct sql_names {
 	struct reads *reads;  /* if given: columns of the row, outside of subqueries */
 	struct reads *run;    /* if given: columns of the run that are in reach and were met */
 	bool is_query;	      /* functions for queries by hand; no parameters */
-	bool *has_subquery;   /* of an expression: set when it has one */
 	bool *needs_baseline; /* set when it names a table of the baseline */
 	bool *is_joining;     /* set when it makes long texts: puts some together, or writes one */
-	struct texts *texts;  /* of a SELECT: which of its results are texts */
 	struct dimension *dimension; /* of an expression: what it comes to */
+	/* Of a SELECT: what its results before the first '*' come to. */
+	struct dimensions {
+		struct dimension *items;
+		ptrdiff_t count, cap;
+	} * results;
 };
 
 /* What an expression is for: a condition, a number, or a text or number. */
@@ -43,8 +65,11 @@ bool check_expression(struct str sql, const struct sql_names *names, enum sql_wa
 	struct arena *keep, struct sql_fault *fault);
 bool check_select(
 	struct str sql, const struct sql_names *names, struct arena *keep, struct sql_fault *fault);
-/* SQLite refuses this text at fault->at: the width of the token there, and what it may mean. */
-void check_hint(
-	struct str sql, const struct table_def *rows, struct arena *keep, struct sql_fault *fault);
+/*
+ * SQLite refuses this text at fault->at: the width of the token there and, where SQLite came as far
+ * as names, what is wrong with this one and which one may be meant.
+ */
+void check_tell(struct str sql, const struct sql_names *names, bool is_of_names, struct arena *keep,
+	struct sql_fault *fault);
 
 #endif

@@ -8,7 +8,6 @@
 #include "base/out.h"
 #include "rules/check.h"
 #include "rules/parse.h"
-#include "rules/token.h"
 #include "rules/waiver.h"
 
 struct compiler {
@@ -45,34 +44,24 @@ static bool expression_fault(struct compiler *c, struct expression *x, struct sq
 
 /* ---- SQLite's word on an expression ------------------------------------------------------- */
 
-/*
- * A fault in `prefix` + text + more becomes one in the text.  SQLite points at the first byte of a
- * token: all of it is marked.
- */
-static void rebase(struct sql_fault *fault, struct str text, ptrdiff_t prefix,
-	const struct table_def *rows, struct arena *keep)
-{
-	if (fault->at < 0)
-		return;
-	fault->at -= prefix;
-	if (fault->at >= text.len)
-		*fault = (struct sql_fault){ DIAG_RULE_SQL, text.len > 0 ? text.len - 1 : 0, 1,
-			STR_INIT("not valid SQL: something is missing at the end") };
-	else if (fault->at < 0)
-		fault->at = -1;
-	else
-		check_hint(text, rows, keep, fault);
-}
-
-static sqlite3_stmt *prepare_alone(struct engine *e, const struct table_def *rows,
+/* SQLite's word on before + text + ')': a fault becomes one in the text. */
+static sqlite3_stmt *prepare_alone(struct engine *e, const struct sql_names *names,
 	struct str before, struct str text, struct reads *reads, struct arena *keep,
 	struct sql_fault *fault)
 {
 	struct str sql = arena_fmt(keep, "%.*s%.*s\n)", STR_ARG(before), STR_ARG(text));
 	sqlite3_stmt *stmt = engine_prepare(e, sql, reads, keep, fault);
 
-	if (!stmt)
-		rebase(fault, text, before.len, rows, keep);
+	if (stmt || fault->at < 0)
+		return stmt;
+	fault->at -= before.len;
+	if (fault->at >= text.len)
+		*fault = (struct sql_fault){ DIAG_RULE_SQL, text.len > 0 ? text.len - 1 : 0, 1,
+			STR_INIT("not valid SQL: something is missing at the end") };
+	else if (fault->at < 0)
+		fault->at = -1;
+	else
+		check_tell(text, names, e->sql.was_asked, keep, fault);
 	return stmt;
 }
 
@@ -96,11 +85,12 @@ static struct str source_with(
  * aggregate of the rows.
  */
 static bool try_alone(struct engine *e, const struct listing *l, const struct expression *x,
-	struct reads *reads, struct arena *keep, struct sql_fault *fault)
+	const struct sql_names *names, struct reads *reads, struct arena *keep,
+	struct sql_fault *fault)
 {
 	struct str before = arena_fmt(
 		keep, "SELECT 1 FROM %.*s WHERE (", STR_ARG(source_with(l, &x->of_run, keep)));
-	sqlite3_stmt *stmt = prepare_alone(e, l->rows, before, x->text, reads, keep, fault);
+	sqlite3_stmt *stmt = prepare_alone(e, names, before, x->text, reads, keep, fault);
 
 	sqlite3_finalize(stmt);
 	return stmt != NULL;
@@ -109,10 +99,11 @@ static bool try_alone(struct engine *e, const struct listing *l, const struct ex
 const struct reads *expression_reads(
 	struct engine *e, const struct listing *l, struct expression *x)
 {
+	const struct sql_names nothing = { 0 };
 	struct sql_fault ignored; /* the whole statement was prepared */
 
 	if (!x->is_asked)
-		try_alone(e, l, x, &x->reads, &e->keep, &ignored);
+		try_alone(e, l, x, &nothing, &x->reads, &e->keep, &ignored);
 	x->is_asked = true;
 	return &x->reads;
 }
@@ -144,7 +135,7 @@ static enum unit unit_by_suffix(struct str name)
  * A result column is what a column of its name is elsewhere; else what SQLite declares, and a
  * number has the unit that its name says.
  */
-static struct column select_column(sqlite3_stmt *stmt, int i, const struct texts *texts,
+static struct column select_column(sqlite3_stmt *stmt, int i, const struct dimensions *results,
 	const struct reads *reads, struct arena *keep)
 {
 	struct str name = arena_str(keep, str_from(sqlite3_column_name(stmt, i)));
@@ -160,7 +151,8 @@ static struct column select_column(sqlite3_stmt *stmt, int i, const struct texts
 		if (known)
 			return *known;
 	}
-	if ((declared && !strcmp(declared, "TEXT")) || (i < texts->count && texts->items[i]))
+	if ((declared && !strcmp(declared, "TEXT")) ||
+		(i < results->count && results->items[i].kind == DIMENSION_TEXT))
 		c.type = COLUMN_TEXT;
 	else
 		c.unit = unit_by_suffix(name);
@@ -169,7 +161,7 @@ static struct column select_column(sqlite3_stmt *stmt, int i, const struct texts
 
 /* A table definition for the first columns of the result, their cells side by side in a row. */
 static const struct table_def *select_table(sqlite3_stmt *stmt, int count,
-	const struct texts *texts, const struct reads *reads, struct arena *keep)
+	const struct dimensions *results, const struct reads *reads, struct arena *keep)
 {
 	struct table_def *def = arena_make(keep, struct table_def, 1);
 	struct column *columns = arena_make(keep, struct column, count);
@@ -177,7 +169,7 @@ static const struct table_def *select_table(sqlite3_stmt *stmt, int count,
 	*def = (struct table_def){ STR_INIT("the SELECT"), STR_INIT("rows of the SELECT"),
 		STR_INIT("key"), columns, count, 0 };
 	for (int i = 0; i < count; i++) {
-		columns[i] = select_column(stmt, i, texts, reads, keep);
+		columns[i] = select_column(stmt, i, results, reads, keep);
 		columns[i].offset = def->row_bytes;
 		def->row_bytes += columns[i].type == COLUMN_TEXT ? (ptrdiff_t)sizeof(struct str)
 								 : (ptrdiff_t)sizeof(double);
@@ -200,22 +192,22 @@ static bool look_at_select(struct compiler *c, struct listing *l, const struct r
 	struct sql_fault *fault)
 {
 	struct reads reads = { NULL, 0, 0 };
-	struct texts texts = { NULL, 0, 0 };
+	struct dimensions results = { NULL, 0, 0 };
 	struct sql_names names = { .params = c->rule->params,
 		.param_count = c->rule->param_count,
 		.uses = arena_make(c->keep, bool, c->rule->param_count + 1),
 		.needs_baseline = &c->code->needs_baseline,
 		.is_joining = &l->is_joining,
-		.texts = &texts };
+		.results = &results };
 
 	if (!check_select(select->text, &names, c->keep, fault))
 		return false;
 	note_uses(c, names.uses);
 	sqlite3_stmt *stmt = prepare_alone(
-		c->engine, NULL, STR("SELECT * FROM ("), select->text, &reads, c->keep, fault);
+		c->engine, &names, STR("SELECT * FROM ("), select->text, &reads, c->keep, fault);
 	if (!stmt)
 		return false;
-	l->rows = select_table(stmt, sqlite3_column_count(stmt), &texts, &reads, c->keep);
+	l->rows = select_table(stmt, sqlite3_column_count(stmt), &results, &reads, c->keep);
 	sqlite3_finalize(stmt);
 	return true;
 }
@@ -277,7 +269,6 @@ static bool check(struct compiler *c, struct listing *l, struct expression *x, e
 		.uses = arena_make(c->keep, bool, rule->param_count + 1),
 		.reads = l->is_select ? &of_row : NULL,
 		.run = l->rows == &table_defs[TABLE_run] ? NULL : &x->of_run,
-		.has_subquery = &x->has_subquery,
 		.needs_baseline = &c->code->needs_baseline,
 		.is_joining = &l->is_joining,
 		.dimension = &x->dimension };
@@ -567,32 +558,29 @@ bool listing_prepare(
 }
 
 /*
- * SQLite is asked once, for the whole; only if it refuses, part by part: an expression that it
- * refuses alone is the fault, with a caret.
+ * SQLite is asked of each expression, which shows where a fault stands, and whether it makes of all
+ * rows one: (select max(ops.time_s) from devices) is an aggregate of the outer ops.
  */
 static void check_listing(struct compiler *c, struct listing *l)
 {
-	struct sql_fault fault, of_part;
+	const struct sql_names names = { .table = l->rows,
+		.params = c->rule->params,
+		.param_count = c->rule->param_count,
+		.run = &l->of_run };
+	struct sql_fault fault;
 	bool is_told = false;
 
 	l->from = source_with(l, &l->of_run, c->keep);
 	if (is_shipped(l))
 		return;
-	bool ok = listing_prepare(c->engine, l, c->keep, &fault);
-	/*
-	 * SQL gives (select max(ops.time_s) from devices) to the rows of the outer ops, and a
-	 * statement with such an aggregate has one row, whatever else it judges.  Only SQLite knows
-	 * whose one is.
-	 */
 	for (ptrdiff_t i = 0; i < l->result_count; i++) {
 		struct expression *x = l->all[i];
 
-		if (!x->is_wrong && (!ok || x->has_subquery) &&
-			!try_alone(c->engine, l, x, NULL, c->keep, &of_part))
-			expression_fault(c, x, of_part);
+		if (!x->is_wrong && !try_alone(c->engine, l, x, &names, NULL, c->keep, &fault))
+			expression_fault(c, x, fault);
 		is_told |= x->is_wrong;
 	}
-	if (ok || is_told)
+	if (is_told || listing_prepare(c->engine, l, c->keep, &fault))
 		return;
 	/* A limit of SQLite's: each is small enough, and its place is in no file. */
 	fault.at = -1;
@@ -646,9 +634,9 @@ void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, st
 	code->cause = compile_advice(&c, &rule->cause, "cause");
 	code->fix = compile_advice(&c, &rule->fix, "fix");
 	code->only_warns = compile_advice(&c, &rule->only_warns, "only_warns");
-	if (c.ok) /* what is misspelt there is used nowhere */
-		check_params(&c);
 	check_listing(&c, l);
 	if (code->places.rows)
 		check_listing(&c, &code->places);
+	if (c.ok) /* what is misspelt there is used nowhere */
+		check_params(&c);
 }

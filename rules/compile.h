@@ -10,7 +10,7 @@
 #ifndef RULES_COMPILE_H
 #define RULES_COMPILE_H
 
-#include "rules/dimension.h"
+#include "rules/check.h"
 #include "rules/message.h"
 
 struct expression {
@@ -24,9 +24,8 @@ struct expression {
 	struct reads reads;  /* see expression_reads */
 	struct reads of_run; /* columns of the run that it speaks of, which its rows have none of */
 	bool is_asked;	     /* whether `reads` is filled */
-	bool has_subquery;
-	bool is_wrong; /* its mistake was told of */
-	bool *uses;    /* for each parameter of the rule */
+	bool is_wrong;	     /* its mistake was told of */
+	bool *uses;	     /* for each parameter of the rule */
 	struct dimension dimension;
 };
 

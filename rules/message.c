@@ -6,7 +6,6 @@
 #include "base/out.h"
 #include "base/text.h"
 #include "rules/compile.h"
-#include "rules/dimension.h"
 
 #define UNIT_BIT(u) (1u << UNIT_##u)
 #define ANY_UNIT    0xffffffffu

@@ -16,25 +16,16 @@ static bool query_fail(const struct sql_fault *fault, struct str sql, struct dia
 	return diag_caret(err, fault->id, place, "%.*s", STR_ARG(fault->text));
 }
 
-/*
- * The check knows better words for a wrong name, but what SQLite accepts is not refused for its
- * name; a comparison that cannot be meant is.
- */
 static sqlite3_stmt *prepare(struct engine *e, struct str sql, struct arena *keep, struct diag *err)
 {
-	struct sql_fault fault, better;
-	struct sql_names names = { .is_query = true };
+	struct sql_fault fault;
+	const struct sql_names names = { .is_query = true };
 	struct str text = str_ends(sql, STR(";")) ? str_head(sql, sql.len - 1) : sql;
-	sqlite3_stmt *stmt = engine_prepare(e, text, NULL, keep, &fault);
-	bool ok = check_select(text, &names, keep, &better);
+	bool is_good = check_select(text, &names, keep, &fault);
+	sqlite3_stmt *stmt = is_good ? engine_prepare(e, text, NULL, keep, &fault) : NULL;
 
-	if (!ok && (!stmt || better.id == DIAG_RULE_TYPE || better.id == DIAG_RULE_UNIT)) {
-		sqlite3_finalize(stmt);
-		query_fail(&better, sql, err);
-		return NULL;
-	}
-	if (!stmt && fault.at >= 0)
-		check_hint(text, NULL, keep, &fault);
+	if (!stmt && is_good && fault.at >= 0)
+		check_tell(text, &names, e->sql.was_asked, keep, &fault);
 	if (!stmt)
 		query_fail(&fault, sql, err);
 	return stmt;

@@ -10,7 +10,7 @@
 #include "base/secret.h"
 #include "base/sql.h"
 #include "base/text.h"
-#include "rules/dimension.h"
+#include "rules/check.h"
 
 /* A value under way: a key's of an entry, or a number's of a rule. */
 struct value_at {
@@ -217,9 +217,7 @@ bool number_fits(const struct rule_reader *r, struct str owner, struct str name,
 	struct str text = number->text;
 
 	if (number->unit != UNIT_NONE) {
-		enum unit u = wanted == UNIT_NONE ? UNIT_COUNT : wanted;
-
-		return dimension_fits(dimension_of(u), dimension_of(number->unit)) ||
+		return unit_fits(wanted == UNIT_NONE ? UNIT_COUNT : wanted, number->unit) ||
 		       fail(&v, DIAG_RULE_UNIT, " is %s%.*s, and '%.*s' is %s", unit_noun(wanted),
 			       STR_ARG(instead), STR_ARG(text), unit_noun(number->unit));
 	}

@@ -1521,11 +1521,10 @@ static void refused_queries(void **state)
 	static const struct {
 		const char *sql, *error;
 	} cases[] = {
-		{ "select p50 from ops",
-			"query:1:8: not valid SQL: no such column: p50; did you mean "
-			"'p50_s'?\n"
-			"  select p50 from ops\n"
-			"         ^~~" },
+		{ "select p50 from ops", "query:1:8: there is no column 'p50' here; did you mean "
+					 "'p50_s'?\n"
+					 "  select p50 from ops\n"
+					 "         ^~~" },
 		{ "select p50_s\nfrom op",
 			"query:2:6: there is no table 'op'; did you mean 'ops'?\n"
 			"  from op\n"

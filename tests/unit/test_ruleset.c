@@ -526,7 +526,7 @@ static const struct mistake groups_and_places[] = {
 		"              ^" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    places: { from: families, value: time_shar }\n",
-		"t.yaml:6:38: r.places.value: table families has no column 'time_shar'; did you "
+		"t.yaml:6:38: r.places.value: there is no column 'time_shar' here; did you "
 		"mean 'time_share'?\n"
 		"      places: { from: families, value: time_shar }\n"
 		"                                       ^~~~~~~~~" },
@@ -542,7 +542,7 @@ static const struct mistake groups_and_places[] = {
 		"              ^~~" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    fix: [{ when: p50_z > 1, do: x }]\n",
-		"t.yaml:6:19: r.fix: table families has no column 'p50_z'; did you mean 'p50_s'?\n"
+		"t.yaml:6:19: r.fix: there is no column 'p50_z' here; did you mean 'p50_s'?\n"
 		"      fix: [{ when: p50_z > 1, do: x }]\n"
 		"                    ^~~~~" },
 	{ RULE "    assert: p50_s < 1\n"
@@ -587,16 +587,16 @@ static const struct mistake all_at_once[] = {
 		"    c: { from: families, where: kind = 'matmull', assert: p50_z < 1, gain: flops "
 		"}\n"
 		"                                       ^~~~~~~~~\n"
-		"t.yaml:5:57: c.assert: table families has no column 'p50_z'; did you mean "
-		"'p50_s'?\n"
-		"    c: { from: families, where: kind = 'matmull', assert: p50_z < 1, gain: flops "
-		"}\n"
-		"                                                          ^~~~~\n"
 		"t.yaml:5:74: c.gain: this is a number of FLOPs; a gain is seconds per step, or "
 		"bytes; 'gain: value' says that the value is a share of the step\n"
 		"    c: { from: families, where: kind = 'matmull', assert: p50_z < 1, gain: flops "
 		"}\n"
 		"                                                                           ^~~~~\n"
+		"t.yaml:5:57: c.assert: there is no column 'p50_z' here; did you mean "
+		"'p50_s'?\n"
+		"    c: { from: families, where: kind = 'matmull', assert: p50_z < 1, gain: flops "
+		"}\n"
+		"                                                          ^~~~~\n"
 		"t.yaml:6:52: d.at_most.fail is a ratio, as its value is: did you mean 5%? (5 is "
 		"500%)\n"
 		"    d: { from: families, value: time_share, at_most: 5 }\n"
@@ -744,18 +744,19 @@ static const struct mistake params[] = {
 
 static const struct mistake names_in_sql[] = {
 	{ RULE "    assert: p50 <= 1\n",
-		"t.yaml:5:13: r.assert: table families has no column 'p50'; did you mean "
+		"t.yaml:5:13: r.assert: there is no column 'p50' here; did you mean "
 		"'p50_s'?\n"
 		"      assert: p50 <= 1\n"
 		"              ^~~" },
 	{ RULE "    where: kind = 'matmul' and overlap < 0.1\n"
 	       "    assert: p50_s < 1\n",
-		"t.yaml:5:32: r.where: table families has no column 'overlap'; did you mean "
+		"t.yaml:5:32: r.where: there is no column 'overlap' here; did you mean "
 		"'overlap_ratio'?\n"
 		"      where: kind = 'matmul' and overlap < 0.1\n"
 		"                                 ^~~~~~~" },
 	{ RULE "    assert: banana <= 1\n",
-		"t.yaml:5:13: r.assert: table families has no column 'banana'\n"
+		"t.yaml:5:13: r.assert: there is no column 'banana' here; `rooflint tables "
+		"families` lists them\n"
 		"      assert: banana <= 1\n"
 		"              ^~~~~~" },
 	{ RULE "    assert: p50_s > run.step_time_s\n",
@@ -763,17 +764,17 @@ static const struct mistake names_in_sql[] = {
 		"step_time_s from run)\n"
 		"      assert: p50_s > run.step_time_s\n"
 		"                      ^~~~~~~~~~~~~~~" },
-	{ RULE "    assert: families.p50_z < 1\n", "t.yaml:5:13: r.assert: not valid SQL: no such "
-						   "column: families.p50_z; did you mean 'p50_s'?\n"
+	{ RULE "    assert: families.p50_z < 1\n", "t.yaml:5:13: r.assert: there is no column "
+						   "'families.p50_z' here; did you mean 'p50_s'?\n"
 						   "      assert: families.p50_z < 1\n"
 						   "              ^~~~~~~~~~~~~~" },
 	{ RULE "    assert: p50_s > (select avg(p50_z) from ops)\n",
-		"t.yaml:5:33: r.assert: not valid SQL: no such column: p50_z; did you mean "
+		"t.yaml:5:33: r.assert: there is no column 'p50_z' here; did you mean "
 		"'p50_s'?\n"
 		"      assert: p50_s > (select avg(p50_z) from ops)\n"
 		"                                  ^~~~~" },
 	{ RULE "    assert: name not in (values ('a'), (p50_z))\n",
-		"t.yaml:5:41: r.assert: not valid SQL: no such column: p50_z; did you mean "
+		"t.yaml:5:41: r.assert: there is no column 'p50_z' here; did you mean "
 		"'p50_s'?\n"
 		"      assert: name not in (values ('a'), (p50_z))\n"
 		"                                          ^~~~~" },
@@ -802,10 +803,11 @@ static const struct mistake names_in_sql[] = {
 		"t.yaml:5:21: r.assert: avg() runs over rows; write (select avg(...) from "
 		"families)\n"
 		"      assert: p50_s > avg(p50_s)\n"
-		"                      ^~~~~~~~~~" },
+		"                      ^~~" },
 	/* SQL's own rule makes these aggregates of all rows, which would be judged as one. */
 	{ RULE "    assert: (select max(families.p50_s) from devices) < 1\n",
-		"t.yaml:5:21: r.assert: not valid SQL: misuse of aggregate: max()\n"
+		"t.yaml:5:21: r.assert: max() runs over rows; write (select max(...) from "
+		"families)\n"
 		"      assert: (select max(families.p50_s) from devices) < 1\n"
 		"                      ^~~" },
 	{ "version: 1\n"
@@ -815,14 +817,14 @@ static const struct mistake names_in_sql[] = {
 	  "    assert: max(p50_s) < 1\n",
 		"t.yaml:5:13: r.assert: max() runs over rows; compute it in the SELECT\n"
 		"      assert: max(p50_s) < 1\n"
-		"              ^~~~~~~~~~" },
+		"              ^~~" },
 	{ "version: 1\n"
 	  "rules:\n"
 	  "  r:\n"
 	  "    select: select name, p50_s from ops\n"
 	  "    assert: p50_s < 1\n"
 	  "    gain: (select sum(p50_s))\n",
-		"t.yaml:6:19: r.gain: not valid SQL: misuse of aggregate: sum()\n"
+		"t.yaml:6:19: r.gain: sum() runs over rows; compute it in the SELECT\n"
 		"      gain: (select sum(p50_s))\n"
 		"                    ^~~" },
 	{ "version: 1\n"
@@ -830,7 +832,7 @@ static const struct mistake names_in_sql[] = {
 	  "  r:\n"
 	  "    select: select name, p50_z from ops\n"
 	  "    assert: p50_s < 1\n",
-		"t.yaml:4:26: r.select: not valid SQL: no such column: p50_z; did you mean "
+		"t.yaml:4:26: r.select: there is no column 'p50_z' here; did you mean "
 		"'p50_s'?\n"
 		"      select: select name, p50_z from ops\n"
 		"                           ^~~~~" },
@@ -839,7 +841,8 @@ static const struct mistake names_in_sql[] = {
 	  "  r:\n"
 	  "    select: select name, p50_s as slow from ops\n"
 	  "    assert: p50_s < 1\n",
-		"t.yaml:5:13: r.assert: the SELECT has no column 'p50_s'\n"
+		"t.yaml:5:13: r.assert: there is no column 'p50_s' here; the SELECT has none of "
+		"that name\n"
 		"      assert: p50_s < 1\n"
 		"              ^~~~~" },
 	{ "version: 1\n"
@@ -976,8 +979,8 @@ static const struct mistake types_in_sql[] = {
 					       "      assert: p50_s <= 10 ms\n"
 					       "                          ^~" },
 	{ RULE "    assert: p50_s <= 10ms\n",
-		"t.yaml:5:24: r.assert: a unit belongs into a parameter: params: { limit: 10 "
-		"ms }, then :limit\n"
+		"t.yaml:5:24: r.assert: a unit belongs into a parameter: params: { slack: 10 "
+		"ms }, then :slack\n"
 		"      assert: p50_s <= 10ms\n"
 		"                         ^~" },
 	{ RULE "    assert: p50_s < hbm_bytes\n",
@@ -1093,13 +1096,15 @@ static const struct mistake grammar[] = {
 	       "      kind = 'matmul'\n"
 	       "      and foo < 3\n"
 	       "    assert: p50_s < 1\n",
-		"t.yaml:7:11: r.where: table families has no column 'foo'\n"
+		"t.yaml:7:11: r.where: there is no column 'foo' here; `rooflint tables families` "
+		"lists them\n"
 		"        and foo < 3\n"
 		"            ^~~" },
 	{ RULE "    where: kind = 'matmul'\n"
 	       "      and foo < 3\n"
 	       "    assert: p50_s < 1\n",
-		"t.yaml:6:11: r.where: table families has no column 'foo'\n"
+		"t.yaml:6:11: r.where: there is no column 'foo' here; `rooflint tables families` "
+		"lists them\n"
 		"        and foo < 3\n"
 		"            ^~~" },
 	{ RULE "    where: 'kind = ''matmull'''\n"
