@@ -145,18 +145,24 @@ static int open_target(struct out *o)
 }
 
 /* What open says of a file whose folder is missing speaks of the file, so the folder is named. */
-static struct out *refuse(struct str path, int error, struct diag *err, struct arena *keep)
+static bool refuse(struct str path, int error, struct diag *err, struct arena *keep)
 {
 	ptrdiff_t slash = str_rfind_char(path, '/');
 	struct str folder = str_head(path, slash > 0 ? slash : 0);
 	struct stat st;
 	diag_set(err, DIAG_OUTPUT, "cannot write '%.*s': %s", STR_ARG(path), strerror(error));
 	if (error == ENOENT && folder.len && stat(arena_z(keep, folder), &st))
-		diag_set(err, DIAG_OUTPUT,
+		return diag_set(err, DIAG_OUTPUT,
 			"cannot write '%.*s': the folder '%.*s' does not exist; create it, or name "
 			"another path",
 			STR_ARG(path), STR_ARG(folder));
-	return NULL;
+	return false;
+}
+
+bool out_folder(struct str path, struct arena *keep, struct diag *err)
+{
+	return !mkdir(arena_z(keep, path), 0777) || errno == EEXIST ||
+	       refuse(path, errno, err, keep);
 }
 
 struct out *out_file(struct arena *keep, struct str path, struct diag *err)
@@ -167,7 +173,7 @@ struct out *out_file(struct arena *keep, struct str path, struct diag *err)
 	o->path = arena_z(keep, path);
 	o->fd = open_target(o);
 	o->owns_fd = true;
-	return o->fd >= 0 ? o : refuse(path, errno, err, keep);
+	return o->fd >= 0 || refuse(path, errno, err, keep) ? o : NULL;
 }
 
 bool write_all(int fd, struct str bytes)

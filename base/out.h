@@ -22,6 +22,8 @@ struct out *out_fd(struct arena *keep, int fd); /* standard output and pipes; ne
 struct out *out_log(struct arena *keep, int fd);
 /* "-" is standard output.  NULL and a diagnostic when the temporary file cannot be made. */
 struct out *out_file(struct arena *keep, struct str path, struct diag *err);
+/* Makes a folder in one that is there, unless it is there already. */
+bool out_folder(struct str path, struct arena *keep, struct diag *err);
 
 void out_str(struct out *o, struct str s);
 void out_z(struct out *o, const char *z);

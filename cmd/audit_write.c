@@ -1,8 +1,4 @@
 /* The weekly report's files, and the pages of the runs that it names.  See audit.h. */
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "cmd/audit.h"
 
 /* ---- pages of single runs -------------------------------------------------------------------- */
@@ -91,11 +87,8 @@ static bool write_pages(
 	struct batch batch = {
 		.rules = &a->rules, .options = &a->options, .workers = a->jobs, .give_up = give_up
 	};
-	if (!p.page)
+	if (!p.page || !out_folder(s->pages, a->keep, err))
 		return false;
-	if (mkdir(arena_z(a->keep, s->pages), 0777) && errno != EEXIST)
-		return diag_set(err, DIAG_OUTPUT, "cannot make the directory '%.*s': %s",
-			STR_ARG(s->pages), strerror(errno));
 	p.scratch = arena_new(ARENA_SCRATCH_BYTES);
 	want_all(&p);
 	batch.keep_tables = batch.keep_plots = true;

@@ -70,6 +70,42 @@ static bool write_document(enum file file, const struct report_set *set,
 	return false;
 }
 
+/* A folder that is there, or whose name says that it is to be one. */
+static bool is_folder(struct str path, struct arena *keep)
+{
+	struct stat st;
+	return str_ends(path, STR("/")) || (!stat(arena_z(keep, path), &st) && S_ISDIR(st.st_mode));
+}
+
+/* Of one report the index is the page; of several it lists them, and each has its own. */
+static bool write_pages(struct str dir, const struct output_settings *s,
+	const struct report_set *set, struct diag *err)
+{
+	struct arena keep = arena_new(ARENA_RUN_BYTES), scratch = arena_new(ARENA_RUN_BYTES);
+	const struct doc_template *page = report_html_load(s->templates, &keep, err);
+	while (dir.len > 1 && str_ends(dir, STR("/")))
+		dir.len--;
+	bool ok = page && out_folder(dir, &keep, err);
+	for (ptrdiff_t i = set->count > 1 ? -1 : 0; ok && i < set->count; i++) {
+		bool is_index = i < 0 || set->count == 1;
+		struct str name =
+			is_index ? STR(HTML_INDEX) : report_html_name(&set->items[i], &scratch);
+		struct out *o = out_file(&scratch,
+			arena_fmt(&scratch, "%.*s/%.*s", STR_ARG(dir), STR_ARG(name)), err);
+		if (o && i < 0)
+			report_html_index(set, page, &scratch, o);
+		else if (o && is_index)
+			report_html(set, page, &scratch, o);
+		else if (o)
+			report_html_one(set, i, page, &scratch, o);
+		ok = o && out_close(o, err);
+		arena_clear(&scratch);
+	}
+	arena_free(&scratch);
+	arena_free(&keep);
+	return ok;
+}
+
 static struct str path_of(const struct output_settings *s, const struct file_output *file)
 {
 	return *(const struct str *)((const char *)s + file->path);
@@ -110,7 +146,10 @@ static bool write_file(struct context *c, const struct output_settings *s,
 	struct out *text = out_memory(c->keep), *o;
 	if (!path.p)
 		return true;
-	if (write_document(file, set, s, c->keep, text, &err)) {
+	if (file == FILE_HTML && is_folder(path, c->keep)) {
+		if (write_pages(path, s, set, &err))
+			return true;
+	} else if (write_document(file, set, s, c->keep, text, &err)) {
 		bool is_stdout = str_eq(path, STR("-"));
 		o = is_stdout ? c->out : out_file(c->keep, path, &err);
 		if (o)

@@ -37,8 +37,9 @@ struct output_settings {
 			"(default), or 1 MiB" },                                                   \
 		{ "openmetrics", 0, OPTION_TEXT, offsetof(type, output.openmetrics), "FILE",       \
 			"write OpenMetrics text, for the node exporter's textfile collector" },    \
-		{ "html", 0, OPTION_TEXT, offsetof(type, output.html), "FILE",                     \
-			"write a page with findings, pictures and tables; - is standard output" }, \
+		{ "html", 0, OPTION_TEXT, offsetof(type, output.html), "FILE|DIR/",                \
+			"write a page with findings, pictures and tables; - is standard output; "  \
+			"in a folder each profile gets a page, and index.html lists them" },       \
 		{ "templates", 0, OPTION_TEXT, offsetof(type, output.templates), "DIR",            \
 			"templates that replace built-in ones (docs/templates.md, "                \
 			"docs/notify.md)" },                                                       \

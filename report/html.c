@@ -1,12 +1,13 @@
 /*
  * The page: one HTML file with everything a reader needs, and nothing to fetch.
  *
- * Made from struct report and the templates alone.  A batch has an index on top.  Ids are the same
- * from run to run, so that links into a page keep their meaning: "rule-NAME" when a page has one
- * report, with "p-HASH-" before it otherwise.
+ * Made from struct report and the templates alone.  A batch has an index on top, the worst first.
+ * Ids are the same from run to run, so that links into a page keep their meaning: "rule-NAME" when
+ * a page has one report, with "p-HASH-" before it otherwise.
  */
 #include "report/html.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/text.h"
@@ -40,10 +41,14 @@ static struct str spread_note(const struct report *r, struct arena *keep)
 	if (steps == 1)
 		return STR("of one steady step");
 	struct str from = time_text(keep, lo), to = time_text(keep, hi), mean = prose_mean(r, keep);
+	struct out *o = out_memory(keep);
 	if (!(lo > 0 && hi > 0) || str_eq(from, to))
-		return arena_fmt(keep, "median of the steady steps%.*s", STR_ARG(mean));
-	return arena_fmt(keep, "median; 95%% between %.*s and %.*s%.*s", STR_ARG(from), STR_ARG(to),
-		STR_ARG(mean));
+		out_z(o, "median of the steady steps");
+	else
+		out_fmt(o, "median; 95%% between %.*s and %.*s", STR_ARG(from), STR_ARG(to));
+	if (mean.len)
+		out_fmt(o, "; %.*s", STR_ARG(mean));
+	return out_text(o);
 }
 
 static struct str step_note(const struct report *r, struct arena *keep)
@@ -173,12 +178,31 @@ static void pictures_of(const struct report *r, struct arena *keep, struct html_
 		ret->budget = budget.drawing;
 }
 
+/* Tells profiles apart whose names have the same letters and digits. */
+static unsigned hash_of(const struct report *r)
+{
+	uint64_t hash = str_hash(r->profile);
+	return (unsigned)(hash ^ hash >> 32);
+}
+
+/* Of a long path the end, which is what differs; names of files have room for 255 bytes. */
+enum { PAGE_NAME_BYTES = 100 };
+
+struct str report_html_name(const struct report *r, struct arena *keep)
+{
+	struct str name = html_slug(r->profile, keep);
+	if (name.len > PAGE_NAME_BYTES)
+		name = str_from_offset(name, name.len - PAGE_NAME_BYTES);
+	while (str_take(&name, STR("-")) || str_take(&name, STR(".")))
+		;
+	return arena_fmt(keep, "%.*s-%08x.html", STR_ARG(name), hash_of(r));
+}
+
 static struct html_report report_of(
 	const struct report *r, bool alone, bool whole, struct arena *keep)
 {
 	struct html_report ret = { .profile = r->profile, .verdict = verdict_name(r->verdict) };
-	uint64_t hash = str_hash(r->profile);
-	ret.ids = alone ? STR("") : arena_fmt(keep, "p-%08x-", (unsigned)(hash ^ hash >> 32));
+	ret.ids = alone ? STR("") : arena_fmt(keep, "p-%08x-", hash_of(r));
 	ret.id = arena_fmt(keep, "%.*sreport", STR_ARG(ret.ids));
 	html_rules(r, keep, &ret);
 	ret.icon = svg_icon(r->verdict);
@@ -203,14 +227,35 @@ struct doc_template *report_html_load(struct str dir, struct arena *keep, struct
 	return template_load(dir, STR("report.xhtml"), &html_page_record, keep, err);
 }
 
-void report_html(const struct report_set *set, const struct doc_template *t, struct arena *keep,
-	struct out *out)
+/* The worst verdict first, then as they are in the set, which is by name. */
+static const struct report **by_verdict(const struct report_set *set, struct arena *keep)
+{
+	const struct report **ret = arena_make(keep, const struct report *, set->count);
+	ptrdiff_t count = 0;
+	for (int v = 0; v < REPORT_VERDICTS; v++)
+		for (ptrdiff_t i = 0; i < set->count; i++)
+			if (set->items[i].verdict == report_verdicts[v])
+				ret[count++] = &set->items[i];
+	assert(count == set->count);
+	return ret;
+}
+
+enum form { FORM_WHOLE, FORM_INDEX, FORM_ONE };
+
+static void fill(const struct report_set *set, enum form form, const struct doc_template *t,
+	struct arena *keep, struct out *out)
 {
 	struct html_report *reports = arena_make(keep, struct html_report, set->count);
 	struct html_page page = { .version = set->tool_version, .is_batch = set->count > 1 };
+	const struct report **sorted = by_verdict(set, keep);
 	struct xhtml x = xhtml_new(out, keep);
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		reports[i] = report_of(&set->items[i], set->count == 1, i < HTML_MAX_WHOLE, keep);
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		bool whole = form != FORM_INDEX && i < HTML_MAX_WHOLE;
+		reports[i] = report_of(sorted[i], set->count == 1, whole, keep);
+		if (form == FORM_INDEX)
+			reports[i].page = report_html_name(sorted[i], keep);
+	}
+	page.index = form == FORM_ONE ? STR(HTML_INDEX) : MISSING;
 	page.count = prose_profiles(set, keep);
 	page.icon = svg_icon(worst_verdict(set));
 	page.verdict = verdict_name(worst_verdict(set));
@@ -220,4 +265,23 @@ void report_html(const struct report_set *set, const struct doc_template *t, str
 				     : arena_fmt(keep, "rooflint: %.*s", STR_ARG(page.count));
 	template_fill_page(t, &page, &x);
 	out_char(out, '\n');
+}
+
+void report_html(const struct report_set *set, const struct doc_template *t, struct arena *keep,
+	struct out *out)
+{
+	fill(set, FORM_WHOLE, t, keep, out);
+}
+
+void report_html_index(const struct report_set *set, const struct doc_template *t,
+	struct arena *keep, struct out *out)
+{
+	fill(set, FORM_INDEX, t, keep, out);
+}
+
+void report_html_one(const struct report_set *set, ptrdiff_t index, const struct doc_template *t,
+	struct arena *keep, struct out *out)
+{
+	const struct report_set one = { &set->items[index], 1, set->tool_version };
+	fill(&one, FORM_ONE, t, keep, out);
 }

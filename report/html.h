@@ -165,6 +165,7 @@
 	F(R, TEXT, id, "anchor of the report")                                                     \
 	F(R, TEXT, ids, "what begins every id of this report; empty when it is alone")             \
 	F(R, TEXT, profile, "the profile as it was named")                                         \
+	F(R, TEXT, page, "the file of its own page, on an index")                                  \
 	F(R, TEXT, verdict, "fail, warn, inconclusive, pass or error")                             \
 	F(R, TEXT, word, "the same for people")                                                    \
 	F(R, PICTURE, icon, "the sign of the verdict")                                             \
@@ -203,6 +204,7 @@
 #define HTML_PAGE(R, F)                                                                            \
 	F(R, TEXT, title, "for the window")                                                        \
 	F(R, TEXT, version, "of rooflint")                                                         \
+	F(R, TEXT, index, "the file that lists all profiles, on the page of one of them")          \
 	F(R, TEXT, count, "\"3 profiles: 1 failed, 2 passed\"")                                    \
 	F(R, TEXT, verdict, "the worst of the reports'")                                           \
 	F(R, PICTURE, icon, "its sign")                                                            \

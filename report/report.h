@@ -169,11 +169,21 @@ enum junit_flavor { JUNIT_STRICT, JUNIT_RICH };
 bool report_junit(const struct report_set *set, enum junit_flavor flavor, struct arena *keep,
 	struct out *out, struct diag *err);
 
-/* One page, filled into templates: a directory's, or missing for the embedded ones (template.h). */
+/*
+ * Pages, filled into templates: a directory's, or missing for the embedded ones (template.h).  All
+ * reports stand on one page; or each has its own, in a folder with an index that links to them.
+ */
 struct doc_template;
 struct doc_template *report_html_load(struct str dir, struct arena *keep, struct diag *err);
 void report_html(const struct report_set *set, const struct doc_template *t, struct arena *keep,
 	struct out *out);
+#define HTML_INDEX "index.html"
+void report_html_index(const struct report_set *set, const struct doc_template *t,
+	struct arena *keep, struct out *out);
+void report_html_one(const struct report_set *set, ptrdiff_t index, const struct doc_template *t,
+	struct arena *keep, struct out *out);
+/* The file of a report's own page, the same from run to run. */
+struct str report_html_name(const struct report *r, struct arena *keep);
 
 bool report_json_write(
 	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err);

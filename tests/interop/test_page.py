@@ -79,6 +79,9 @@ def pages(folder):
     page = os.path.join(folder, "several.html")
     check("--html", page, *carried, os.path.join(CARRIED, "nowhere"))
     yield page
+    site = os.path.join(folder, "site")
+    check("--html", site + "/", *carried)
+    yield os.path.join(site, "index.html")
     yield weekly(folder, carried)
     yield from diffs(folder)
 
@@ -171,6 +174,8 @@ class Page(unittest.TestCase):
             for options in DESKTOP, PHONE:
                 with self.subTest(page=os.path.basename(path), **options):
                     page, _ = self.open(path, **options)
+                    page.evaluate(
+                        "document.querySelectorAll('.profile').forEach(d => d.open = true)")
                     found = page.evaluate(texts)
                     self.assertEqual([t["words"] for t in found if t["high"] < 11], [])
                     self.assertEqual([t["words"] for t in found if t["out"] > 1], [])
@@ -268,6 +273,21 @@ class Page(unittest.TestCase):
     def test_a_link_opens_what_it_leads_into(self):
         page, _ = self.open(self.pages[0] + "#table-memory", **DESKTOP)
         self.assertTrue(page.locator("#table-memory").evaluate("el => el.open"))
+        page.context.close()
+
+    def test_an_index_leads_to_each_profile(self):
+        several = next(p for p in self.pages if p.endswith("several.html"))
+        page, _ = self.open(several, **DESKTOP)
+        self.assertFalse(page.locator("article").first.is_visible())
+        page.locator(".index a").first.click()
+        self.assertTrue(page.locator("article").first.is_visible())
+        page.context.close()
+        index = next(p for p in self.pages if p.endswith("index.html"))
+        page, _ = self.open(index, **PHONE)
+        for link in [a.get_attribute("href") for a in page.locator(".index a").all()]:
+            page.goto("file://" + os.path.join(os.path.dirname(index), link))
+            page.get_by_role("link", name="All profiles").click()
+            self.assertEqual(page.url, "file://" + index)
         page.context.close()
 
     def test_markup_stays_text(self):
