@@ -369,7 +369,7 @@ static bool is_half(const struct hlo_module *m, ptrdiff_t instruction)
 {
 	const struct hlo_instruction *i = &m->instructions[instruction];
 	if (i->op == HLO_FUSION)
-		return is_async_collective_start(m, i) || is_async_collective_done(m, i);
+		return collective_half(m, i) != HALF_NONE;
 	return transfer_kind(i) != KIND_UNKNOWN || i->op == HLO_ASYNC_UPDATE || hlo_starts(i) ||
 	       hlo_ends(i);
 }

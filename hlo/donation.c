@@ -28,9 +28,9 @@ static bool *donated(const struct hlo_module *m, ptrdiff_t count, struct arena *
 {
 	bool *ret = arena_make(keep, bool, count);
 
-	for (ptrdiff_t i = 0; i < m->alias_count; i++)
-		if (m->aliases[i].parameter_number >= 0 && m->aliases[i].parameter_number < count)
-			ret[m->aliases[i].parameter_number] = true;
+	for (ptrdiff_t i = 0; i < m->donated.count; i++)
+		if (m->donated.items[i] >= 0 && m->donated.items[i] < count)
+			ret[m->donated.items[i]] = true;
 	return ret;
 }
 

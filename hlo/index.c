@@ -1,4 +1,6 @@
 /* Instructions by the names that profiles and people give them. */
+#include <stdio.h>
+
 #include "hlo/internal.h"
 
 _Static_assert(MAP_NONE == -1, "what is not found is -1 here, too");
@@ -24,15 +26,8 @@ enum { NAME_BYTES = 512 };
 static ptrdiff_t find_start(const struct hlo_module *m, struct str base, struct str suffix)
 {
 	char text[NAME_BYTES];
-	static const char start[] = "-start";
-	ptrdiff_t extra = (ptrdiff_t)sizeof(start) - 1;
-	if (!base.len || base.len + suffix.len + extra > NAME_BYTES)
-		return -1;
-	memcpy(text, base.p, (size_t)base.len);
-	memcpy(text + base.len, start, (size_t)extra);
-	if (suffix.len)
-		memcpy(text + base.len + extra, suffix.p, (size_t)suffix.len);
-	return map_get(&m->names, (struct str){ text, base.len + extra + suffix.len });
+	int len = snprintf(text, NAME_BYTES, "%.*s-start%.*s", STR_ARG(base), STR_ARG(suffix));
+	return base.len && len < NAME_BYTES ? map_get(&m->names, (struct str){ text, len }) : -1;
 }
 
 /* The part of a name before a final ".N", or all of it. */

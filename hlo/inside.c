@@ -92,24 +92,19 @@ ptrdiff_t inside_root(const struct hlo_module *m, const struct hlo_instruction *
 	return c && c->root >= 0 ? hlo_walk(m, c->root, THROUGH_BITCASTS | THROUGH_RESHAPES) : -1;
 }
 
-/* What a TPU calls them: what they call at their root, and their own names where the body of a
- * fusion is not there. */
-static const struct async_half {
-	struct str target, name;
-} start_half = { STR_INIT("AsyncCollectiveStart"), STR_INIT("async-collective-start") },
-  done_half = { STR_INIT("AsyncCollectiveDone"), STR_INIT("async-collective-done") };
-
-static bool is_half(
-	const struct hlo_module *m, const struct hlo_instruction *i, const struct async_half *half)
+/* By what they call at their root, or by their names where the body of a fusion is not there. */
+enum collective_half collective_half(const struct hlo_module *m, const struct hlo_instruction *i)
 {
 	ptrdiff_t root = i->op == HLO_FUSION ? inside_root(m, i) : -1;
-	return (root >= 0 && str_eq(m->instructions[root].custom_call_target, half->target)) ||
-	       (i->op == HLO_FUSION && str_starts(i->name, half->name));
-}
-
-bool is_async_collective_start(const struct hlo_module *m, const struct hlo_instruction *i)
-{
-	return is_half(m, i, &start_half);
+	struct str target = root >= 0 ? m->instructions[root].custom_call_target : STR("");
+	struct str name = i->op == HLO_FUSION ? i->name : STR("");
+	if (str_eq(target, STR("AsyncCollectiveStart")) ||
+		str_starts(name, STR("async-collective-start")))
+		return HALF_START;
+	if (str_eq(target, STR("AsyncCollectiveDone")) ||
+		str_starts(name, STR("async-collective-done")))
+		return HALF_DONE;
+	return HALF_NONE;
 }
 
 const struct shape *hollow_copy(const struct hlo_module *m, const struct hlo_instruction *i)
@@ -127,12 +122,7 @@ const struct shape *hollow_copy(const struct hlo_module *m, const struct hlo_ins
 
 bool hlo_begins_collective(const struct hlo_module *m, ptrdiff_t instruction)
 {
-	return is_async_collective_start(m, &m->instructions[instruction]);
-}
-
-bool is_async_collective_done(const struct hlo_module *m, const struct hlo_instruction *i)
-{
-	return is_half(m, i, &done_half);
+	return collective_half(m, &m->instructions[instruction]) == HALF_START;
 }
 
 enum op_kind collective_kind(const struct hlo_module *m, const struct hlo_instruction *collective)

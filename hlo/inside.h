@@ -36,8 +36,8 @@ bool is_wrapper(const struct hlo_instruction *i);
 ptrdiff_t inside_root(const struct hlo_module *m, const struct hlo_instruction *i);
 
 /* TPU fusions that begin or end a collective which runs beside others. */
-bool is_async_collective_start(const struct hlo_module *m, const struct hlo_instruction *i);
-bool is_async_collective_done(const struct hlo_module *m, const struct hlo_instruction *i);
+enum collective_half { HALF_NONE, HALF_START, HALF_DONE };
+enum collective_half collective_half(const struct hlo_module *m, const struct hlo_instruction *i);
 
 /* The collective that an op is, or KIND_UNKNOWN: an all-reduce that a TPU fusion slices down to
  * each device's share is a reduce-scatter. */

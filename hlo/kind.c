@@ -191,10 +191,11 @@ enum op_kind kind_alone(const struct hlo_module *m, const struct hlo_instruction
 static enum op_kind hollow_kind(const struct hlo_module *m, const struct hlo_instruction *i)
 {
 	const struct shape *in = shape_leaf(&i->shape, 0), *out = shape_leaf(&i->shape, 1);
-	if (is_async_collective_done(m, i)) {
+	enum collective_half half = collective_half(m, i);
+	if (half == HALF_DONE) {
 		in = hlo_operand_array(m, i, 0);
 		out = hlo_operand_array(m, i, 1);
-	} else if (!is_async_collective_start(m, i)) {
+	} else if (half == HALF_NONE) {
 		return hollow_copy(m, i) ? moved(m, i, KIND_COPY) : KIND_UNKNOWN;
 	}
 	int64_t taken = in ? shape_logical_bytes(in) : 0,

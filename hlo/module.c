@@ -52,12 +52,12 @@ struct module_proto {
 };
 
 static const struct read_rule alias_table_rules[] = {
-	[2] = READ_FIELD(INT, struct hlo_alias, parameter_number),
+	[2] = { .kind = READ_INT }, /* the parameter's number */
 };
 READ_TABLE(alias_table, "AliasEntryProto");
 
 static const struct read_rule aliases_table_rules[] = {
-	[1] = READ_ELEMENTS(alias_table, struct hlo_module, aliases, alias_count),
+	[1] = READ_ELEMENTS(alias_table, struct hlo_module, donated.items, donated.count),
 };
 READ_TABLE(aliases_table, "HloInputOutputAliasProto");
 

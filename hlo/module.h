@@ -111,10 +111,6 @@ struct hlo_computation {
 	ptrdiff_t loop; /* the while whose body it is; -1 none */
 };
 
-struct hlo_alias {
-	int64_t parameter_number; /* donated: this parameter's buffer holds an output */
-};
-
 /* A text that a compiler dumped beside the module. */
 struct hlo_note {
 	struct str file, text;
@@ -128,8 +124,7 @@ struct hlo_module {
 	ptrdiff_t computation_count;
 	struct hlo_instruction *instructions;
 	ptrdiff_t instruction_count;
-	struct hlo_alias *aliases;
-	ptrdiff_t alias_count;
+	struct hlo_dims donated; /* numbers of parameters whose memory an output takes */
 	/* From the device assignment, usually of one slice; 0 unknown. */
 	int64_t replica_count, partition_count;
 	int64_t slices;	       /* TPU slices that it joins; 1 when it says nothing of others */

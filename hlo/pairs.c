@@ -67,7 +67,7 @@ struct search {
 static bool is_found(const struct search *s, ptrdiff_t at)
 {
 	const struct hlo_instruction *i = &s->m->instructions[at];
-	return s->start == HLO_OP_UNKNOWN ? is_async_collective_start(s->m, i) : i->op == s->start;
+	return s->start == HLO_OP_UNKNOWN ? hlo_begins_collective(s->m, at) : i->op == s->start;
 }
 
 static ptrdiff_t operand(const struct hlo_instruction *i, ptrdiff_t k)
@@ -181,7 +181,7 @@ int hlo_async_starts(const struct hlo_module *m, ptrdiff_t done, ptrdiff_t ret[H
 {
 	const struct hlo_instruction *i = &m->instructions[done];
 	enum hlo_op start = start_of(i->op);
-	if (start == HLO_OP_UNKNOWN && !is_async_collective_done(m, i))
+	if (start == HLO_OP_UNKNOWN && collective_half(m, i) != HALF_DONE)
 		return 0;
 	struct search s;
 	s.m = m;

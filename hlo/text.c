@@ -154,18 +154,44 @@ bool text_instruction(struct text *t, struct hlo_instruction *i)
 	return true;
 }
 
+struct hlo_instruction *text_push(struct text *t)
+{
+	struct hlo_module *m = t->m;
+	if (m->instruction_count == HLO_MAX_INSTRUCTIONS) {
+		scan_fail(&t->s, "the module has more instructions than are read: 8388608");
+		return NULL;
+	}
+	struct hlo_instruction *i =
+		arena_push(t->s.keep, m->instructions, m->instruction_count, t->instruction_cap);
+	i->id = m->instruction_count;
+	return i;
+}
+
+struct hlo_instruction *text_parameter(
+	struct text *t, struct str name, const struct shape *shape, int64_t number)
+{
+	struct hlo_instruction *i = text_push(t);
+	if (!i)
+		return NULL;
+	i->name = name;
+	i->opcode = STR("parameter");
+	i->op = HLO_PARAMETER;
+	i->shape = *shape;
+	i->parameter_number = number;
+	i->feature_group_count = i->batch_group_count = 1;
+	return i;
+}
+
 static bool add_instruction(struct text *t, ptrdiff_t computation)
 {
 	struct hlo_module *m = t->m;
-	if (m->instruction_count == t->capacity)
-		return scan_fail(&t->s, "an instruction begins its own line");
-	struct hlo_instruction *i = &m->instructions[m->instruction_count];
-	bool root = scan_take(&t->s, STR("ROOT "));
-	scan_blanks(&t->s);
-	if (root)
+	if (scan_take(&t->s, STR("ROOT ")))
 		t->root = m->instruction_count;
+	scan_blanks(&t->s);
+	struct hlo_instruction *i = text_push(t);
+	if (!i)
+		return false;
 	i->computation = computation;
-	i->id = ++m->instruction_count;
 	if (!text_instruction(t, i))
 		return false;
 	if (i->op == HLO_OP_UNKNOWN)
@@ -264,7 +290,7 @@ static bool read_instructions(struct text *t, ptrdiff_t computation)
 	return true;
 }
 
-static bool read_computation(struct text *t, ptrdiff_t *capacity)
+static bool read_computation(struct text *t)
 {
 	struct hlo_module *m = t->m;
 	bool entry = scan_take(&t->s, STR("ENTRY "));
@@ -281,7 +307,7 @@ static bool read_computation(struct text *t, ptrdiff_t *capacity)
 	scan_rest_of_line(&t->s); /* execution_thread="..." */
 	c.count = m->instruction_count - c.first;
 	c.root = t->root < 0 && c.count ? m->instruction_count - 1 : t->root;
-	*arena_push(t->s.keep, m->computations, m->computation_count, *capacity) = c;
+	*arena_push(t->s.keep, m->computations, m->computation_count, t->computation_cap) = c;
 	return resolve_names(t, &c, *t->s.keep);
 }
 
@@ -296,9 +322,8 @@ static bool aliases(struct scan *s, void *into)
 		rest = str_from_offset(rest, at + 1);
 		struct scan number = { .text = rest };
 		int64_t parameter;
-		if (scan_i64(&number, &parameter) && m->alias_count < READ_MAX_LIST)
-			READ_PUSH(s->keep, m->aliases, m->alias_count)->parameter_number =
-				parameter;
+		if (scan_i64(&number, &parameter) && m->donated.count < READ_MAX_LIST)
+			*READ_PUSH(s->keep, m->donated.items, m->donated.count) = parameter;
 	}
 	return !s->why;
 }
@@ -318,64 +343,50 @@ static bool read_module_header(struct text *t)
 	return scan_list(&t->s, module_rows, 3, t->m);
 }
 
-static bool file_row(struct text *t, struct hlo_frames *f)
-{
-	*READ_PUSH(t->s.keep, f->files.items, f->files.count) = scan_string(&t->s);
-	return !t->s.why;
-}
+enum table { FILE_NAMES, FUNCTION_NAMES, FILE_LOCATIONS, STACK_FRAMES, TABLES };
 
-static bool function_row(struct text *t, struct hlo_frames *f)
+static bool read_row(struct text *t, enum table table)
 {
-	*READ_PUSH(t->s.keep, f->functions.items, f->functions.count) = scan_string(&t->s);
-	return !t->s.why;
-}
-
-static bool location_row(struct text *t, struct hlo_frames *f)
-{
-	static const struct scan_attr columns[] = {
+	static const struct scan_attr location[] = {
 		{ STR_INIT("file_name_id"), scan_number, offsetof(struct frame_location, file) },
 		{ STR_INIT("function_name_id"), scan_number,
 			offsetof(struct frame_location, function) },
 		{ STR_INIT("line"), scan_number, offsetof(struct frame_location, line) },
 	};
-	return scan_pairs(&t->s, columns, 3, READ_PUSH(t->s.keep, f->locations, f->location_count));
-}
-
-static bool frame_row(struct text *t, struct hlo_frames *f)
-{
-	static const struct scan_attr columns[] = {
+	static const struct scan_attr frame[] = {
 		{ STR_INIT("file_location_id"), scan_number, offsetof(struct frame, location) },
 		{ STR_INIT("parent_frame_id"), scan_number, offsetof(struct frame, parent) },
 	};
-	return scan_pairs(&t->s, columns, 2, READ_PUSH(t->s.keep, f->frames, f->frame_count));
+	struct hlo_frames *f = t->m->frames;
+	struct arena *keep = t->s.keep;
+	struct read_strs *names = table == FILE_NAMES ? &f->files : &f->functions;
+	if (table == FILE_LOCATIONS)
+		return scan_pairs(
+			&t->s, location, 3, READ_PUSH(keep, f->locations, f->location_count));
+	if (table == STACK_FRAMES)
+		return scan_pairs(&t->s, frame, 2, READ_PUSH(keep, f->frames, f->frame_count));
+	*READ_PUSH(keep, names->items, names->count) = scan_string(&t->s);
+	return !t->s.why;
 }
 
-static const struct table {
-	struct str name;
-	bool (*row)(struct text *t, struct hlo_frames *f);
-} tables[] = {
-	{ STR_INIT("FileNames"), file_row },
-	{ STR_INIT("FunctionNames"), function_row },
-	{ STR_INIT("FileLocations"), location_row },
-	{ STR_INIT("StackFrames"), frame_row },
-};
-
-/* The table whose heading fills the line at the cursor. */
-static const struct table *table_here(struct text *t)
+/* The table whose heading fills the line at the cursor, which is left behind it; TABLES: none. */
+static enum table table_here(struct text *t)
 {
+	static const struct str names[TABLES] = { STR_INIT("FileNames"), STR_INIT("FunctionNames"),
+		STR_INIT("FileLocations"), STR_INIT("StackFrames") };
 	struct scan look = t->s;
 	struct str word = scan_name(&look);
+	int i = 0;
 	scan_blanks(&look);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		if (scan_peek(&look) == '\n' && str_eq(tables[i].name, word)) {
-			t->s.at = look.at;
-			return &tables[i];
-		}
-	return NULL;
+	while (i < TABLES && !(scan_peek(&look) == '\n' && str_eq(names[i], word)))
+		i++;
+	if (i < TABLES)
+		t->s.at = look.at;
+	return (enum table)i;
 }
 
 /* Rows are numbered from 1 without gaps, so that a row's number is its place. */
-static bool read_table(struct text *t, const struct table *table)
+static bool read_table(struct text *t, enum table table)
 {
 	int64_t expected = 1, number;
 	for (scan_space(&t->s); scan_peek(&t->s) >= '0' && scan_peek(&t->s) <= '9';
@@ -386,7 +397,7 @@ static bool read_table(struct text *t, const struct table *table)
 		if (number != expected++ || number > READ_MAX_LIST)
 			return scan_fail_at(&t->s, at, "rows are numbered from 1, in order");
 		scan_blanks(&t->s);
-		if (!table->row(t, t->m->frames))
+		if (!read_row(t, table))
 			return false;
 	}
 	return !t->s.why;
@@ -413,13 +424,12 @@ static void place_sources(struct hlo_module *m)
 
 static bool read_items(struct text *t)
 {
-	ptrdiff_t capacity = 0;
 	t->m->entry = -1;
 	for (scan_space(&t->s); t->s.at < t->s.text.len; scan_space(&t->s)) {
-		const struct table *table = t->s.why ? NULL : table_here(t);
-		bool ok = table				       ? read_table(t, table)
+		enum table table = t->s.why ? TABLES : table_here(t);
+		bool ok = table != TABLES		       ? read_table(t, table)
 			  : scan_take(&t->s, STR("HloModule")) ? read_module_header(t)
-							       : read_computation(t, &capacity);
+							       : read_computation(t);
 		if (!ok)
 			return false;
 	}
@@ -430,33 +440,6 @@ static bool read_items(struct text *t)
 	if (t->m->entry < 0) /* computations that somebody wrote down */
 		t->m->entry = t->m->computation_count - 1; /* callees come first */
 	return resolve_calls(t, *t->s.keep) && text_desugar(t);
-}
-
-/* "name =" or "ROOT" at the head of a line. */
-static bool begins_instruction(struct str line)
-{
-	struct scan s = { .text = line };
-	scan_blanks(&s);
-	scan_take(&s, STR("ROOT "));
-	scan_blanks(&s);
-	if (!scan_name(&s).len)
-		return false;
-	scan_blanks(&s);
-	return scan_peek(&s) == '=';
-}
-
-static ptrdiff_t count_instructions(struct str text)
-{
-	ptrdiff_t n = 0;
-	struct str line;
-	while (text.len) {
-		str_cut(text, '\n', &line, &text);
-		/* A computation may stand on the line of its '{'. */
-		n += begins_instruction(line);
-		ptrdiff_t brace = str_find_char(line, '{');
-		n += brace >= 0 && begins_instruction(str_from_offset(line, brace + 1));
-	}
-	return n;
 }
 
 struct text_place text_place(const struct scan *s, struct str file)
@@ -482,14 +465,13 @@ struct hlo_module *hlo_text_parse(
 {
 	struct text t;
 	text_begin(&t, text, keep);
-	t.capacity = count_instructions(text);
-	if (t.capacity > HLO_MAX_INSTRUCTIONS) {
-		diag_set(err, DIAG_LIMIT,
-			"the HLO module has %td instructions, more than the %d that are read",
-			t.capacity, HLO_MAX_INSTRUCTIONS);
-		return NULL;
+	/* Room for all at once: a line that holds one has a " = ", and few others do. */
+	struct str rest = text, line;
+	for (bool more = true; more && t.instruction_cap < HLO_MAX_INSTRUCTIONS;) {
+		more = str_cut(rest, '\n', &line, &rest);
+		t.instruction_cap += str_contains(line, STR(" = "));
 	}
-	t.m->instructions = arena_make(keep, struct hlo_instruction, t.capacity);
+	t.m->instructions = arena_make(keep, struct hlo_instruction, t.instruction_cap);
 	if (!read_items(&t)) {
 		diag_caret(err, DIAG_HLO, text_place(&t.s, file), "%s", t.s.why);
 		return NULL;

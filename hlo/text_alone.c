@@ -23,18 +23,6 @@ static bool read_alone(struct text *t, struct hlo_instruction *i)
 	return t->s.at == t->s.text.len || scan_fail(&t->s, "expected ',' and an attribute");
 }
 
-static struct hlo_instruction parameter(struct str name, struct shape type, ptrdiff_t number)
-{
-	return (struct hlo_instruction){ .name = name,
-		.opcode = STR("parameter"),
-		.op = HLO_PARAMETER,
-		.id = number + 1,
-		.shape = type,
-		.parameter_number = number,
-		.feature_group_count = 1,
-		.batch_group_count = 1 };
-}
-
 /* All instructions are there: one computation of them. */
 static bool finish(struct hlo_module *m, struct arena *keep, struct diag *err)
 {
@@ -57,10 +45,8 @@ static void add_parameters(struct text *t, struct hlo_instruction *i)
 		i->operands[k] = -1;
 		if (t->types[k].dtype == DTYPE_INVALID)
 			continue;
-		m->instructions[m->instruction_count] =
-			parameter(name, t->types[k], m->instruction_count);
-		m->instructions[m->instruction_count].user_count = 1;
-		i->operands[k] = m->instruction_count++;
+		i->operands[k] = m->instruction_count;
+		text_parameter(t, name, &t->types[k], m->instruction_count)->user_count = 1;
 	}
 }
 
@@ -76,10 +62,9 @@ struct hlo_module *hlo_text_instruction(
 		return NULL;
 	}
 	struct hlo_module *m = t.m;
-	m->instructions = arena_make(keep, struct hlo_instruction, i.operand_count + 1);
 	add_parameters(&t, &i);
 	i.id = m->instruction_count + 1;
-	m->instructions[m->instruction_count++] = i;
+	*text_push(&t) = i;
 	return finish(m, keep, err) ? m : NULL;
 }
 
@@ -135,7 +120,7 @@ struct ops {
 	struct text t;
 	struct map names;
 	struct reference *references; /* of all operands, in order */
-	ptrdiff_t reference_count, reference_cap, capacity;
+	ptrdiff_t reference_count, reference_cap;
 };
 
 /* What is no instruction, or one that was met before, is left out. */
@@ -152,7 +137,7 @@ static void add_op(struct ops *o, struct str text)
 			(struct reference){ text_name_at(&o->t, i.operands[k]), o->t.types[k] };
 	map_put(&o->names, i.name, (int32_t)m->instruction_count, keep);
 	i.id = m->instruction_count + 1;
-	*arena_push(keep, m->instructions, m->instruction_count, o->capacity) = i;
+	*text_push(&o->t) = i;
 }
 
 static ptrdiff_t resolve(struct ops *o, const struct reference *r)
@@ -165,8 +150,7 @@ static ptrdiff_t resolve(struct ops *o, const struct reference *r)
 	if (at == MAP_NONE) {
 		at = (int32_t)m->instruction_count;
 		map_put(&o->names, r->name, at, o->t.s.keep);
-		*arena_push(o->t.s.keep, m->instructions, m->instruction_count, o->capacity) =
-			parameter(r->name, r->type, at);
+		text_parameter(&o->t, r->name, &r->type, at);
 	}
 	m->instructions[at].user_count++;
 	return at;

@@ -599,8 +599,8 @@ static void fields(void **state)
 	assert_int_equal(i->channel_id, 0);
 	assert_true(i->use_global_device_ids);
 	assert_str(i->backend_config, "second"); /* payloads[1] */
-	assert_int_equal(m->alias_count, 1);
-	assert_int_equal(m->aliases[0].parameter_number, 3);
+	assert_int_equal(m->donated.count, 1);
+	assert_int_equal(m->donated.items[0], 3);
 	assert_int_equal(m->replica_count, 2);
 	assert_int_equal(m->partition_count, 4);
 }

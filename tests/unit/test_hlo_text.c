@@ -279,11 +279,11 @@ static void same_module(const char *folder, struct str name)
 		fail_msg("%s", err.text);
 	p.b = parse(text);
 	assert_str(p.b->name, p.a->name);
-	assert_int_equal(p.a->alias_count, p.b->alias_count);
+	assert_int_equal(p.a->donated.count, p.b->donated.count);
 	assert_int_equal(p.a->instruction_count, p.b->instruction_count);
-	for (ptrdiff_t k = 0; k < p.a->alias_count; k++)
+	for (ptrdiff_t k = 0; k < p.a->donated.count; k++)
 		assert_int_equal(
-			p.a->aliases[k].parameter_number, p.b->aliases[k].parameter_number);
+			p.a->donated.items[k], p.b->donated.items[k]);
 	if (p.a->replica_count) {
 		assert_int_equal(p.a->replica_count, p.b->replica_count);
 		assert_int_equal(p.a->partition_count, p.b->partition_count);
@@ -367,8 +367,8 @@ static void test_old_dialect(void **state)
 	assert_str(m->name, STR("jit_step.12"));
 	assert_int_equal(m->replica_count, 2);
 	assert_int_equal(m->partition_count, 4);
-	assert_int_equal(m->alias_count, 2);
-	assert_int_equal(m->aliases[1].parameter_number, 3);
+	assert_int_equal(m->donated.count, 2);
+	assert_int_equal(m->donated.items[1], 3);
 	assert_int_equal(m->computation_count, 4);
 	assert_str(m->computations[m->entry].name, STR("main.1"));
 	assert_str(root(m)->name, STR("sum"));
