@@ -65,7 +65,10 @@
 		"mean steady step over all devices: shares, and seconds per step, are of it")      \
 	REAL(predicted_step_s, SECONDS,                                                            \
 		"what a step's programs take at least (programs.floor_s), one after another; "     \
-		"ops whose cost is unknown are free")                                              \
+		"without unpredicted_ops")                                                         \
+	REAL(unpredicted_ops, COUNT,                                                               \
+		"ops of a step's programs whose cost is unknown: predicted_step_s is without "     \
+		"them")                                                                            \
 	REAL(window_s, SECONDS, "first to last device event, the longest over devices")            \
 	REAL(verdict_share, RATIO,                                                                 \
 		"of the time that the device that ends last ran programs, the share of the "       \
@@ -168,6 +171,8 @@
 		"no op's cost is known")                                                           \
 	REAL(serial_s, SECONDS,                                                                    \
 		"the same with nothing overlapped: its ops' rooflines one after another")          \
+	REAL(unpredicted_ops, COUNT,                                                               \
+		"its ops whose cost is unknown: floor_s and serial_s are without them")            \
 	REAL(judged_ratio, RATIO,                                                                  \
 		"of its time in compute and copies, the share in ops whose roofline is known")     \
 	REAL(compiled_bytes, BYTES, "device memory the compiler planned for it")                   \

@@ -190,20 +190,25 @@ struct programs programs_know(
 	return ret;
 }
 
-double predicted_step_s(
-	const struct capture *in, const struct swept *run, const struct programs *programs)
+void predict_step(const struct capture *in, const struct swept *run,
+	const struct programs *programs, struct run_row *row)
 {
-	double sum = 0;
-	bool any = false;
+	bool any = false, of_main = run->source == STEPS_WINDOW || !run->is_scheduled;
+	double sum_s = 0, left_out = 0;
 
-	if (run->source == STEPS_WINDOW || !run->is_scheduled)
-		return run->main ? programs->of[run->main->index].floor_s : (double)NAN;
 	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
-		double per_step = run->schedule.on_last[i], floor_s = programs->of[i].floor_s;
-		any |= per_step > 0 && !isnan(floor_s);
-		sum += per_step > 0 ? counted(floor_s) * per_step : 0;
+		const struct program_facts *p = &programs->of[i];
+		double per_step = !of_main    ? run->schedule.on_last[i]
+				  : run->main ? i == run->main->index
+					      : 0;
+		if (!(per_step > 0))
+			continue;
+		any |= !isnan(p->floor_s);
+		sum_s += counted(p->floor_s) * per_step;
+		left_out += (double)p->unknown;
 	}
-	return any ? sum : (double)NAN;
+	row->predicted_step_s = any ? sum_s : (double)NAN;
+	row->unpredicted_ops = left_out;
 }
 
 /* ---- the table of programs ------------------------------------------------------------------- */
@@ -224,6 +229,7 @@ static void program_row(const struct capture *in, const struct swept *run,
 	row->has_hlo = p->hlo != NULL;
 	row->floor_s = f->floor_s;
 	row->serial_s = f->serial_s;
+	row->unpredicted_ops = (double)f->unknown;
 	if (p->hlo)
 		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *in->keep);
 	if (f->plan)

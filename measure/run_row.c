@@ -278,7 +278,7 @@ struct str fill_run(const struct capture *in, const struct swept *run,
 			row->window_s = window_s;
 	}
 	row->phase = phase_word(run_phase(in, run));
-	row->predicted_step_s = predicted_step_s(in, run, parts->programs);
+	predict_step(in, run, parts->programs, row);
 	if (run->main)
 		row->main_program = run->main->module;
 	if (capture_is_planned(in))

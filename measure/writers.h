@@ -80,9 +80,9 @@ struct programs programs_know(
 /* Without plans. */
 struct program_facts *program_floors(
 	const struct capture *in, const struct swept *run, const struct op_facts *facts);
-/* Of the programs of a step, one after another, on the device that ends last. */
-double predicted_step_s(
-	const struct capture *in, const struct swept *run, const struct programs *programs);
+/* What the programs of a step take at least, one after another, on the device that ends last. */
+void predict_step(const struct capture *in, const struct swept *run,
+	const struct programs *programs, struct run_row *row);
 void fill_programs(const struct capture *in, const struct swept *run,
 	const struct programs *programs, struct tables *tables);
 

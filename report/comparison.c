@@ -17,8 +17,8 @@ static const struct metric_look {
 	const char *least; /* in words, behind the number that would have been seen */
 } looks[] = {
 	{ STR_INIT("run.step_time_s"), "a step takes", UNIT_SECONDS, true, false, "% slower" },
-	{ STR_INIT("run.predicted_step_s"), "a step is predicted to take", UNIT_SECONDS, true, true,
-		"" },
+	{ STR_INIT("run.predicted_step_s"), "a step is predicted to take at least", UNIT_SECONDS,
+		true, true, "" },
 	{ STR_INIT("run.roofline_ratio_lo"), "the roofline share is", UNIT_RATIO, false, false,
 		"% slower" },
 	{ STR_INIT("run.mfu"), "the MFU is", UNIT_RATIO, false, false, "% slower" },
@@ -119,8 +119,11 @@ static struct str comparison_line(const struct report *r, const struct metric_lo
 		look->unit == UNIT_RATIO
 			? arena_fmt(keep, "%.1f points %s", fabs(d->head - d->base) * 100, way)
 			: arena_fmt(keep, "%.1f%% %s", fabs(d->ratio - 1) * 100, way);
-	return arena_fmt(keep, "%s %.*s, against %.*s in %.*s: %.*s%.*s", look->name,
-		STR_ARG(unit_text(keep, d->head, look->unit)),
+	struct str left_out = str_eq(look->metric, STR("run.predicted_step_s"))
+				      ? prose_unpredicted(r, keep)
+				      : STR("");
+	return arena_fmt(keep, "%s %.*s%.*s, against %.*s in %.*s: %.*s%.*s", look->name,
+		STR_ARG(unit_text(keep, d->head, look->unit)), STR_ARG(left_out),
 		STR_ARG(unit_text(keep, d->base, look->unit)), STR_ARG(against), STR_ARG(change),
 		STR_ARG(surety_text(look, d, keep)));
 }

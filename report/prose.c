@@ -569,6 +569,14 @@ struct str prose_unclear(const struct report *r, struct arena *keep)
 	return arena_fmt(keep, "; nothing says what %.0f%% of it does", share * 100);
 }
 
+struct str prose_unpredicted(const struct report *r, struct arena *keep)
+{
+	double ops = fact_real(r, STR("unpredicted_ops"));
+	if (!(ops > 0))
+		return STR("");
+	return arena_fmt(keep, " without %.0f op%s of unknown cost", ops, ops == 1 ? "" : "s");
+}
+
 struct str prose_steps(const struct report *r, struct arena *keep)
 {
 	double steps = fact_real(r, STR("steps")), step_s = fact_real(r, STR("step_time_s"));
@@ -576,12 +584,12 @@ struct str prose_steps(const struct report *r, struct arena *keep)
 	struct out *o = out_memory(keep);
 	if (str_eq(fact_text(r, STR("evidence")), STR("planned")) && planned_s > 0)
 		return arena_fmt(keep,
-			"planned: %td of %td rules judged, %.*s per step at the rooflines",
+			"planned: %td of %td rules judged, at least %.*s per step%.*s",
 			r->result_count - count_results(r, VERDICT_NOT_APPLICABLE) -
 				count_results(r, VERDICT_INCONCLUSIVE) -
 				count_results(r, VERDICT_OFF),
 			r->result_count - count_results(r, VERDICT_OFF),
-			STR_ARG(time_text(keep, planned_s)));
+			STR_ARG(time_text(keep, planned_s)), STR_ARG(prose_unpredicted(r, keep)));
 	if (!is_whole_capture(r) && steps >= 0)
 		out_fmt(o, "%.0f steady step%s", steps, steps == 1 ? "" : "s");
 	if (is_whole_capture(r) && step_s > 0)

@@ -404,6 +404,36 @@ static void a_collective_outside_the_steps(void **state)
 	assert_number(xrun_row(&run)->predicted_step_s, DOT_FLOPS / V5E_FLOPS);
 }
 
+/* A second program of each step has no HLO: the sum is without its ops, and says so. */
+static void a_prediction_without_a_program(void **state)
+{
+	enum { UNKNOWN = PROGRAM + 1 };
+	const struct pb_instruction step[] = {
+		{ "w.1", "parameter", "bf16[1024,1024]{1,0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "dot.2", "dot", "bf16[1024,1024]{1,0}", 2, { 1, 1 }, NO_ROW, 0, product() },
+		NO_ROW,
+	};
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+
+	(void)state;
+	x_hlo(host, "jit_train_step", PROGRAM, module_of(step, partitions(1)));
+	x_op(tpu, "dot.2", OF_IT);
+	x_op(tpu, "fusion.1", X_STATS(x_int("program_id", UNKNOWN)));
+	x_op(tpu, "fusion.2", X_STATS(x_int("program_id", UNKNOWN)));
+	for (int64_t i = 0; i < 6; i++) {
+		x_event(ops, "dot.2", i * 1000, i * 1000 + 50, NULL);
+		x_event(ops, "fusion.1", i * 1000 + 50, i * 1000 + 80, NULL);
+		x_event(ops, "fusion.2", i * 1000 + 80, i * 1000 + 90, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->programs_per_step, 2);
+	assert_number(xrun_row(&run)->predicted_step_s, DOT_FLOPS / V5E_FLOPS);
+	assert_number(xrun_row(&run)->unpredicted_ops, 2);
+	assert_number(xrun_program(&run, "jit_train_step")->unpredicted_ops, 0);
+}
+
 static void a_pair_spans_from_start_to_done(void **state)
 {
 	(void)state;
@@ -1123,6 +1153,7 @@ int main(void)
 		TEST(what_one_op_hands_to_another),
 		TEST(a_job_file_that_cannot_fit),
 		TEST(a_collective_outside_the_steps),
+		TEST(a_prediction_without_a_program),
 		TEST(a_pair_spans_from_start_to_done),
 		TEST(a_done_that_did_not_wait),
 		TEST(a_done_comes_first),
