@@ -145,7 +145,8 @@ static const struct top_list {
 	{ "buffers",
 		"SELECT op, kind, shape, bytes, padding_ratio, share, source_file, source_line "
 		"FROM buffers ORDER BY bytes DESC" },
-	{ "gaps", "SELECT device, step, start_s, time_s, cause, host_activity, before, after "
+	{ "gaps", "SELECT device, step, start_s, time_s, cause, host_call, host_activity, before, "
+		  "after "
 		  "FROM gaps ORDER BY time_s DESC" },
 };
 enum { LISTS = sizeof(lists) / sizeof(lists[0]) };

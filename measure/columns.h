@@ -416,7 +416,10 @@
 	TEXT(cause, "input|compile|checkpoint|transfer|sync|host|program|unknown",                 \
 		"program: it lies inside an execution; else what the host was at: input is the "   \
 		"next batch, sync a result that it waited for")                                    \
-	TEXT(host_activity, 0, "the host event that covers most of it")
+	TEXT(host_call, 0,                                                                         \
+		"the outermost call that it holds whole, where that is most of it: with Python's " \
+		"tracer on a line of the job's own code")                                          \
+	TEXT(host_activity, 0, "the innermost host event that covers most of it")
 
 #define TRANSFERS_COLUMNS(TEXT, REAL)                                                              \
 	TEXT(direction, "h2d|d2h|d2d|p2p|unknown", "from where to where")                          \

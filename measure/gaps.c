@@ -44,6 +44,8 @@ struct host_gap {
 	int64_t start_ps, end_ps;
 	struct str name; /* of the host event that explains it best; missing while there is none */
 	int64_t covered_ps, length_ps; /* of that event */
+	struct str call;	       /* the longest that lies in it and covers most of it */
+	int64_t call_ps;
 	int64_t by_cause_ps[CAUSES];
 	bool waited; /* the host waited for a result when it began */
 };
@@ -143,6 +145,36 @@ static void gap_meet(struct host_gap *g, const struct event *e)
 	g->length_ps = length_ps;
 }
 
+/* How far beyond a gap an event may reach that lies in it. */
+static int64_t slack_ps(const struct host_gap *g)
+{
+	int64_t tenth = (g->end_ps - g->start_ps) / 10;
+
+	return tenth < GAP_SLACK_PS ? tenth : GAP_SLACK_PS;
+}
+
+/* Python's tracer names what is written in C without its line: "$builtins next". */
+static bool names_a_line(struct str name)
+{
+	return name.p[0] != '$' || str_contains(name, STR(".py:"));
+}
+
+/*
+ * Where a job waits in its own code: the outermost call of the thread that launches work which the
+ * gap holds whole.  What reaches beyond the gap is the loop, and what lies deeper the libraries.
+ */
+static void gap_call(struct host_gap *g, const struct event *e)
+{
+	int64_t length_ps = e->end_ps - e->start_ps, slack = slack_ps(g);
+
+	if (e->start_ps < g->start_ps - slack || e->end_ps > g->end_ps + slack ||
+		length_ps <= (g->end_ps - g->start_ps) / 2 || length_ps <= g->call_ps ||
+		e->host == HOST_SCOPE || !names_a_line(e->name))
+		return;
+	g->call = e->name;
+	g->call_ps = length_ps;
+}
+
 /* Gaps of one device are disjoint and in order: the first that ends behind this moment. */
 static ptrdiff_t gap_behind(const struct host_gap *gaps, ptrdiff_t count, int64_t at_ps)
 {
@@ -173,9 +205,8 @@ static void reason_lay(struct host_gap *g, const struct reason *r)
 {
 	int64_t from = r->start_ps > g->start_ps ? r->start_ps : g->start_ps;
 	int64_t to = r->end_ps < g->end_ps ? r->end_ps : g->end_ps;
-	int64_t slack = (g->end_ps - g->start_ps) / 10;
 
-	if (r->end_ps > g->end_ps + (slack < GAP_SLACK_PS ? slack : GAP_SLACK_PS))
+	if (r->end_ps > g->end_ps + slack_ps(g))
 		return;
 	g->by_cause_ps[causes[r->class]] += to - from;
 	g->waited |= r->class == HOST_SYNC && r->start_ps <= g->start_ps;
@@ -243,9 +274,8 @@ static void reasons_lay(const struct host_gaps *g, struct reason *reasons, ptrdi
 	}
 }
 
-/* `any_thread`: the host's events do not tell which thread launches work. */
 static bool lane_explain(const struct plane *p, const struct lane *l, const struct host_gaps *g,
-	bool any_thread, struct arena scratch, struct diag *err)
+	struct arena scratch, struct diag *err)
 {
 	struct lane near = lane_within(l, g->spans, g->span_count, &scratch);
 	struct cursor *c = cursor_new(p, &near, 0, &scratch);
@@ -253,8 +283,9 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 	struct reason *reasons = NULL;
 	ptrdiff_t count = 0, cap = 0, *hints = arena_make(&scratch, ptrdiff_t, g->devices);
 
-	cursor_only(c, ~(UINT64_C(1) << HOST_STEP)); /* a step's mark explains nothing */
 	while (cursor_next(c, e)) {
+		if (e->host == HOST_STEP) /* a step's mark explains nothing */
+			continue;
 		if ((causes[e->host] || e->host == HOST_SCOPE) && count < HOST_SPANS_MAX)
 			*arena_push(&scratch, reasons, count, cap) =
 				(struct reason){ e->start_ps, e->end_ps, e->host };
@@ -263,11 +294,12 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 			for (ptrdiff_t k =
 					first + gap_behind_near(&g->items[first],
 							g->ends[d] - first, e->start_ps, &hints[d]);
-				k < g->ends[d] && g->items[k].start_ps < e->end_ps; k++)
+				k < g->ends[d] && g->items[k].start_ps < e->end_ps; k++) {
 				gap_meet(&g->items[k], e);
+				gap_call(&g->items[k], e);
+			}
 	}
-	if (any_thread || l->classes >> HOST_LAUNCH & 1)
-		reasons_lay(g, reasons, count);
+	reasons_lay(g, reasons, count);
 	return cursor_end(c, err);
 }
 
@@ -297,9 +329,12 @@ static bool part_explain(const struct gaps_part *part, struct arena scratch, str
 	spans_join(&g, count, &scratch);
 	for (ptrdiff_t i = 0; g.devices > 0 && i < host->plane_count; i++) {
 		const struct plane *p = &host->planes[i];
-		for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++)
-			if (!lane_explain(p, &p->lanes[k], &g, part->any_thread, scratch, err))
+		for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++) {
+			const struct lane *l = &p->lanes[k];
+			if ((part->any_thread || l->classes >> HOST_LAUNCH & 1) &&
+				!lane_explain(p, l, &g, scratch, err))
 				return false;
+		}
 	}
 	return true;
 }
@@ -375,7 +410,7 @@ static enum cause gap_settle(struct host_gap *g)
 
 	if (g->gap && g->gap->inside) {
 		memset(g->by_cause_ps, 0, sizeof(g->by_cause_ps));
-		g->name = str_from(NULL);
+		g->name = g->call = str_from(NULL);
 		g->by_cause_ps[CAUSE_PROGRAM] = left_ps;
 		return CAUSE_PROGRAM;
 	}
@@ -433,6 +468,9 @@ static void gap_row(const struct capture *in, const struct op_rows *op_rows, str
 	row->cause = cause_words[cause];
 	/* A copy: the name's page would come back for every row that is read. */
 	row->host_activity = arena_str(in->keep, text_clean(in->keep, g->name));
+	row->host_call = arena_str(in->keep,
+		text_clean(in->keep,
+			str_starts(g->call, STR("$")) ? str_from_offset(g->call, 1) : g->call));
 }
 
 /* A wait as a whole is of one cause for its length, and its time is of all. */

@@ -254,14 +254,15 @@ static void draw_gap(struct xhtml *x, const struct gap *g, double scale, double 
 {
 	int columns = (svg_columns(across - LEFT) - 18) / 3;
 	const struct gaps_row *row = g->longest;
+	struct str host = row->host_call.len ? row->host_call : row->host_activity;
 	double width = g->total_s * scale;
 	struct out *title = out_memory(x->keep);
 	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10,
 		arena_fmt(x->keep, "%d\xc3\x97 %.*s \xe2\x86\x92 %.*s%s%.*s", g->count,
 			STR_ARG(html_clip(row->before, columns, x->keep)),
 			STR_ARG(html_clip(row->after, columns, x->keep)),
-			row->host_activity.len ? " \xc2\xb7 host: " : "",
-			STR_ARG(html_clip(row->host_activity, columns, x->keep))));
+			host.len ? " \xc2\xb7 host: " : "",
+			STR_ARG(html_clip(host, columns, x->keep))));
 	out_fmt(title, "%.*s; the longest %.*s, ", STR_ARG(row->cause),
 		STR_ARG(time_text(x->keep, row->time_s)));
 	if (!isnan(row->step))

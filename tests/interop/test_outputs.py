@@ -268,7 +268,7 @@ def hostile(report):
     for table in list(report["tables"].values()) + list(report["plots"].values()):
         for name, values in table["columns"].items():
             if name in ("name", "lane", "module", "scope", "source_file", "device", "host", "op",
-                        "before", "after", "host_activity", "shape", "detail"):
+                        "before", "after", "host_call", "host_activity", "shape", "detail"):
                 table["columns"][name] = [TRAP] * len(values)
     for note in report["notes"]:
         note["text"] = TRAP

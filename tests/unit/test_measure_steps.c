@@ -871,6 +871,34 @@ static void what_the_host_did_in_a_gap(void **state)
 	assert_text(gaps[2].cause, "transfer");
 }
 
+/* The loop reaches beyond a gap, libraries lie deeper: between them is the job's own call. */
+static void the_call_that_a_gap_holds(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *threads = x_host(host);
+	struct xline *loop = x_line(threads, "python"), *other = x_line(threads, "prefetch");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = SHIFT + i * 200;
+		on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+		x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+		x_event(loop, "$train.py:10 epoch", at - 150, at + 250, NULL);
+		x_event(loop, "$builtins next", at + 105, at + 181, NULL);
+		x_event(loop, "$data.py:20 rows", at + 106, at + 180, NULL);
+		x_event(loop, "$library.py:3 sort", at + 107, at + 179, NULL);
+		x_event(other, "$worker.py:7 read", at + 100, at + 199, NULL);
+	}
+	xrun_measure(&run);
+	const struct gaps_row *gaps = table_rows(&run.tables, gaps);
+	assert_int_equal(table_count(&run.tables, gaps), 4);
+	for (ptrdiff_t i = 0; i < 4; i++) {
+		assert_text(gaps[i].cause, "input");
+		assert_text(gaps[i].host_call, "data.py:20 rows");
+		assert_text(gaps[i].host_activity, "$library.py:3 sort");
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)
 
 /* ---- what is a step, of several programs ----------------------------------------------------- */
@@ -1006,7 +1034,7 @@ static void phases_add_up_to_the_window(void **state)
 	other_work_is_cut_out(state);
 	const struct phases_row *rows = table_rows(&run.tables, phases);
 	assert_int_equal(table_count(&run.tables, phases), 3);
-	assert_text(rows[0].name, "host");
+	assert_text(rows[0].name, "unknown"); /* marks do not say what the host does */
 	assert_number(rows[0].is_wait, 1);
 	assert_number(rows[0].count, 6);
 	assert_number(rows[0].time_s, (2150 - 1000) * US);
@@ -1384,6 +1412,7 @@ int main(void)
 		TEST(nested_compilations_count_once),
 		TEST(the_profilers_start_spoils_its_step),
 		TEST(what_the_host_did_in_a_gap),
+		TEST(the_call_that_a_gap_holds),
 	};
 	return cmocka_run_group_tests_name("measure_steps", tests, NULL, NULL);
 }
