@@ -627,10 +627,11 @@ static struct value function_value(struct checker *c)
 	accept(c, "distinct");
 	if (!accept(c, "*") && !is_ahead(c, ")"))
 		do {
-			last = expression(c, 0);
-			first = count++ ? first : last;
-			same_unit &= last.dimension.kind == first.dimension.kind &&
-				     last.dimension.unit == first.dimension.unit;
+			struct value v = expression(c, 0);
+			first = count++ ? first : v;
+			last = v.dimension.kind == DIMENSION_NULL ? last : v;
+			same_unit &= v.dimension.kind == first.dimension.kind &&
+				     v.dimension.unit == first.dimension.unit;
 		} while (accept(c, ","));
 	accept(c, ")");
 	while (accept(c, "filter") || accept(c, "over")) /* (where ...), or a window's name */
@@ -645,8 +646,6 @@ static struct value function_value(struct checker *c)
 		return of_kind(DIMENSION_TEXT);
 	if (f->result == RESULT_NUMBER)
 		return of(f->keeps_unit ? as_number(first.dimension) : of_unit(UNIT_NONE));
-	if (last.dimension.kind == DIMENSION_NULL)
-		return of_kind(DIMENSION_ANY);
 	return same_unit || !is_number(last.dimension) ? computed(last) : of(of_unit(UNIT_NONE));
 }
 
@@ -703,7 +702,8 @@ static struct value case_value(struct checker *c)
 		v = expression(c, 0);
 		bool is_alike = v.dimension.kind == result.dimension.kind ||
 				(is_number(v.dimension) && is_number(result.dimension));
-		result = is_first ? v : is_alike ? result : of_kind(DIMENSION_ANY);
+		bool is_news = is_first || result.dimension.kind == DIMENSION_NULL;
+		result = is_news ? v : is_alike ? result : of_kind(DIMENSION_ANY);
 	}
 	accept(c, "end");
 	return computed(result);
@@ -1069,6 +1069,8 @@ static void tell_column(const struct checker *c, const struct token *t, struct s
 	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
 	const struct sql_names *names = c->names;
 	struct list known = { NULL, 0, 0 };
+	for (ptrdiff_t i = 0; i < names->param_count; i++)
+		*arena_push(c->keep, known.items, known.count, known.cap) = names->params[i].name;
 	for (int i = 0; i <= c->table_count; i++) {
 		const struct table_def *def = i < c->table_count ? c->tables[i]
 					      : names->run	 ? &table_defs[TABLE_run]

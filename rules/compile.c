@@ -249,6 +249,7 @@ static bool open_listing(struct compiler *c, struct listing *l, const struct tab
 	l->is_select = !from;
 	l->source = from ? from->name
 			 : arena_fmt(c->keep, "(%.*s\n) AS subject", STR_ARG(select->text));
+	l->head = from ? arena_fmt(c->keep, "%.*s.rowid", STR_ARG(from->name)) : STR("subject.*");
 	if (!from && !look_at_select(c, l, select, &fault))
 		return rule_fault(c, key, &select->origin, &fault);
 	find_columns(l);
@@ -307,6 +308,31 @@ static void add_expression(struct compiler *c, struct listing *l, struct express
 
 /* ---- texts -------------------------------------------------------------------------------- */
 
+/* Another than what SQL writes without quotes. */
+static bool name_is_odd(struct str name)
+{
+	return !name.len ||
+	       !str_only(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+}
+
+/* A row of the subjects' by itself, under the name that they have. */
+static void open_texts(struct compiler *c)
+{
+	const struct listing *of = &c->code->subjects;
+	struct listing *l = &c->code->texts;
+	struct out *o = out_memory(c->keep);
+
+	out_z(o, "(SELECT NULL");
+	for (ptrdiff_t i = 0; i < of->rows->column_count; i++) {
+		struct str name = of->rows->columns[i].name;
+
+		if (!name_is_odd(name)) /* no text can speak of it */
+			out_fmt(o, ", @c%td AS \"%.*s\"", i, STR_ARG(name));
+	}
+	out_fmt(o, ") AS %.*s", STR_ARG(of->is_select ? STR("subject") : of->source));
+	*l = (struct listing){ .rows = of->rows, .source = out_text(o), .head = STR("NULL") };
+}
+
 /* A text that is being compiled. */
 struct text_at {
 	struct compiler *c;
@@ -314,32 +340,38 @@ struct text_at {
 	const struct rule_text *source;
 };
 
-static struct expression *add_extra(struct compiler *c, const struct rule_text *source,
+static struct expression *add_to_texts(struct compiler *c, const struct rule_text *source,
 	struct str sql, ptrdiff_t at, const char *key)
 {
 	struct expression *x = arena_make(c->keep, struct expression, 1);
 
 	*x = (struct expression){ .source = source, .text = sql, .at = at, .key = key };
-	x->is_extra = true;
-	x->extra = c->code->extra_count++;
-	list_expression(c, &c->code->subjects, x);
+	list_expression(c, &c->code->texts, x);
 	return x;
 }
 
-static struct expression *text_expression(void *arg, struct str sql, ptrdiff_t at, enum unit *unit,
-	bool *is_text, struct sql_fault *fault)
+static struct expression *text_expression(
+	void *arg, struct str sql, ptrdiff_t at, struct sql_fault *fault)
 {
 	struct text_at *t = arg;
-	struct expression *x = add_extra(t->c, t->source, sql, at, t->key);
+	struct compiler *c = t->c;
+	struct expression *x = add_to_texts(c, t->source, sql, at, t->key);
+	struct str name = sql;
+	bool is_param = str_take(&name, STR(":"));
 
-	*is_text = false;
-	if (!check(t->c, &t->c->code->subjects, x, WANT_ANY, fault)) {
-		x->is_wrong = true;
-		fault->at += fault->at < 0 ? 0 : at;
-		return NULL;
-	}
-	*unit = x->dimension.kind == DIMENSION_UNIT ? x->dimension.unit : UNIT_NONE;
-	return x;
+	for (int i = 0; i < WORDINGS; i++)
+		if (is_param && str_eq(name, wording_names[i]) &&
+			!rule_param_named(c->rule, name)) {
+			x->dimension = (struct dimension){
+				i == WORDING_VALUE ? DIMENSION_UNIT : DIMENSION_TEXT, c->code->unit
+			};
+			return x;
+		}
+	if (check(c, &c->code->texts, x, WANT_ANY, fault))
+		return x;
+	x->is_wrong = true;
+	fault->at += fault->at < 0 ? 0 : at;
+	return NULL;
 }
 
 static void compile_text(
@@ -347,8 +379,7 @@ static void compile_text(
 {
 	struct sql_fault fault;
 	struct text_at at = { c, key, text };
-	struct template_names names = { c->code->subjects.rows, c->rule, c->code->unit,
-		text_expression, &at };
+	struct template_names names = { c->code->subjects.rows, c->rule, text_expression, &at };
 
 	if (!template_compile(text->text, &names, c->keep, ret, &fault))
 		rule_fault(c, key, &text->origin, &fault);
@@ -366,8 +397,8 @@ static struct advice_code *compile_advice(
 		compile_text(c, &item->text, key, &ret[i].text);
 		if (!item->when.text.p)
 			continue;
-		ret[i].when = add_extra(c, &item->when, item->when.text, 0, key);
-		if (!check(c, &c->code->subjects, ret[i].when, WANT_CONDITION, &fault))
+		ret[i].when = add_to_texts(c, &item->when, item->when.text, 0, key);
+		if (!check(c, &c->code->texts, ret[i].when, WANT_CONDITION, &fault))
 			expression_fault(c, ret[i].when, fault);
 	}
 	return ret;
@@ -383,17 +414,18 @@ static void compile_message(struct compiler *c)
 		compile_text(c, &rule->message, "message", t);
 		return;
 	}
-	*arena_push(c->keep, t->pieces, t->count, t->cap) =
-		(struct piece){ .text = rule->assert.text.p
-						? arena_fmt(c->keep, "this does not hold: %.*s",
-							  STR_ARG(rule->assert.text))
-						: rule->value.text };
-	if (rule->assert.text.p)
-		return;
-	*arena_push(c->keep, t->pieces, t->count, t->cap) =
-		(struct piece){ .text = STR_INIT(" is ") };
-	*arena_push(c->keep, t->pieces, t->count, t->cap) =
-		(struct piece){ .kind = PIECE_VALUE, .unit = c->code->unit };
+	bool is_assert = rule->assert.text.p;
+	struct text_at at = { c, "message", is_assert ? &rule->assert : &rule->value };
+	struct sql_fault fault;
+	const struct piece pieces[] = { { .text = is_assert ? STR("this does not hold: ")
+							    : rule->value.text },
+		{ .text = is_assert ? rule->assert.text : STR(" is ") },
+		{ .unit = c->code->unit, .param = -1 } };
+
+	for (int i = 0; i < (is_assert ? 2 : 3); i++)
+		*arena_push(c->keep, t->pieces, t->count, t->cap) = pieces[i];
+	if (!is_assert)
+		t->pieces[2].expression = text_expression(&at, STR(":value"), 0, &fault);
 }
 
 /* ---- units -------------------------------------------------------------------------------- */
@@ -525,10 +557,7 @@ static struct str write_statement(const struct listing *l, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 
-	if (l->is_select)
-		out_z(o, "SELECT subject.*");
-	else
-		out_fmt(o, "SELECT %.*s.rowid", STR_ARG(l->rows->name));
+	out_fmt(o, "SELECT %.*s", STR_ARG(l->head));
 	for (ptrdiff_t i = 0; i < l->result_count; i++)
 		out_fmt(o, ", (%.*s\n)", STR_ARG(l->all[i]->text));
 	out_fmt(o, " FROM %.*s", STR_ARG(l->from));
@@ -545,6 +574,21 @@ static bool is_shipped(const struct listing *l)
 			return false;
 	}
 	return true;
+}
+
+int result_column(const struct listing *l, const struct expression *x)
+{
+	return l->first_result + x->result;
+}
+
+double number_of(const struct listing *l, const struct expression *x)
+{
+	int type = sqlite3_column_type(l->stmt, result_column(l, x));
+	double number = type == SQLITE_FLOAT || type == SQLITE_INTEGER
+				? sqlite3_column_double(l->stmt, result_column(l, x))
+				: NAN;
+
+	return isfinite(number) ? number : NAN;
 }
 
 bool listing_prepare(
@@ -630,11 +674,13 @@ void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, st
 	l->where = &code->where;
 	compile_places(&c);
 	compile_waivers(&c);
+	open_texts(&c);
 	compile_message(&c);
 	code->cause = compile_advice(&c, &rule->cause, "cause");
 	code->fix = compile_advice(&c, &rule->fix, "fix");
 	code->only_warns = compile_advice(&c, &rule->only_warns, "only_warns");
 	check_listing(&c, l);
+	check_listing(&c, &code->texts);
 	if (code->places.rows)
 		check_listing(&c, &code->places);
 	if (c.ok) /* what is misspelt there is used nowhere */

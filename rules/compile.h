@@ -19,8 +19,6 @@ struct expression {
 	ptrdiff_t at;	     /* of the text in its source */
 	const char *key;     /* of the rule, for messages */
 	int result;	     /* its column, counted from first_result */
-	bool is_extra;	     /* of a text, or the condition of one */
-	int extra;	     /* which of the extras */
 	struct reads reads;  /* see expression_reads */
 	struct reads of_run; /* columns of the run that it speaks of, which its rows have none of */
 	bool is_asked;	     /* whether `reads` is filled */
@@ -37,9 +35,10 @@ struct listing {
 	 */
 	const struct table_def *rows;
 	bool is_select;
-	struct str source; /* what it selects from: the table, or the SELECT in parentheses */
+	struct str source; /* what it selects from: the table, or a SELECT in parentheses */
+	struct str head;   /* what of the row itself: its id, or all columns of a SELECT */
 	struct str from;   /* the same with the run's columns that are in reach */
-	/* (row id | columns of the SELECT), results; the engine's; NULL: not asked for yet */
+	/* (head), results; the engine's; NULL: not asked for yet */
 	sqlite3_stmt *stmt;
 	int first_result;
 	struct expression **all; /* by result */
@@ -64,14 +63,14 @@ struct waiver_code {
 
 struct rule_code {
 	struct listing subjects, places; /* places.rows is NULL when it has none */
+	struct listing texts;		 /* over one row of the subjects', bound as @c0, @c1 ... */
 	bool needs_baseline;		 /* it compares: without a baseline it does not apply */
 	struct expression where, value, unclear, assert, can_fail, gain;
 	struct expression place_where, place_value;
 	struct waiver_code *waivers; /* as many as the rule has */
 	struct template message;
 	struct advice_code *cause, *fix, *only_warns; /* as many as the rule has */
-	int extra_count;
-	enum unit unit;	  /* of the value */
+	enum unit unit;				      /* of the value */
 	bool is_share;	  /* gain: value; its limits alone say what it costs */
 	bool is_bytes;	  /* the gain is */
 	bool is_backstop; /* asks for :explained, so it is judged last */
@@ -83,6 +82,10 @@ void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, st
 /* Its statement, when it is first wanted; false and a fault that no rule is to blame for. */
 bool listing_prepare(
 	struct engine *e, struct listing *l, struct arena *keep, struct sql_fault *fault);
+
+int result_column(const struct listing *l, const struct expression *x);
+/* Of the current row; NaN for NULL, a text, an infinity or a NaN. */
+double number_of(const struct listing *l, const struct expression *x);
 
 /*
  * The columns that an expression reads, of the row and of other tables, in order of first use; of a

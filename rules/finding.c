@@ -2,6 +2,7 @@
 #include "rules/trial.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/out.h"
 #include "base/text.h"
@@ -186,23 +187,64 @@ static struct str places_text(const struct trial *t)
 
 /* ---- the finding -------------------------------------------------------------------------- */
 
-struct str subject_says(const struct trial *t, const struct subject *s,
-	const struct advice_code *items, ptrdiff_t count)
+static bool bind_text(sqlite3_stmt *stmt, int index, struct str text)
 {
-	const struct template_values v = { t->rule, s->row, t->s->tables, s->value, t->s->explained,
-		s->extras, { places_text(t), t->s->context->profile, t->s->context->baseline } };
+	return (text.p ? sqlite3_bind_text64(stmt, index, text.p, (sqlite3_uint64)text.len,
+				 SQLITE_STATIC, SQLITE_UTF8)
+		       : sqlite3_bind_null(stmt, index)) == SQLITE_OK;
+}
 
-	for (ptrdiff_t i = 0; i < count; i++) {
-		const struct expression *when = items[i].when;
-		double truth = when ? s->extras[when->extra].real : 1;
+/* All that the rule's texts speak of, with this row. */
+static bool look_up_texts(const struct trial *t, const struct subject *s)
+{
+	struct listing *l = &t->code->texts;
+	const struct str words[WORDINGS] = { [WORDING_PLACES] = places_text(t),
+		[WORDING_PROFILE] = t->s->context->profile,
+		[WORDING_BASELINE] = t->s->context->baseline };
+	bool ok = true;
 
-		if (!isnan(truth) && truth != 0)
-			return template_fill(&items[i].text, &v, t->s->keep);
+	if (!l->result_count)
+		return true;
+	if (!trial_prepare(t, l))
+		return false;
+	for (int i = 0; i < (int)l->rows->column_count; i++) {
+		const struct column *c = &l->rows->columns[i];
+		char name[24];
+
+		snprintf(name, sizeof(name), "@c%d", i);
+		int index = sqlite3_bind_parameter_index(l->stmt, name);
+		if (!index)
+			continue;
+		ok &= c->type == COLUMN_TEXT || cell_is_null(c, s->row)
+			      ? bind_text(l->stmt, index,
+					cell_is_null(c, s->row) ? (struct str){ NULL, 0 }
+								: cell_text(c, s->row))
+			      : sqlite3_bind_double(l->stmt, index, cell_real(c, s->row)) ==
+					SQLITE_OK;
 	}
+	for (int i = 0; i < WORDINGS; i++) {
+		int index = sqlite3_bind_parameter_index(
+			l->stmt, arena_fmt(t->s->keep, ":%.*s", STR_ARG(wording_names[i])).p);
+		if (index && i == WORDING_VALUE && !isnan(s->value))
+			ok &= sqlite3_bind_double(l->stmt, index, s->value) == SQLITE_OK;
+		else if (index)
+			ok &= bind_text(
+				l->stmt, index, words[i].len ? words[i] : (struct str){ NULL, 0 });
+	}
+	return trial_ended(t, l, ok ? sqlite3_step(l->stmt) : SQLITE_NOMEM, SQLITE_ROW);
+}
+
+struct str finding_says(const struct trial *t, const struct advice_code *items, ptrdiff_t count)
+{
+	const struct listing *l = &t->code->texts;
+
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (!items[i].when || truth_of(l, items[i].when) == IS_TRUE)
+			return template_fill(&items[i].text, t->rule, l, t->s->keep);
 	return (struct str){ NULL, 0 };
 }
 
-void finding_fill(
+bool finding_fill(
 	const struct trial *t, const struct subject *s, enum verdict verdict, struct finding *ret)
 {
 	const struct rule_code *code = t->code;
@@ -233,15 +275,18 @@ void finding_fill(
 	}
 	expression_reads(t->s->rules->engine, &code->subjects, x);
 	add_evidence(t, s, x, ret);
+	if (!look_up_texts(t, s))
+		return false;
 	if (verdict == VERDICT_INCONCLUSIVE && s->open)
 		ret->message = subject_unknown(t, s, ret->name, &ret->missing);
 	else
-		ret->message = subject_says(t, s, &message, 1);
-	ret->cause = subject_says(t, s, code->cause, t->rule->cause.count);
-	ret->fix = subject_says(t, s, code->fix, t->rule->fix.count);
+		ret->message = finding_says(t, &message, 1);
+	ret->cause = finding_says(t, code->cause, t->rule->cause.count);
+	ret->fix = finding_says(t, code->fix, t->rule->fix.count);
 	if (s->waiver) {
 		ret->note = waiver_note(s->waiver, s->excuse, t->s->keep);
 		if (s->excuse == EXCUSE_HOLDS || s->excuse == EXCUSE_EXPIRED)
 			ret->waiver_ends = s->waiver->expires.text;
 	}
+	return true;
 }

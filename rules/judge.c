@@ -195,28 +195,6 @@ static enum pool pool_of(const struct trial *t, const void *row)
 							      : pool;
 }
 
-static const struct extra *read_extras(const struct trial *t)
-{
-	const struct listing *l = &t->code->subjects;
-	struct extra *ret = arena_make(t->s->keep, struct extra, t->code->extra_count + 1);
-
-	for (ptrdiff_t i = 0, n = 0; i < l->result_count && n < t->code->extra_count; i++) {
-		int column = result_column(l, l->all[i]);
-
-		if (!l->all[i]->is_extra)
-			continue;
-		n++;
-		struct extra *e = &ret[l->all[i]->extra];
-		e->real = number_of(l, l->all[i]);
-		if (sqlite3_column_type(l->stmt, column) != SQLITE_TEXT)
-			continue;
-		struct str text = sql_text(l->stmt, column);
-		if (text.p)
-			e->text = arena_str(t->s->keep, text);
-	}
-	return ret;
-}
-
 /* What earlier reports say: until it was seen often enough, it only warns. */
 static void look_back(struct trial *t, struct subject *x, struct weighed *w)
 {
@@ -282,8 +260,7 @@ static void judge_row(struct trial *t)
 			.fault = !w.least.level && w.most.level ? NULL
 				 : code->assert.source		? &code->assert
 								: &code->value,
-			.open = open ? open : costly,
-			.extras = read_extras(t) };
+			.open = open ? open : costly };
 		look_back(t, x, &w);
 		excuse_subject(t, x, &w);
 	}
@@ -343,7 +320,7 @@ static struct str odd_verdict(const struct trial *t, const struct weighed *w, en
 			(long long)(x->seen ? x->seen : 1), (long long)rule->confirm,
 			t->s->context->has_previous ? "" : "; give the last one with --previous");
 	if (!w->least.can_fail) {
-		struct str why = subject_says(t, x, t->code->only_warns, rule->only_warns.count);
+		struct str why = finding_says(t, t->code->only_warns, rule->only_warns.count);
 
 		return arena_fmt(keep, "beyond its failure limit; it only warns, since %.*s",
 			STR_ARG(why.p ? why
@@ -362,11 +339,11 @@ static void add_finding(
 	struct judging *s = t->s;
 	struct subject *x = w->subject;
 
-	if (s->ret->finding_count - t->result->first_finding >= RULE_FINDINGS_MAX)
+	if (s->ret->finding_count - t->result->first_finding >= RULE_FINDINGS_MAX || !s->ok)
 		return;
 	struct finding *f =
 		arena_push(s->keep, s->ret->findings, s->ret->finding_count, s->finding_cap);
-	finding_fill(t, x, verdict, f);
+	s->ok &= finding_fill(t, x, verdict, f);
 	f->bytes = t->code->is_bytes && t->code->gain.source ? fmax(0, x->gain) : NAN;
 	f->claimed_s = t->code->is_bytes || !t->code->gain.source ? (double)NAN : fmax(0, x->gain);
 	if (t->code->is_share && t->code->unit == UNIT_RATIO)
@@ -380,6 +357,7 @@ static void add_finding(
 	struct str odd = odd_verdict(t, w, verdict);
 	if (odd.p)
 		f->note = odd;
+	sqlite3_reset(t->code->texts.stmt);
 }
 
 /* The subjects that made the verdict, the waived ones, and warnings beside a failure. */
@@ -692,7 +670,7 @@ static bool judge_rule(struct judging *s, ptrdiff_t index)
 	for (ptrdiff_t i = 0; i < s->context->judged_count; i++)
 		r->is_demanded |= str_eq(s->context->judged[i], rule->name);
 	r->finding_count = s->ret->finding_count - r->first_finding;
-	return true;
+	return s->ok;
 }
 
 /* ---- the run ------------------------------------------------------------------------------ */
@@ -832,6 +810,7 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 		.ret = ret,
 		.scratch = arena_new(ARENA_RUN_BYTES),
 		.explained = NAN,
+		.ok = true,
 		.err = err };
 
 	if (!s.today.p && table_count(tables, run)) /* so that an old profile keeps its verdict */

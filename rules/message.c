@@ -53,66 +53,30 @@ static struct str slice(const struct template_reader *r, ptrdiff_t from, ptrdiff
 
 /* ---- fields ------------------------------------------------------------------------------- */
 
-static void column_piece(struct piece *piece, const struct column *c, enum piece_kind kind)
+const struct str wording_names[WORDINGS] = { STR_INIT("value"), STR_INIT("places"),
+	STR_INIT("profile"), STR_INIT("baseline") };
+
+/* A bare word as an expression: a column, a parameter, or one of the words above. */
+static void find_field(struct template_reader *r, struct str name, struct piece *piece)
 {
-	piece->kind = kind;
-	piece->column = c;
-	piece->unit = c->unit;
-	piece->is_text = c->type == COLUMN_TEXT;
-}
+	struct str sql = name, of_run = name;
+	ptrdiff_t more = 0; /* bytes that stand before the name in its expression */
+	bool is_word = false;
 
-static const struct str words[] = { STR_INIT("places"), STR_INIT("profile"), STR_INIT("baseline") };
-enum { WORDS = sizeof(words) / sizeof(words[0]) };
-
-static bool find_field(struct template_reader *r, struct str name, struct piece *piece)
-{
-	const struct column *c = table_column(r->names->rows, name);
-	struct rule_param *param = rule_param_named(r->names->rule, name);
-	struct str of_run = name;
-	int word = 0;
-
-	while (word < WORDS && !str_eq(name, words[word]))
-		word++;
-	if (c) {
-		column_piece(piece, c, PIECE_COLUMN);
-	} else if (param) {
-		param->used = true;
-		piece->kind = PIECE_PARAM;
-		piece->param = param - r->names->rule->params;
-		piece->unit = param->unit;
-	} else if (str_eq(name, STR("value"))) {
-		piece->kind = PIECE_VALUE;
-		piece->unit = r->names->value_unit;
-	} else if (word < WORDS) {
-		piece->kind = (enum piece_kind)(PIECE_PLACES + word);
-		piece->is_text = true;
-	} else {
-		str_take(&of_run, STR("run."));
-		c = table_column(&table_defs[TABLE_run], of_run);
-		if (c)
-			column_piece(piece, c, PIECE_RUN);
+	for (int i = 0; i < WORDINGS; i++)
+		is_word |= str_eq(name, wording_names[i]);
+	const struct rule_param *param = rule_param_named(r->names->rule, name);
+	if (table_column(r->names->rows, name)) {
+		is_word = false;
+	} else if (param || is_word) {
+		sql = arena_fmt(r->keep, ":%.*s", STR_ARG(name));
+		piece->param = param ? param - r->names->rule->params : -1;
+		more = 1;
+	} else if (str_take(&of_run, STR("run."))) {
+		sql = arena_fmt(r->keep, "(select %.*s from run)", STR_ARG(of_run));
+		more = 4;
 	}
-	return c || param || piece->kind != PIECE_TEXT;
-}
-
-static bool unknown_field(struct template_reader *r, struct str name)
-{
-	const struct rule *rule = r->names->rule;
-	bool of_run = str_starts(name, STR("run."));
-	const struct table_def *def = of_run ? &table_defs[TABLE_run] : r->names->rows;
-	ptrdiff_t count = 0, params = of_run ? 0 : rule->param_count;
-	struct str *names = arena_make(r->keep, struct str, def->column_count + params + 1);
-
-	for (ptrdiff_t i = 0; i < def->column_count; i++)
-		names[count++] =
-			of_run ? arena_fmt(r->keep, "run.%.*s", STR_ARG(def->columns[i].name))
-			       : def->columns[i].name;
-	for (ptrdiff_t i = 0; i < params; i++)
-		names[count++] = rule->params[i].name;
-	struct str hint = did_you_mean(r->keep, name, names, count);
-	return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, r->at, name.len,
-		"'%.*s' is neither a column of %.*s nor a parameter%.*s", STR_ARG(name),
-		STR_ARG(def->name), STR_ARG(hint));
+	piece->expression = r->names->compile(r->names->arg, sql, r->at - more, r->fault);
 }
 
 /* "count step": a format, and for a count what it counts. */
@@ -132,10 +96,16 @@ static const struct format *find_format(struct str text)
 	return NULL;
 }
 
+static bool is_name(struct str s)
+{
+	return str_only(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+}
+
 static bool apply_format(struct template_reader *r, struct str field, struct str name, ptrdiff_t at,
 	struct piece *piece)
 {
 	const struct format *f = find_format(name);
+	bool is_text = piece->expression->dimension.kind == DIMENSION_TEXT;
 	struct str names[FORMATS];
 
 	for (int i = 0; i < FORMATS; i++)
@@ -154,10 +124,9 @@ static bool apply_format(struct template_reader *r, struct str field, struct str
 			"only 'count' takes a noun, as in 'count step'");
 	piece->brief = !f->units;
 	/* Of a quotient or a product, only its author knows whether it counts or is a share. */
-	if (piece->kind == PIECE_EXPRESSION &&
-		(piece->unit == UNIT_RATIO || piece->unit == UNIT_COUNT))
+	if (!is_name(field) && (piece->unit == UNIT_RATIO || piece->unit == UNIT_COUNT))
 		piece->unit = UNIT_NONE;
-	if (piece->is_text)
+	if (is_text)
 		return piece->brief ||
 		       sql_fail(r->fault, r->keep, DIAG_RULE_TYPE, at, name.len,
 			       "%.*s is a text and takes no format but 'brief'", STR_ARG(field));
@@ -168,16 +137,11 @@ static bool apply_format(struct template_reader *r, struct str field, struct str
 		return sql_fail(r->fault, r->keep, DIAG_RULE_UNIT, at, name.len,
 			"%.*s is %s; '%.*s' shows %s", STR_ARG(field), unit_noun(piece->unit),
 			STR_ARG(name), f->shows);
-	piece->formatted = true;
+	piece->param = -1;
 	piece->bare = f->bare;
 	if (piece->unit == UNIT_NONE)
 		piece->unit = f->fallback;
 	return true;
-}
-
-static bool is_name(struct str s)
-{
-	return str_only(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
 }
 
 /* Between the braces: field, or field:format.  What is more than a name is an expression. */
@@ -187,6 +151,7 @@ static bool read_field(struct template_reader *r)
 	ptrdiff_t len = str_find_char(rest, '}'), colon;
 	struct piece *piece = add(r);
 
+	piece->param = -1;
 	if (len < 0)
 		return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at - 1, 1,
 			"this brace is never closed; a brace itself is written {{");
@@ -199,16 +164,14 @@ static bool read_field(struct template_reader *r)
 		else
 			format = STR("");
 	}
-	if (is_name(name)) {
-		if (!find_field(r, name, piece))
-			return unknown_field(r, name);
-	} else {
-		piece->kind = PIECE_EXPRESSION;
-		piece->expression = r->names->compile(
-			r->names->arg, name, r->at, &piece->unit, &piece->is_text, r->fault);
-		if (!piece->expression)
-			return false;
-	}
+	if (is_name(name))
+		find_field(r, name, piece);
+	else
+		piece->expression = r->names->compile(r->names->arg, name, r->at, r->fault);
+	if (!piece->expression)
+		return false;
+	if (piece->expression->dimension.kind == DIMENSION_UNIT)
+		piece->unit = piece->expression->dimension.unit;
 	if (name.len < len && !apply_format(r, name, format, r->at + name.len + 1, piece))
 		return false;
 	r->at += len + 1;
@@ -226,7 +189,7 @@ static bool read_brace(struct template_reader *r, char c)
 	if (c == '{') {
 		r->part = r->ret->count;
 		r->part_at = r->at++ - 1;
-		add(r)->kind = PIECE_PART;
+		add(r)->text = STR("");
 		return true;
 	}
 	if (r->part < 0)
@@ -265,46 +228,6 @@ bool template_compile(struct str text, const struct template_names *names, struc
 
 /* ---- filling ------------------------------------------------------------------------------ */
 
-/* False when it is not known. */
-static bool piece_cell(const struct piece *p, const struct template_values *v, struct extra *ret)
-{
-	const void *row = v->row;
-
-	*ret = (struct extra){ { NULL, 0 }, NAN };
-	switch (p->kind) {
-	case PIECE_RUN:
-		row = table_count(v->tables, run) ? v->tables->items[TABLE_run].rows : NULL;
-		/* fall through */
-	case PIECE_COLUMN:
-		if (!row || cell_is_null(p->column, row))
-			return false;
-		if (p->is_text)
-			ret->text = cell_text(p->column, row);
-		else
-			ret->real = cell_real(p->column, row);
-		return true;
-	case PIECE_PARAM:
-		ret->real = p->param == PARAM_EXPLAINED ? v->explained
-							: v->rule->params[p->param].value;
-		return !isnan(ret->real);
-	case PIECE_VALUE:
-		ret->real = v->value;
-		return !isnan(v->value);
-	case PIECE_PLACES:
-	case PIECE_PROFILE:
-	case PIECE_BASELINE:
-		ret->text = v->words[p->kind - PIECE_PLACES];
-		return ret->text.len > 0;
-	case PIECE_EXPRESSION:
-		*ret = v->extras[p->expression->extra];
-		return ret->text.p || !isnan(ret->real);
-	case PIECE_TEXT:
-	case PIECE_PART:
-		break;
-	}
-	return true;
-}
-
 /* "1 step", "2 steps", "unknown steps": as the number is printed. */
 static struct str counted(struct str number, struct str noun, struct arena *keep)
 {
@@ -315,38 +238,41 @@ static struct str counted(struct str number, struct str noun, struct arena *keep
 			: number;
 }
 
-static struct str piece_text(
-	const struct piece *p, const struct template_values *v, struct arena *keep)
+/* Missing when it is not known. */
+static struct str piece_text(const struct piece *p, const struct rule *rule,
+	const struct listing *texts, struct arena *keep)
 {
-	enum unit unit = p->bare ? UNIT_NONE : p->unit;
-	struct extra cell;
-
-	if (p->kind == PIECE_TEXT || p->kind == PIECE_PART)
+	if (!p->expression)
 		return p->text;
-	if (!piece_cell(p, v, &cell))
-		return counted(STR("unknown"), p->noun, keep);
-	if (p->kind == PIECE_PARAM && !p->formatted && v->rule->params[p->param].text.p)
-		return v->rule->params[p->param].text; /* as the rule file says it */
-	if (cell.text.p)
-		return p->brief ? text_brief(keep, cell.text) : cell.text;
-	return counted(unit_text(keep, cell.real, unit), p->noun, keep);
+	if (p->param >= 0 && rule->params[p->param].text.p)
+		return rule->params[p->param].text;
+	int column = result_column(texts, p->expression);
+	double number = number_of(texts, p->expression);
+	if (sqlite3_column_type(texts->stmt, column) == SQLITE_TEXT) {
+		struct str text = arena_str(keep, sql_text(texts->stmt, column));
+
+		return p->brief ? text_brief(keep, text) : text;
+	}
+	return isnan(number) ? (struct str){ NULL, 0 }
+			     : unit_text(keep, number, p->bare ? UNIT_NONE : p->unit);
 }
 
-struct str template_fill(
-	const struct template *t, const struct template_values *v, struct arena *keep)
+struct str template_fill(const struct template *t, const struct rule *rule,
+	const struct listing *texts, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	struct extra ignored;
 
 	for (ptrdiff_t i = 0; i < t->count; i++) {
 		const struct piece *piece = &t->pieces[i];
+		struct str text = piece_text(piece, rule, texts, keep);
 
-		out_str(o, piece_text(piece, v, keep));
-		bool is_known = true; /* all fields of the part that begins here */
-		for (const struct piece *p = piece + 1; p <= piece + piece->part; p++)
-			is_known &= piece_cell(p, v, &ignored);
-		if (!is_known)
-			i += piece->part;
+		out_str(o, counted(text.p ? text : STR("unknown"), piece->noun, keep));
+		/* A part whose fields are not all known is left out. */
+		for (ptrdiff_t k = 1; k <= piece->part; k++)
+			if (!piece_text(piece + k, rule, texts, keep).p) {
+				i += piece->part;
+				break;
+			}
 	}
 	return out_text(o);
 }

@@ -6,21 +6,6 @@
 
 /* ---- the statement ------------------------------------------------------------------------ */
 
-int result_column(const struct listing *l, const struct expression *x)
-{
-	return l->first_result + x->result;
-}
-
-double number_of(const struct listing *l, const struct expression *x)
-{
-	int type = sqlite3_column_type(l->stmt, result_column(l, x));
-	double number = type == SQLITE_FLOAT || type == SQLITE_INTEGER
-				? sqlite3_column_double(l->stmt, result_column(l, x))
-				: NAN;
-
-	return isfinite(number) ? number : NAN;
-}
-
 enum truth truth_of(const struct listing *l, const struct expression *x)
 {
 	double number = number_of(l, x);
@@ -73,27 +58,43 @@ static void bind_params(const struct trial *t, sqlite3_stmt *stmt)
 	}
 }
 
+bool trial_ended(const struct trial *t, const struct listing *l, int code, int wanted)
+{
+	const struct origin *o = &t->rule->origin;
+	struct sql_fault fault;
+
+	if (code == wanted)
+		return true;
+	engine_step_fault(t->s->rules->engine, code, t->s->keep, &fault);
+	sqlite3_reset(l->stmt);
+	return diag_set(t->s->err, fault.id, "%.*s:%lld:%lld: rule %.*s cannot be judged: %.*s",
+		STR_ARG(o->doc->file), (long long)o->node->line, (long long)o->node->column,
+		STR_ARG(t->rule->name), STR_ARG(fault.text));
+}
+
+bool trial_prepare(const struct trial *t, struct listing *l)
+{
+	struct engine *e = t->s->rules->engine;
+	struct sql_fault fault;
+
+	if (!listing_prepare(e, l, t->s->keep, &fault))
+		return trial_ended(t, l, SQLITE_ERROR, SQLITE_OK);
+	engine_grant(e, l->is_joining);
+	bind_params(t, l->stmt);
+	return true;
+}
+
 bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t))
 {
-	struct sql_fault fault;
-	struct judging *s = t->s;
-	const struct rule *rule = t->rule;
-	int code = SQLITE_ERROR;
+	int code;
 
-	if (listing_prepare(s->rules->engine, l, s->keep, &fault)) {
-		engine_grant(s->rules->engine, l->is_joining);
-		bind_params(t, l->stmt);
-		while ((code = sqlite3_step(l->stmt)) == SQLITE_ROW)
-			look(t);
-		if (code != SQLITE_DONE)
-			engine_step_fault(s->rules->engine, code, s->keep, &fault);
-		sqlite3_reset(l->stmt);
-	}
-	return code == SQLITE_DONE ||
-	       diag_set(s->err, fault.id, "%.*s:%lld:%lld: rule %.*s cannot be judged: %.*s",
-		       STR_ARG(rule->origin.doc->file), (long long)rule->origin.node->line,
-		       (long long)rule->origin.node->column, STR_ARG(rule->name),
-		       STR_ARG(fault.text));
+	if (!trial_prepare(t, l))
+		return false;
+	while ((code = sqlite3_step(l->stmt)) == SQLITE_ROW)
+		look(t);
+	bool ok = trial_ended(t, l, code, SQLITE_DONE);
+	sqlite3_reset(l->stmt);
+	return ok;
 }
 
 /* ---- waivers ------------------------------------------------------------------------------ */

@@ -26,6 +26,7 @@ struct judging {
 	double total_s;		  /* the step, for values that are shares of it */
 	double pools[POOL_COUNT]; /* as shares */
 	double explained;	  /* share of the step that credited findings take */
+	bool ok;		  /* else *err says what ended it */
 	struct diag *err;
 };
 
@@ -63,7 +64,6 @@ struct subject {
 	double unclear;
 	double gain; /* seconds per step, bytes, or a share; NaN: none, or not known */
 	struct expression *fault, *open; /* what was broken; what is not known; or NULL */
-	const struct extra *extras;	 /* of its texts */
 	enum excuse excuse;
 	const struct waiver *waiver;
 	bool is_known; /* it failed in the report before, too */
@@ -74,9 +74,6 @@ enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
 
 /* ---- the current row ---------------------------------------------------------------------- */
 
-int result_column(const struct listing *l, const struct expression *x);
-/* NaN for NULL, a text, an infinity or a NaN. */
-double number_of(const struct listing *l, const struct expression *x);
 enum truth truth_of(const struct listing *l, const struct expression *x);
 /* The row in its table.  A row of a SELECT is in no table: it is copied out of the result. */
 const void *current_row(const struct judging *s, const struct listing *l);
@@ -85,19 +82,24 @@ enum excuse find_excuse(const struct trial *t, double value, const struct waiver
 
 /* ---- all rows ----------------------------------------------------------------------------- */
 
-/* False with a diagnostic: the statement ran past its budget. */
+/* The listing's statement, ready to run over the rows; false with a diagnostic. */
+bool trial_prepare(const struct trial *t, struct listing *l);
+/* What sqlite3_step said ends it well; else false with a diagnostic: it ran past its budget. */
+bool trial_ended(const struct trial *t, const struct listing *l, int code, int wanted);
 bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t));
 /* Fills what the trial says of places, if the rule has any: the largest, and what is waived. */
 bool judge_places(struct trial *t);
 
 /* ---- findings (finding.c) ----------------------------------------------------------------- */
 
-/* Its columns, which expression_reads has found out, are the evidence.  Credit is the caller's. */
-void finding_fill(
+/*
+ * Its columns, which expression_reads has found out, are the evidence.  Credit is the caller's.
+ * False with a diagnostic, as each_row.
+ */
+bool finding_fill(
 	const struct trial *t, const struct subject *s, enum verdict verdict, struct finding *ret);
-/* The first text of the list whose condition holds; missing: none does. */
-struct str subject_says(const struct trial *t, const struct subject *s,
-	const struct advice_code *items, ptrdiff_t count);
+/* Of the last one filled: the first text of the list whose condition holds; missing: none does. */
+struct str finding_says(const struct trial *t, const struct advice_code *items, ptrdiff_t count);
 /* A cell as text; missing for NULL and for a table without that column. */
 struct str row_text(const struct column *c, const void *row, struct arena *keep);
 /* The place that a row of the places' listing stands for. */

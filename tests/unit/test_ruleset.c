@@ -547,8 +547,7 @@ static const struct mistake groups_and_places[] = {
 		"                    ^~~~~" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    fix: [{ do: \"{p50_z}\" }]\n",
-		"t.yaml:6:19: r.fix: 'p50_z' is neither a column of families nor a parameter; did "
-		"you mean 'p50_s'?\n"
+		"t.yaml:6:19: r.fix: there is no column 'p50_z' here; did you mean 'p50_s'?\n"
 		"      fix: [{ do: \"{p50_z}\" }]\n"
 		"                    ^~~~~" },
 	{ RULE "    assert: p50_s < 1\n"
@@ -1141,16 +1140,15 @@ static const struct mistake grammar[] = {
 static const struct mistake messages[] = {
 	{ RULE "    assert: p50_s < 1\n"
 	       "    message: \"{name} {p50} x\"\n",
-		"t.yaml:6:23: r.message: 'p50' is neither a column of families nor a "
-		"parameter; did you mean 'p50_s'?\n"
+		"t.yaml:6:23: r.message: there is no column 'p50' here; did you mean 'p50_s'?\n"
 		"      message: \"{name} {p50} x\"\n"
 		"                        ^~~" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    message: \"{run.step_time}\"\n",
-		"t.yaml:6:16: r.message: 'run.step_time' is neither a column of run nor a "
-		"parameter; did you mean 'run.step_time_s'?\n"
+		"t.yaml:6:20: r.message: there is no column 'step_time' here; did you mean "
+		"'step_time_s'?\n"
 		"      message: \"{run.step_time}\"\n"
-		"                 ^~~~~~~~~~~~~" },
+		"                     ^~~~~~~~~" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    message: \"{name} {p50_s:tim} x\"\n",
 		"t.yaml:6:29: r.message: there is no format 'tim'; did you mean 'time'?\n"
