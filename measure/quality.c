@@ -110,7 +110,8 @@ static struct str seen_text(const struct steps_seen *seen, struct arena *keep)
 			"hold a compilation" },
 		{ seen->profiled, "the profiler started in it", "the profiler started in one",
 			"hold the profiler's start" },
-		{ seen->cut, "its end is cut off",
+		/* Alone, it may be whole: that no step follows does not tell. */
+		{ seen->cut, "nothing tells warm-up from work",
 			seen->cut_last ? "the last is cut" : "one is cut", "are cut" },
 	};
 	const char *between = ": ";

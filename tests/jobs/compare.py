@@ -294,7 +294,8 @@ LACKS = {
     "nothing marks steps": (),
     "Mark the steps with": ("one_step",),
     "Record it with host tracing on": (),
-    "1 step in the capture": ("one_step",),
+    "1 step in the capture: nothing tells warm-up from work": ("one_step",),
+    "its end is cut": (),
     "cannot be told: the job does not wait": (),
 }
 
