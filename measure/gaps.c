@@ -27,14 +27,13 @@ const struct str cause_words[CAUSES] = {
 };
 
 /* By enum host_class; the others tell of no cause. */
-static const enum cause causes[] = {
+static const enum cause causes[HOST_STEP + 1] = {
 	[HOST_COMPILE] = CAUSE_COMPILE,
 	[HOST_COMPILER] = CAUSE_COMPILE,
 	[HOST_TRANSFER] = CAUSE_TRANSFER,
 	[HOST_INPUT] = CAUSE_INPUT,
 	[HOST_SYNC] = CAUSE_SYNC,
 	[HOST_CHECKPOINT] = CAUSE_CHECKPOINT,
-	[HOST_STEP] = CAUSE_UNKNOWN,
 };
 
 /* A gap on the host's clock, and what explains it. */
@@ -46,6 +45,7 @@ struct host_gap {
 	int64_t covered_ps, length_ps; /* of that event */
 	struct str call;	       /* the longest that lies in it and covers most of it */
 	int64_t call_ps;
+	int64_t seen_ps, seen_until_ps; /* by any event */
 	int64_t by_cause_ps[CAUSES];
 	bool waited; /* the host waited for a result when it began */
 };
@@ -101,6 +101,7 @@ static struct host_gap *gaps_collect(
 				gaps[(*count)++] = (struct host_gap){ .device = d,
 					.gap = g,
 					.start_ps = g->start_ps + shift_ps,
+					.seen_until_ps = INT64_MIN,
 					.end_ps = g->end_ps + shift_ps };
 		}
 	}
@@ -115,6 +116,7 @@ static struct host_gap *gaps_collect(
 			if (until_ps > at_ps)
 				gaps[(*count)++] = (struct host_gap){ .device = d,
 					.start_ps = at_ps + shift_ps,
+					.seen_until_ps = INT64_MIN,
 					.end_ps = until_ps + shift_ps };
 			at_ps = more && r->end_ps > at_ps ? r->end_ps : at_ps;
 		}
@@ -136,6 +138,10 @@ static void gap_meet(struct host_gap *g, const struct event *e)
 
 	if (to <= from)
 		return;
+	if (to > g->seen_until_ps) { /* a lane's events are in order */
+		g->seen_ps += to - (from > g->seen_until_ps ? from : g->seen_until_ps);
+		g->seen_until_ps = to;
+	}
 	if (g->name.p && (new_covers != old_covers ? old_covers
 				 : new_covers	   ? length_ps >= g->length_ps
 						   : covered_ps <= g->covered_ps))
@@ -402,10 +408,21 @@ static bool gaps_explain(const struct capture *in, const struct host_facts *fact
 	return true;
 }
 
-/* Shares out what no event tells of; the cause is that of the larger part. */
+/* What a device has to do in a step. */
+static int64_t step_work_ps(const struct sweep *s)
+{
+	int64_t steps = s->steady_count > 0 ? s->steady_count : 1;
+
+	return (s->steady_ps - s->idle_ps + s->inside_ps) / steps;
+}
+
+/*
+ * Shares out what no event tells of; the cause is that of the larger part.  A host that waited for
+ * a result could have done the rest beside the device's work, but no more than that lasts.
+ */
 static enum cause gap_settle(struct host_gap *g)
 {
-	int64_t left_ps = g->end_ps - g->start_ps;
+	int64_t left_ps = g->end_ps - g->start_ps, work_ps = step_work_ps(&g->device->sweep);
 	enum cause most = CAUSE_UNKNOWN;
 
 	if (g->gap && g->gap->inside) {
@@ -417,13 +434,21 @@ static enum cause gap_settle(struct host_gap *g)
 	g->by_cause_ps[CAUSE_UNKNOWN] = 0;
 	for (int c = 0; c < CAUSES; c++)
 		left_ps -= g->by_cause_ps[c];
-	if (left_ps > 0)
-		g->by_cause_ps[g->waited   ? CAUSE_SYNC
-			       : g->name.p ? CAUSE_HOST
-					   : CAUSE_UNKNOWN] += left_ps;
+	int64_t waited_ps = !g->waited || left_ps < 0 ? 0 : left_ps < work_ps ? left_ps : work_ps;
+	int64_t seen_ps = g->seen_ps > g->covered_ps ? g->seen_ps : g->covered_ps;
+	int64_t unseen_ps = g->end_ps - g->start_ps - seen_ps;
+	g->by_cause_ps[CAUSE_SYNC] += waited_ps;
+	left_ps -= waited_ps;
+	unseen_ps = unseen_ps < left_ps ? unseen_ps : left_ps;
+	if (left_ps > 0) {
+		g->by_cause_ps[CAUSE_UNKNOWN] += unseen_ps;
+		g->by_cause_ps[CAUSE_HOST] += left_ps - unseen_ps;
+	}
 	for (int c = 1; c < CAUSES; c++)
 		if (g->by_cause_ps[c] > g->by_cause_ps[most])
 			most = (enum cause)c;
+	if (most == CAUSE_UNKNOWN)
+		g->name = g->call = str_from(NULL);
 	return most;
 }
 

@@ -92,7 +92,7 @@ enum lane_class lane_class_of(struct str name, enum plane_class plane, int64_t i
 }
 
 /* How a host event's name tells its class; the first row that fits decides. */
-enum match { STARTS, EQUALS, CONTAINS };
+enum match { STARTS, EQUALS, CONTAINS, ENDS };
 static const struct {
 	enum match how;
 	struct str text;
@@ -130,6 +130,8 @@ static const struct {
 	{ CONTAINS, STR_INIT(" read_batch"), HOST_INPUT },
 	{ CONTAINS, STR_INIT(" fetch_batch"), HOST_INPUT },
 	{ CONTAINS, STR_INIT(" collate"), HOST_INPUT },
+	{ CONTAINS, STR_INIT(" load_data"), HOST_INPUT },
+	{ ENDS, STR_INIT(" load"), HOST_INPUT },
 	{ STARTS, STR_INIT("IteratorGetNext"), HOST_INPUT },
 	{ STARTS, STR_INIT("Iterator::"), HOST_INPUT },
 	{ CONTAINS, STR_INIT(" block_until_ready"), HOST_SYNC },
@@ -159,6 +161,8 @@ static bool matches(enum match how, struct str name, struct str text)
 		return str_starts(name, text);
 	case EQUALS:
 		return str_eq(name, text);
+	case ENDS:
+		return str_ends(name, text);
 	default:
 		return str_contains(name, text);
 	}

@@ -899,6 +899,28 @@ static void the_call_that_a_gap_holds(void **state)
 	}
 }
 
+/* A mark around steps tells of no gap, nor does a thread that launches nothing, nor an event that
+ * covers little of it. */
+static void what_nothing_tells_of(void **state)
+{
+	(void)state;
+	struct xline *thread = six_executions();
+	x_event(thread, "train", SHIFT, SHIFT + 1200,
+		X_STATS(x_int("_r", 1), x_int("step_num", 1)));
+	for (int64_t i = 0; i < 6; i++)
+		x_event(thread, "PjitFunction(f)", SHIFT + i * 200 + 190, SHIFT + i * 200 + 199,
+			NULL);
+	x_event(x_line(x_host(run.files[0]), "writer"), "$writer.py:3 flush", SHIFT, SHIFT + 1200,
+		NULL);
+	xrun_measure(&run);
+	const struct gaps_row *gaps = table_rows(&run.tables, gaps);
+	assert_int_equal(table_count(&run.tables, gaps), 5);
+	for (ptrdiff_t i = 0; i < 5; i++) {
+		assert_text(gaps[i].cause, "unknown");
+		assert_text(gaps[i].host_activity, NULL);
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)
 
 /* ---- what is a step, of several programs ----------------------------------------------------- */
@@ -1348,9 +1370,10 @@ static void why_a_device_waits(void **state)
 {
 	(void)state;
 	tell_waits("$builtins next");
-	/* from 800 to 1010 the result that it waited for, to 1610 the batch, to 1650 that again */
+	/* To 810 it waits, from 1010 to 1610 it makes the batch.  Without that wait it could do as
+	 * much of the other 240 as the device works: 150. */
 	assert_number(xrun_row(&run)->input_wait_ratio, .6);
-	assert_number(xrun_row(&run)->sync_wait_ratio, .25);
+	assert_number(xrun_row(&run)->sync_wait_ratio, .16);
 	assert_text(table_rows(&run.tables, gaps)[0].cause, "input");
 	assert_number(xrun_device(&run, "/device:TPU:0")->wait_ratio, .85);
 }
@@ -1413,6 +1436,7 @@ int main(void)
 		TEST(the_profilers_start_spoils_its_step),
 		TEST(what_the_host_did_in_a_gap),
 		TEST(the_call_that_a_gap_holds),
+		TEST(what_nothing_tells_of),
 	};
 	return cmocka_run_group_tests_name("measure_steps", tests, NULL, NULL);
 }
