@@ -32,6 +32,7 @@ struct aggregate {
 	int32_t last_host;
 	int64_t last_end_ps, steps_ps[SWEEP_MAX_STEPS];
 	ptrdiff_t step_count;
+	struct dist lengths;
 };
 
 struct aggregate *aggregate_new(struct arena *keep)
@@ -57,6 +58,7 @@ void aggregate_clear(struct aggregate *j)
 	j->block_count = j->block_cap = j->program_cap = 0;
 	j->last = NULL;
 	j->step_count = 0;
+	j->lengths = (struct dist){ 0 };
 }
 
 /* NULL: no device has one of its block. */
@@ -123,6 +125,8 @@ static void steps_take(struct aggregate *j, const struct sweep *s)
 	j->last = s->plane;
 	j->last_host = s->host;
 	j->last_end_ps = s->last_end_ps + s->plane->host_shift_ps;
+	j->lengths = (struct dist){ 0 };
+	dist_merge(&j->lengths, &j->keep, &s->lengths);
 	j->step_count = 0;
 	for (ptrdiff_t i = 0; i < s->step_count; i++)
 		if (step_is_steady(&s->steps[i]))
@@ -158,6 +162,7 @@ static void device_keep(struct sweep *s, ptrdiff_t most, struct arena *keep)
 	}
 	s->ops = NULL;
 	s->collectives = NULL;
+	s->lengths = (struct dist){ 0 };
 	LONGER(keep, s->programs, s->program_cap, s->program_cap);
 	LONGER(keep, s->steps, s->step_count, s->step_count);
 	LONGER(keep, s->runs, s->run_count, s->run_count);
@@ -204,6 +209,11 @@ struct aggregate_collective aggregate_collective(const struct aggregate *j, ptrd
 struct dist aggregate_program(const struct aggregate *j, ptrdiff_t program)
 {
 	return program < j->program_cap ? j->programs[program] : (struct dist){ 0 };
+}
+
+struct dist aggregate_lengths(const struct aggregate *j)
+{
+	return j->lengths;
 }
 
 ptrdiff_t aggregate_steps(const struct aggregate *j, const int64_t **ret_ps)

@@ -40,7 +40,9 @@ struct op_total aggregate_op(const struct aggregate *j, ptrdiff_t subject);
 struct aggregate_collective aggregate_collective(const struct aggregate *j, ptrdiff_t subject);
 /* How long a program's executions took. */
 struct dist aggregate_program(const struct aggregate *j, ptrdiff_t program);
-/* Lengths of the job's steady steps, the first SWEEP_MAX_STEPS: on the device that ends last. */
+/* Lengths of the job's steady steps, those of the device that ends last, */
+struct dist aggregate_lengths(const struct aggregate *j);
+/* and of the first SWEEP_MAX_STEPS each. */
 ptrdiff_t aggregate_steps(const struct aggregate *j, const int64_t **ret_ps);
 
 #endif

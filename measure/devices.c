@@ -264,17 +264,6 @@ struct devices_row *device_row_new(const struct capture *in, const struct swept 
 	return row;
 }
 
-double *step_times(const struct swept *run, ptrdiff_t *count, struct arena *keep)
-{
-	const int64_t *ps;
-
-	*count = aggregate_steps(run->sums, &ps);
-	double *times = arena_make(keep, double, *count);
-	for (ptrdiff_t i = 0; i < *count; i++)
-		times[i] = (double)ps[i] * PS;
-	return times;
-}
-
 double main_peak_flops(const struct chip_device *c)
 {
 	return roofline_peak_flops(
@@ -325,8 +314,8 @@ void fill_devices(const struct capture *in, const struct swept *run, struct tabl
 
 void fill_steps(const struct capture *in, const struct swept *run, struct tables *tables)
 {
-	ptrdiff_t count, rows = 0;
-	const double *global = step_times(run, &count, in->keep);
+	const int64_t *global_ps;
+	ptrdiff_t count = aggregate_steps(run->sums, &global_ps), rows = 0;
 
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
 		rows += run->devices[i].sweep.step_count;
@@ -344,7 +333,7 @@ void fill_steps(const struct capture *in, const struct swept *run, struct tables
 			row->start_s = (double)(s->start_ps - d->sweep.first_ps) * PS;
 			row->time_s = (double)step_length_ps(s) * PS;
 			if (!s->warmup && s->complete && steady < count)
-				row->global_s = global[steady++];
+				row->global_s = (double)global_ps[steady++] * PS;
 			row->compute_s = s->sum.compute;
 			row->comms_exposed_s = s->sum.exposed;
 			row->comms_hidden_s = s->sum.hidden;

@@ -178,9 +178,7 @@ static struct str told_version(const struct capture *in, ptrdiff_t offset, struc
 
 static void run_row_steps(const struct capture *in, const struct swept *run, struct run_row *row)
 {
-	ptrdiff_t n;
-	double *times = step_times(run, &n, in->keep);
-	struct dist d = { 0 };
+	const struct dist lengths = aggregate_lengths(run->sums);
 
 	row->steps = run->source == STEPS_WINDOW ? 0 : (double)run->steps;
 	if (!run->first)
@@ -188,10 +186,9 @@ static void run_row_steps(const struct capture *in, const struct swept *run, str
 	row->steps_source = source_names[run->source];
 	row->step_time_s = run->step_time_s;
 	row->step_mean_s = run->step_mean_s;
-	for (ptrdiff_t i = 0; i < n; i++)
-		dist_add(&d, in->keep, (int64_t)llround(times[i] / PS));
-	if (n > 0) {
-		dist_median_interval(&d, n, *in->keep, &row->step_time_lo_s, &row->step_time_hi_s);
+	if (lengths.count > 0) {
+		dist_median_interval(&lengths, lengths.count, *in->keep, &row->step_time_lo_s,
+			&row->step_time_hi_s);
 		row->step_time_lo_s *= PS;
 		row->step_time_hi_s *= PS;
 	}

@@ -550,7 +550,7 @@ static struct lasting lasting_of(const struct swept *run)
  */
 static void totals(const struct capture *in, struct swept *run)
 {
-	ptrdiff_t count;
+	const struct dist lengths = aggregate_lengths(run->sums);
 
 	run->steps = -1;
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
@@ -567,8 +567,8 @@ static void totals(const struct capture *in, struct swept *run)
 	}
 	if (run->steps < 0)
 		run->steps = 0;
-	double *times = step_times(run, &count, in->keep);
-	run->step_time_s = median(times, count);
+	if (lengths.count > 0)
+		run->step_time_s = dist_quantile(&lengths, .5, *in->keep) * PS;
 	run->step_mean_s = run->device_steps > 0 ? run->steady_s / run->device_steps : NAN;
 	run->shape = run_shape_of(in, run);
 	run->lasting = lasting_of(run);

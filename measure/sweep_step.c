@@ -194,6 +194,7 @@ static void step_commit(struct sweeping *s)
 	o->idle_ps += s->mask_ps[0];
 	o->inside_ps += s->inside_ps;
 	o->steady_ps += step_length_ps(&s->step);
+	dist_add(&o->lengths, s->keep, step_length_ps(&s->step));
 	o->steady_count++;
 }
 

@@ -111,7 +111,4 @@ bool modules_read(const struct capture *in, struct swept *run, struct arena *kee
 struct run_shape run_shape_of(const struct capture *in, const struct swept *run);
 double host_device_planes(const struct profile *host);
 
-/* Seconds of the steady steps kept, on the device that ends last. */
-double *step_times(const struct swept *run, ptrdiff_t *count, struct arena *keep);
-
 #endif
