@@ -129,7 +129,7 @@ struct str form_of(const struct field *fields, ptrdiff_t count, struct arena *ke
 {
 	struct out *o = out_memory(keep);
 	for (ptrdiff_t i = 0; i < count; i++) {
-		struct str value = url_escape(fields[i].value, false, keep);
+		struct str value = url_escape(fields[i].value, keep);
 		if (fields[i].value.p)
 			out_fmt(o, "%s%s=%.*s", out_text(o).len ? "&" : "", fields[i].name,
 				STR_ARG(value));

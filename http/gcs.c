@@ -31,19 +31,23 @@ static bool server(struct arena *keep, struct str *ret, struct diag *err)
 
 static struct str url_of(const struct call *c)
 {
-	struct str key = url_escape(c->key, false, c->keep);
-	struct str page = url_escape(c->r->page, false, c->keep);
-	struct str base = arena_fmt(
-		c->keep, "%.*s/storage/v1/b/%.*s/o", STR_ARG(c->origin), STR_ARG(c->bucket));
-	struct str version = url_escape(c->r->version, false, c->keep);
+	struct out *o = out_memory(c->keep);
+	out_fmt(o, "%.*s/storage/v1/b/%.*s/o", STR_ARG(c->origin), STR_ARG(c->bucket));
+	if (c->is_list)
+		out_fmt(o,
+			"?fields=items(name%%2Csize%%2Cgeneration)%%2Cprefixes%%2CnextPageToken&"
+			"maxResults=%d&prefix=",
+			LISTING_MAX_PAGE);
+	else
+		out_char(o, '/');
+	out_uri(o, c->key, false);
 	if (!c->is_list)
-		return arena_fmt(c->keep, "%.*s/%.*s?alt=media%s%.*s", STR_ARG(base), STR_ARG(key),
-			version.len ? "&generation=" : "", STR_ARG(version));
-	return arena_fmt(c->keep,
-		"%.*s?fields=items(name%%2Csize%%2Cgeneration)%%2CnextPageToken&maxResults=%d&"
-		"prefix=%.*s%s%.*s",
-		STR_ARG(base), LISTING_MAX_PAGE, STR_ARG(key), page.len ? "&pageToken=" : "",
-		STR_ARG(page));
+		out_fmt(o, "?alt=media");
+	url_part(o, "&generation=", c->r->version, "");
+	url_part(o, "&pageToken=", c->r->page, "");
+	url_part(o, "&startOffset=", c->r->after, "");
+	url_part(o, "&delimiter=", c->r->delimiter, "");
+	return out_text(o);
 }
 
 static bool prepare(struct call *c, struct diag *err)

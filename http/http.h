@@ -47,6 +47,8 @@ struct request {
 	double answer_bytes;	 /* what is kept of the answer's body; 4096 */
 	struct str object;	 /* "s3://bucket/name"; of LIST, a prefix, and FETCH */
 	struct str page;	 /* of LIST: the answer before this one called it next */
+	struct str after;	 /* of LIST: names from there on; that one itself may come, too */
+	struct str delimiter;	 /* of LIST: "/" gives one level, with its directories */
 	struct str version, to; /* of FETCH: as it was listed; the file, which is there and empty */
 	double bytes;		/* of FETCH: as it was listed */
 	double stall_s;		/* of both: without a byte, until it is given up; 30 */

@@ -7,10 +7,10 @@ enum { WORD_MAX = 64 };
 
 /* ---- escapes of URLs ------------------------------------------------------------------------- */
 
-struct str url_escape(struct str s, bool slashes, struct arena *keep)
+struct str url_escape(struct str s, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	out_uri(o, s, slashes);
+	out_uri(o, s, false);
 	return out_text(o);
 }
 
@@ -34,6 +34,15 @@ struct str url_unescape(struct str s, struct arena *keep)
 		i += low >= 0 ? 2 : 0;
 	}
 	return out_text(o);
+}
+
+void url_part(struct out *o, const char *before, struct str value, const char *after)
+{
+	if (!value.len)
+		return;
+	out_fmt(o, "%s", before);
+	out_uri(o, value, false);
+	out_fmt(o, "%s", after);
 }
 
 /* ---- S3's XML: tags and the text behind each, all that its answers use ----------------------- */
@@ -95,6 +104,18 @@ static bool no_list(struct diag *err)
 		"storage server, and does nothing in between answer for it?");
 }
 
+/* A directory has no version. */
+static void add_item(cJSON *to, struct str name, int64_t bytes, struct str version)
+{
+	cJSON *item = cJSON_CreateObject();
+	json_add_str(item, "name", name);
+	if (version.p) {
+		json_add_double(item, "bytes", (double)bytes);
+		json_add_str(item, "version", version);
+	}
+	cJSON_AddItemToArray(to, item);
+}
+
 struct s3_object {
 	struct str name, bytes, version;
 };
@@ -107,11 +128,8 @@ static bool add_object(
 	if (!o.name.p || !str_to_i64(o.bytes, &bytes) || bytes < 0 || !o.version.p)
 		return diag_set(err, DIAG_BUCKET,
 			"the server's list has an object without Key, Size or ETag");
-	cJSON *item = cJSON_CreateObject();
-	json_add_str(item, "name", is_escaped ? url_unescape(o.name, keep) : o.name);
-	json_add_double(item, "bytes", (double)bytes);
-	json_add_str(item, "version", etag_text(entities_decode(o.version, keep)));
-	cJSON_AddItemToArray(to, item);
+	add_item(to, is_escaped ? url_unescape(o.name, keep) : o.name, bytes,
+		etag_text(entities_decode(o.version, keep)));
 	return true;
 }
 
@@ -120,7 +138,7 @@ bool listing_read_s3(
 {
 	struct s3_object o = { { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
 	struct tag tag;
-	bool in_object = false, is_list = false, is_whole = false, goes_on = false;
+	bool in_object = false, in_dir = false, is_list = false, is_whole = false, goes_on = false;
 	bool is_escaped = str_eq(xml_text(body, STR("EncodingType"), keep), STR("url"));
 	*next = str_from(NULL);
 	while (tag_next(&body, &tag)) {
@@ -132,9 +150,15 @@ bool listing_read_s3(
 		if (is_object)
 			o = (struct s3_object){ { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
 		in_object = is_object ? !tag.is_end : in_object;
+		if (str_eq(tag.name, STR("CommonPrefixes")))
+			in_dir = !tag.is_end;
 		if (tag.is_end)
 			continue;
-		if (in_object && str_eq(tag.name, STR("Key")))
+		if (in_dir && str_eq(tag.name, STR("Prefix"))) {
+			struct str dir = entities_decode(tag.text, keep);
+			add_item(
+				ret, is_escaped ? url_unescape(dir, keep) : dir, 0, str_from(NULL));
+		} else if (in_object && str_eq(tag.name, STR("Key")))
 			o.name = entities_decode(tag.text, keep);
 		else if (in_object && str_eq(tag.name, STR("Size")))
 			o.bytes = tag.text;
@@ -157,18 +181,14 @@ bool listing_read_s3(
 /* ---- Google's JSON --------------------------------------------------------------------------- */
 
 /* Numbers of 64 bits are texts there. */
-static bool add_item(cJSON *to, const cJSON *from, struct diag *err)
+static bool add_generation(cJSON *to, const cJSON *from, struct diag *err)
 {
 	struct str name = json_get_str(from, "name"), version = json_get_str(from, "generation");
 	int64_t bytes;
 	if (!name.p || !version.p || !str_to_i64(json_get_str(from, "size"), &bytes) || bytes < 0)
 		return diag_set(err, DIAG_BUCKET,
 			"the server's list has an object without name, size or generation");
-	cJSON *item = cJSON_CreateObject();
-	json_add_str(item, "name", name);
-	json_add_double(item, "bytes", (double)bytes);
-	json_add_str(item, "version", version);
-	cJSON_AddItemToArray(to, item);
+	add_item(to, name, bytes, version);
 	return true;
 }
 
@@ -177,6 +197,7 @@ bool listing_read_gcs(
 {
 	cJSON *page = json_parse(STR("list"), body, err);
 	const cJSON *items = cJSON_GetObjectItemCaseSensitive(page, "items"), *item;
+	const cJSON *dirs = cJSON_GetObjectItemCaseSensitive(page, "prefixes");
 	const cJSON *more = cJSON_GetObjectItemCaseSensitive(page, "nextPageToken");
 	*next = str_from(NULL);
 	/* One without objects has no items. */
@@ -185,7 +206,11 @@ bool listing_read_gcs(
 		  no_list(err);
 	cJSON_ArrayForEach(item, items)
 	{
-		ok = ok && add_item(ret, item, err);
+		ok = ok && add_generation(ret, item, err);
+	}
+	cJSON_ArrayForEach(item, dirs)
+	{
+		add_item(ret, str_from(item->valuestring), 0, str_from(NULL));
 	}
 	struct str token = json_get_str(page, "nextPageToken");
 	if (token.len)
@@ -199,7 +224,7 @@ bool listing_read_gcs(
 /* A text of letters, digits and -._~, or nothing. */
 static struct str word_only(struct str s, struct arena *keep)
 {
-	bool ok = s.len > 0 && s.len <= WORD_MAX && str_eq(url_escape(s, false, keep), s);
+	bool ok = s.len > 0 && s.len <= WORD_MAX && str_eq(url_escape(s, keep), s);
 	return ok ? arena_str(keep, s) : str_from(NULL);
 }
 

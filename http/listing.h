@@ -12,8 +12,9 @@
 #define LISTING_MAX_PAGE 1000 /* names that are asked for at once; the most that both clouds give */
 
 /*
- * Objects of one page, each {"name", "bytes", "version"}, behind those in the array `ret`.  *next
- * is what asks for the page after it, and missing on the last.
+ * Objects of one page, each {"name", "bytes", "version"}, and directories, which have a name alone,
+ * behind those in the array `ret`.  *next is what asks for the page after it, and missing on the
+ * last.
  */
 bool listing_read_s3(
 	struct str body, cJSON *ret, struct str *next, struct arena *keep, struct diag *err);
@@ -32,8 +33,10 @@ struct str refusal_region(struct str body, struct arena *keep);
 /* The text behind the first tag of this name; missing when there is none. */
 struct str xml_text(struct str body, struct str name, struct arena *keep);
 
-/* As in a URL: all but letters, digits and "-._~" as %XX; "/" stays where `slashes` says so. */
-struct str url_escape(struct str s, bool slashes, struct arena *keep);
+/* As in a URL: all but letters, digits and "-._~" as %XX. */
+struct str url_escape(struct str s, struct arena *keep);
 struct str url_unescape(struct str s, struct arena *keep);
+/* A part of a query that is there when it has a value. */
+void url_part(struct out *o, const char *before, struct str value, const char *after);
 
 #endif

@@ -41,6 +41,8 @@ static const struct key {
 		HTTP_MAX_ANSWER },
 	{ "object", KEY_BYTES, offsetof(struct request, object), false, 0 },
 	{ "page", KEY_TEXT, offsetof(struct request, page), false, 0 },
+	{ "after", KEY_BYTES, offsetof(struct request, after), false, 0 },
+	{ "delimiter", KEY_TEXT, offsetof(struct request, delimiter), false, 0 },
 	{ "version", KEY_TEXT, offsetof(struct request, version), false, 0 },
 	{ "to", KEY_BYTES, offsetof(struct request, to), false, 0 },
 	{ "bytes", KEY_NUMBER, offsetof(struct request, bytes), false, 1e15 },

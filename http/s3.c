@@ -59,14 +59,19 @@ static struct str origin_of(struct call *c, struct str region)
 /* The query's parts are in the order of their names, as they are signed. */
 static struct str url_of(struct call *c)
 {
-	struct str page = url_escape(c->r->page, false, c->keep);
-	struct str key = url_escape(c->key, !c->is_list, c->keep);
-	if (!c->is_list)
-		return arena_fmt(c->keep, "%.*s/%.*s", STR_ARG(c->origin), STR_ARG(key));
-	return arena_fmt(c->keep,
-		"%.*s/?%s%.*s%sencoding-type=url&list-type=2&max-keys=%d&prefix=%.*s",
-		STR_ARG(c->origin), page.len ? "continuation-token=" : "", STR_ARG(page),
-		page.len ? "&" : "", LISTING_MAX_PAGE, STR_ARG(key));
+	struct out *o = out_memory(c->keep);
+	out_fmt(o, "%.*s/", STR_ARG(c->origin));
+	if (!c->is_list) {
+		out_uri(o, c->key, true);
+		return out_text(o);
+	}
+	out_char(o, '?');
+	url_part(o, "continuation-token=", c->r->page, "&");
+	url_part(o, "delimiter=", c->r->delimiter, "&");
+	out_fmt(o, "encoding-type=url&list-type=2&max-keys=%d&prefix=", LISTING_MAX_PAGE);
+	out_uri(o, c->key, false);
+	url_part(o, "&start-after=", c->r->after, "");
+	return out_text(o);
 }
 
 /* The headers of a signed request, whose path begins behind the host of `c->url`. */

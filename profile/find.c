@@ -160,6 +160,17 @@ static bool profile_name(struct str name, struct found_file *ret)
 	return false;
 }
 
+bool find_is_profile(struct str name)
+{
+	struct found_file ignored;
+	return profile_name(name, &ignored);
+}
+
+bool find_is_useful(struct str name)
+{
+	return find_is_profile(name) || other_of(name) || dump_is_program(name);
+}
+
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 struct place {
@@ -319,10 +330,15 @@ static int64_t name_seconds(struct str name)
 	return when_parse_run(name, &ns) ? ns / 1000000000 : -1;
 }
 
+bool find_is_near(struct str earlier, struct str later)
+{
+	int64_t a = name_seconds(earlier), b = name_seconds(later);
+	return a >= 0 && b >= 0 && b - a <= NEAR_SECONDS;
+}
+
 static bool is_near(struct str first, const struct found_run *last, const struct found_run *next)
 {
-	int64_t a = name_seconds(first), b = name_seconds(next->name);
-	return a >= 0 && b >= 0 && b - a <= NEAR_SECONDS && !last->refused.p && !next->refused.p;
+	return find_is_near(first, next->name) && !last->refused.p && !next->refused.p;
 }
 
 static bool are_disjoint(const struct found_run *a, const struct found_run *b)

@@ -65,6 +65,11 @@ bool find_each(
  */
 bool find_again(const struct tree *tree, struct str path, const struct str *older,
 	ptrdiff_t older_count, struct arena *keep, struct found_run *ret, struct diag *err);
+/* Whether directories of these names, the earlier one first, may hold hosts of one run. */
+bool find_is_near(struct str earlier, struct str later);
+/* Whether a file of this name is a profile; whether it is read, or named in a message. */
+bool find_is_profile(struct str name);
+bool find_is_useful(struct str name);
 struct found_run found_copy(const struct found_run *run, struct arena *keep);
 
 #endif

@@ -30,6 +30,7 @@ struct job {
 	const struct tree *tree;
 	int64_t bytes;
 	const struct exception *exception; /* or NULL */
+	bool is_ours;			   /* of a part of a list that is this shard's */
 };
 
 struct crew {
@@ -37,6 +38,10 @@ struct crew {
 	struct load_options options; /* the batch's, with this process's share of threads */
 	struct job *jobs;
 	ptrdiff_t count, cap;
+	ptrdiff_t done; /* jobs of the stretches before */
+	int64_t stretches;
+	bool is_broken; /* err says why nothing more is judged */
+	struct run_taker taker;
 	struct arena list;  /* of the jobs alone, so that it grows where it is */
 	struct arena names; /* and what they borrow */
 	struct arena *keep; /* of the parent: what is in the result */
@@ -295,7 +300,7 @@ static void job_done(void *arg, ptrdiff_t index, const struct job_result *result
 		*arena_push(crew->keep, crew->set->items, crew->set->count, crew->set_cap) =
 			set.items[i];
 	if (b->progress)
-		b->progress(index + 1, crew->count);
+		b->progress(crew->done + index + 1, crew->done + crew->count);
 }
 
 static void job_idle(void *arg)
@@ -345,6 +350,7 @@ static void take_run(void *arg, const struct found_run *run)
 	struct job *job = add_job(crew, run->path);
 	job->tree = run->tree;
 	job->bytes = run->bytes;
+	job->is_ours = crew->taker.is_divided;
 	job->exception = exception_of(run, &crew->names);
 }
 
@@ -352,14 +358,16 @@ static void add_path(struct crew *crew, struct str path)
 {
 	struct found found = { .count = 0 };
 	ptrdiff_t before = crew->count;
-	bool ok = crew->batch->all_runs ? each_profile(path, crew->keep, take_run, crew, &crew->err)
+	int64_t stretches = crew->stretches;
+	bool ok = crew->batch->all_runs ? each_profile(path, crew->keep, &crew->taker, &crew->err)
 					: find_profiles(path, crew->keep, &found, &crew->err);
+	before = crew->stretches > stretches ? 0 : before;
 	for (ptrdiff_t i = 0; i < found.count && ok; i++)
 		take_run(crew, &found.runs[i]);
 	/* One run that was asked for keeps the name that it was asked for by. */
 	if (ok && found.count == 1)
 		crew->jobs[before].shown = profile_name(path, &crew->names);
-	if (ok)
+	if (ok || crew->is_broken)
 		return;
 	if (crew->batch->lost) {
 		crew->count = before;
@@ -384,7 +392,7 @@ static int by_profile(const void *a, const void *b)
 	return str_cmp(((const struct report *)a)->profile, ((const struct report *)b)->profile);
 }
 
-/* What cannot be found weighs nothing. */
+/* What cannot be found weighs nothing.  What is ours by its name is not given away. */
 static void take_shard(struct crew *crew)
 {
 	struct arena scratch = arena_new(ARENA_RUN_BYTES);
@@ -395,7 +403,7 @@ static void take_shard(struct crew *crew)
 		bytes[i] = crew->jobs[i].bytes;
 	shard_pick(crew->batch->shard, bytes, crew->count, scratch, is_ours);
 	for (ptrdiff_t i = 0; i < crew->count; i++)
-		if (is_ours[i])
+		if (is_ours[i] || crew->jobs[i].is_ours)
 			crew->jobs[kept++] = crew->jobs[i];
 	crew->count = kept;
 	arena_free(&scratch);
@@ -434,11 +442,9 @@ static void run_alone(struct crew *crew)
 }
 
 /* Each profile once, in the order of names, and of a shard its own. */
-static void list_jobs(struct crew *crew, const struct list *paths)
+static void settle_jobs(struct crew *crew)
 {
 	ptrdiff_t kept = 0;
-	for (ptrdiff_t i = 0; i < paths->count; i++)
-		add_path(crew, paths->items[i]);
 	if (crew->count)
 		qsort(crew->jobs, (size_t)crew->count, sizeof(*crew->jobs), by_shown);
 	for (ptrdiff_t i = 0; i < crew->count; i++)
@@ -449,29 +455,58 @@ static void list_jobs(struct crew *crew, const struct list *paths)
 		take_shard(crew);
 }
 
+/* What was found so far; whatever goes on is judged by others, so that one may fail. */
+static bool judge_jobs(struct crew *crew, bool goes_on, struct diag *err)
+{
+	const struct batch *b = crew->batch;
+	settle_jobs(crew);
+	if (crew->count > 1)
+		crew->options.measure.threads =
+			b->workers > crew->count ? b->workers / (int)crew->count : 1;
+	if (b->expect && !expect_all(crew, err))
+		return false;
+	if (crew->count == 1 && !goes_on) {
+		run_alone(crew);
+		return true;
+	}
+	if (b->take)
+		crew->answer = arena_new(ARENA_SCRATCH_BYTES);
+	bool ok = task_processes(
+		job_run, job_done, b->idle ? job_idle : NULL, crew, crew->count, b->workers, err);
+	arena_free(&crew->answer);
+	return ok;
+}
+
+/* A stretch of a list was told: it is judged, and forgotten. */
+static bool judge_stretch(void *arg, struct diag *err)
+{
+	struct crew *crew = arg;
+	crew->is_broken = !judge_jobs(crew, true, err);
+	crew->done += crew->count;
+	crew->stretches++;
+	crew->jobs = NULL;
+	crew->count = crew->cap = 0;
+	arena_clear(&crew->list);
+	arena_clear(&crew->names);
+	return !crew->is_broken;
+}
+
 bool batch_run(const struct batch *b, const struct list *paths, struct arena *keep,
 	struct report_set *ret, struct diag *err)
 {
 	assert(b->workers > 0 && b->give_up);
 	struct crew *crew = arena_make(keep, struct crew, 1);
 	*crew = (struct crew){ .batch = b, .keep = keep, .set = ret, .options = *b->options };
+	crew->taker = (struct run_taker){ .take = take_run, .arg = crew, .shard = b->shard };
+	crew->taker.full = b->take ? judge_stretch : NULL;
 	crew->list = arena_new(ARENA_RUN_BYTES);
 	crew->names = arena_new(ARENA_RUN_BYTES);
-	list_jobs(crew, paths);
-	if (crew->count > 1)
-		crew->options.measure.threads =
-			b->workers > crew->count ? b->workers / (int)crew->count : 1;
 	*ret = (struct report_set){ 0 };
-	bool ok = !b->expect || expect_all(crew, err);
-	if (ok && crew->count == 1) {
-		run_alone(crew);
-	} else if (ok) {
-		if (b->take)
-			crew->answer = arena_new(ARENA_SCRATCH_BYTES);
-		ok = task_processes(job_run, job_done, b->idle ? job_idle : NULL, crew, crew->count,
-			b->workers, err);
-		arena_free(&crew->answer);
-	}
+	for (ptrdiff_t i = 0; i < paths->count && !crew->is_broken; i++)
+		add_path(crew, paths->items[i]);
+	bool ok = !crew->is_broken && judge_jobs(crew, crew->stretches > 0, err);
+	if (crew->is_broken)
+		*err = crew->err;
 	ret->tool_version = STR(ROOFLINT_VERSION);
 	if (ok && ret->count)
 		qsort(ret->items, (size_t)ret->count, sizeof(*ret->items), by_profile);

@@ -9,18 +9,24 @@
 #define SESSION_BUCKET_H
 
 #include "profile/find.h"
+#include "session/shard.h"
 
-/* Objects below one prefix, of 200 bytes each: 2 GB.  A larger fleet goes prefix by prefix. */
-#define BUCKET_MAX_OBJECTS 10000000
-/*
- * A server decides how much is on a page, and some pages may be empty: this many, and beyond them a
- * tenth of what full pages hold.  Each page is a request, so a list of nothing has to end.
- */
-#define BUCKET_FREE_PAGES 200
-#define BUCKET_PAGE_LEAST 100
-
-/* find_runs and find_each, for paths on this machine and in buckets; trees live in `keep`. */
+/* find_runs for paths on this machine and in buckets; its tree lives in `keep`. */
 bool find_profiles(struct str path, struct arena *keep, struct found *ret, struct diag *err);
-bool each_profile(struct str path, struct arena *keep, found_fn *take, void *arg, struct diag *err);
+
+/*
+ * find_each for both.  A list of any length is read in stretches: at the end of each but the last
+ * `full` is called, and what was told has to be opened before it returns, since its tree dies.
+ * NULL: the list is one stretch.  Of a list that has several, a shard gets a range of names of its
+ * own, where directories divide it: is_divided, set before anything is told.
+ */
+struct run_taker {
+	found_fn *take;
+	bool (*full)(void *arg, struct diag *err);
+	void *arg;
+	struct shard shard;
+	bool is_divided;
+};
+bool each_profile(struct str path, struct arena *keep, struct run_taker *t, struct diag *err);
 
 #endif

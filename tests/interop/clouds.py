@@ -2,6 +2,7 @@
 read, checks what it is asked, and misbehaves as told.  Written from the public documents alone."""
 
 import base64
+import bisect
 import functools
 import hashlib
 import hmac
@@ -57,6 +58,7 @@ class Server:
         self.trouble = self.list_trouble = None
         self.next_of = lambda after: after  # what asks for the page behind that name
         self.fetched, self.listed, self.asked = [], [], []
+        self.names = {}  # of a bucket that is too large to be sorted at each page
         self.page = 1000
         self.other = {}  # path: function of the handler, for metadata and tokens
         outer = self
@@ -157,11 +159,15 @@ class Server:
 
     def s3_list(self, h, bucket, query):
         assert query["list-type"] == "2" and query["encoding-type"] == "url"
-        page, token = self.page_of(bucket, query["prefix"], query.get("continuation-token", ""))
+        page, token = self.page_of(bucket, query, query.get("continuation-token", ""),
+                                   query.get("start-after", ""))
+        of = self.objects[bucket]
         items = "".join(
             f"<Contents><Key>{urllib.parse.quote(k)}</Key><ETag>&quot;"
-            f"{hashlib.md5(self.objects[bucket][k]).hexdigest()}&quot;</ETag>"
-            f"<Size>{len(self.objects[bucket][k])}</Size></Contents>" for k in page)
+            f"{md5(of[k])}&quot;</ETag><Size>{len(of[k])}</Size></Contents>"
+            for k in page if not is_level(k, query))
+        items += "".join(f"<CommonPrefixes><Prefix>{urllib.parse.quote(k)}</Prefix>"
+                         "</CommonPrefixes>" for k in page if is_level(k, query))
         more = f"<NextContinuationToken>{escape(token)}</NextContinuationToken>" if token else ""
         self.send_list(h, (
             f"<?xml version='1.0'?><ListBucketResult><IsTruncated>{str(bool(token)).lower()}"
@@ -170,14 +176,27 @@ class Server:
 
     # ---- lists ---------------------------------------------------------------------------------
 
-    def page_of(self, bucket, prefix, token):
-        """Names, and what asks for those behind them."""
+    def page_of(self, bucket, query, token, after):
+        """Names behind a token or another name, and what asks for those behind them.  With a
+        delimiter what is below a directory is that directory, which sorts where it does."""
+        prefix = query["prefix"]
         self.listed.append(prefix)
-        after = base64.b64decode(token).decode("latin-1")
-        names = [k for k in sorted(self.objects[bucket]) if k.startswith(prefix) and k > after]
-        rest = names[self.page:]
-        names = names[:self.page]
-        return names, base64.b64encode(self.next_of(names[-1]).encode()).decode() if rest else ""
+        after = base64.b64decode(token).decode(errors="replace") or after
+        names = self.names.get(bucket) or sorted(self.objects[bucket])
+        page = []
+        at = max(bisect.bisect_right(names, after), bisect.bisect_left(names, prefix))
+        while at < len(names) and names[at].startswith(prefix):
+            if len(page) == self.page:
+                token = self.next_of(page[-1] + (LAST if is_level(page[-1], query) else ""))
+                return page, base64.b64encode(token.encode()).decode()
+            below, _, more = names[at][len(prefix):].partition("/")
+            if "delimiter" in query and more:
+                page.append(prefix + below + "/")
+                at = bisect.bisect_left(names, prefix + below + "0")
+            else:
+                page.append(names[at])
+                at += 1
+        return page, ""
 
     def send_list(self, h, body):
         if not (self.list_trouble and self.list_trouble(h, body)):
@@ -193,11 +212,16 @@ class Server:
             return h.reply(404, b'{"error":{"errors":[{"reason":"notFound"}]}}')
         all_of = self.objects[bucket]
         if not key:
-            page, token = self.page_of(bucket, query["prefix"], query.get("pageToken", ""))
+            # A list begins with this name, not behind it.
+            offset = query.get("startOffset", "")
+            page, token = self.page_of(bucket, query, query.get("pageToken", ""),
+                                       offset and offset[:-1] + chr(ord(offset[-1]) - 1) + LAST)
             more = {"nextPageToken": token} if token else {}
+            dirs = [k for k in page if is_level(k, query)]
+            more = {**more, "prefixes": dirs} if dirs else more
             return self.send_list(h, json.dumps({**more, "items": [
                 {"name": k, "size": str(len(all_of[k])), "generation": generation(all_of[k])}
-                for k in page]}).encode())
+                for k in page if not is_level(k, query)]}).encode())
         key = urllib.parse.unquote(key[1:])
         body = all_of.get(key)
         assert query["alt"] == "media" and h.headers["accept-encoding"] == "gzip"
@@ -212,6 +236,20 @@ class Server:
                                    ("x-goog-hash", "md5=" + md5)])
 
 
+LAST = chr(0x10ffff)
+
+
+def is_level(name, query):
+    """A directory of a list that has levels."""
+    return "delimiter" in query and name.endswith("/") and name != query["prefix"]
+
+
+@functools.lru_cache(maxsize=None)
+def md5(body):
+    return hashlib.md5(body).hexdigest()
+
+
+@functools.lru_cache(maxsize=None)
 def generation(body):
     """A version of Google's: another one for other bytes."""
     return str(int(hashlib.md5(body).hexdigest()[:12], 16))
