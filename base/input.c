@@ -282,6 +282,22 @@ bool input_take_text(
 	return ok;
 }
 
+ptrdiff_t input_read_all(int fd, void *to, ptrdiff_t n)
+{
+	ptrdiff_t len = 0;
+	while (len < n) {
+		ssize_t got = read(fd, (char *)to + len, (size_t)(n - len));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (!got)
+			break;
+		len += got;
+	}
+	return len;
+}
+
 struct str path_folder(struct str path)
 {
 	ptrdiff_t slash = str_rfind_char(path, '/');

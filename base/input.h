@@ -68,6 +68,9 @@ bool input_take_text(
 void input_replace(struct input *in, struct str bytes);
 bool input_replace_file(struct input *in, int fd, struct diag *err);
 
+/* Bytes of an open file, pipe or socket until `n` are there or it ends; -1: errno says why. */
+ptrdiff_t input_read_all(int fd, void *to, ptrdiff_t n);
+
 /* One directory's names, sorted bytewise, without "." and "..". */
 struct dir_entry {
 	struct str name;

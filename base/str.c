@@ -334,3 +334,21 @@ bool str_to_double(struct str s, double *ret)
 	*ret = value;
 	return true;
 }
+
+struct str path_base(struct str path)
+{
+	return str_from_offset(path, str_rfind_char(path, '/') + 1);
+}
+
+struct str path_trim(struct str path)
+{
+	while (path.len > 1 && str_ends(path, STR("/")))
+		path = str_head(path, path.len - 1);
+	return path;
+}
+
+struct str path_parent(struct str path)
+{
+	ptrdiff_t slash = str_rfind_char(path, '/');
+	return slash < 0 ? STR(".") : slash == 0 ? STR("/") : path_trim(str_head(path, slash));
+}

@@ -95,4 +95,9 @@ bool str_to_u64(struct str s, uint64_t *ret);
 /* Digits, '.', exponent; no hex, inf or nan. */
 bool str_to_double(struct str s, double *ret);
 
+/* "b" of "a/b"; "a/b" of "a/b/"; "a" of "a/b", "." of "b", "/" of "/b". */
+struct str path_base(struct str path);
+struct str path_trim(struct str path);
+struct str path_parent(struct str path);
+
 #endif

@@ -31,6 +31,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/input.h"
 #include "base/out.h"
 
 /* Threads and processes at once: past the cores of any machine that runs CI. */
@@ -126,26 +127,12 @@ struct pool {
 	int wanted; /* workers to have while there are jobs left */
 };
 
-static bool read_all(int fd, void *to, size_t len)
-{
-	for (char *p = to; len;) {
-		ssize_t n = read(fd, p, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
 /* The whole life of a worker process. */
 static _Noreturn void serve(const struct pool *p, int jobs, int answers)
 {
 	struct arena keep = arena_new(ARENA_RUN_BYTES);
 	int64_t index;
-	while (read_all(jobs, &index, sizeof(index))) {
+	while (input_read_all(jobs, &index, sizeof(index)) == sizeof(index)) {
 		struct str bytes = p->job(p->arg, (ptrdiff_t)index, &keep);
 		struct frame head = { index, bytes.len };
 		if (!write_all(answers, (struct str){ (const char *)&head, sizeof(head) }) ||
@@ -271,7 +258,7 @@ static void worker_read(struct pool *p, struct worker *w)
 	struct frame head;
 	struct job_result result = { .ok = true, .status = -1 };
 	char *bytes = NULL;
-	if (!read_all(w->answers, &head, sizeof(head))) {
+	if (input_read_all(w->answers, &head, sizeof(head)) != sizeof(head)) {
 		worker_lost(p, w, NULL);
 		return;
 	}
@@ -280,7 +267,7 @@ static void worker_read(struct pool *p, struct worker *w)
 	if (!bytes) {
 		kill(w->pid, SIGKILL);
 		worker_lost(p, w, "its answer was malformed or too long");
-	} else if (!read_all(w->answers, bytes, (size_t)head.len)) {
+	} else if (input_read_all(w->answers, bytes, head.len) != head.len) {
 		free(bytes);
 		worker_lost(p, w, NULL);
 	} else {

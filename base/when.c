@@ -1,6 +1,8 @@
 /* Moments and spans.  See when.h. */
 #include "base/when.h"
 
+#include <time.h>
+
 #define NS_PER_S INT64_C(1000000000)
 #define DAY_S	 INT64_C(86400)
 
@@ -124,4 +126,11 @@ bool span_parse(struct str text, int64_t *ret_ns)
 			return true;
 		}
 	return false;
+}
+
+double now_s(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }

@@ -4,7 +4,7 @@
  * A moment is nanoseconds since 1970 without leap seconds, in the years 1970 to 2261.  Its text has
  * milliseconds and sorts as the moments do: "2026-03-14T09:26:53.000Z".
  *
- * Refuses: clocks and time zones.  No program output depends on when it was made.
+ * Refuses: time zones, and what day it is.  No program output depends on when it was made.
  */
 #ifndef BASE_WHEN_H
 #define BASE_WHEN_H
@@ -20,5 +20,7 @@ bool when_parse_run(struct str name, int64_t *ret_ns);
 bool when_is_day(struct str text);
 /* "90m", "12h", "7d", "2w": more than nothing, at most a hundred years. */
 bool span_parse(struct str text, int64_t *ret_ns);
+
+double now_s(void); /* of a clock that only goes forward: for waiting */
 
 #endif

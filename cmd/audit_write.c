@@ -117,7 +117,7 @@ static const ptrdiff_t output_paths[OUTPUTS] = { /* in the settings */
 /* "weekly-" beside weekly.html. */
 static struct str owners_of(const struct audit_settings *s, struct arena *keep)
 {
-	struct str name = str_from_offset(s->html, str_rfind_char(s->html, '/') + 1);
+	struct str name = path_base(s->html);
 	ptrdiff_t end = str_rfind_char(name, '.');
 	return arena_fmt(keep, "%.*s-", STR_ARG(str_head(name, end > 0 ? end : name.len)));
 }

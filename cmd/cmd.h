@@ -92,6 +92,9 @@ void print_line(struct str line);	   /* "rooflint: ..." on standard error */
 enum status fail(const struct diag *d);	   /* print it; the status that goes with it */
 enum status misused(const struct diag *d); /* print it: what the user gave is wrong */
 enum status status_of(enum diag_id id);
+enum status misuse(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Of a text that is whole before its file is touched; false when it failed, which was printed. */
+bool write_file(struct arena *keep, struct str path, struct str text);
 _Noreturn void give_up(const struct diag *d); /* print it and end: there is nothing to save */
 
 #endif

@@ -177,7 +177,6 @@ static enum status completion_run(struct context *c, const void *settings, const
 {
 	(void)settings;
 	struct str names[SHELLS];
-	struct diag err;
 	for (int i = 0; i < SHELLS; i++) {
 		names[i] = str_from(shells[i].name);
 		if (!str_eq(args->items[0], names[i]))
@@ -185,10 +184,9 @@ static enum status completion_run(struct context *c, const void *settings, const
 		shells[i].write(c->out);
 		return STATUS_OK;
 	}
-	diag_set(&err, DIAG_USAGE, "no completion for the shell '%.*s'%.*s (bash, fish or zsh)",
+	return misuse("no completion for the shell '%.*s'%.*s (bash, fish or zsh)",
 		STR_ARG(args->items[0]),
 		STR_ARG(did_you_mean(c->keep, args->items[0], names, SHELLS)));
-	return misused(&err);
 }
 
 const struct command completion_command = {

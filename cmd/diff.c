@@ -88,16 +88,9 @@ static enum status diff_run(struct context *c, const void *settings, const struc
 	writers[s->format](&d, c->keep, c->out);
 	if (!s->html.p)
 		return STATUS_OK;
-	/* Whole before the file is touched. */
-	struct out *text = out_memory(c->keep), *o;
+	struct out *text = out_memory(c->keep);
 	diff_html(&d, page, c->keep, text);
-	if ((o = out_file(c->keep, s->html, &err))) {
-		out_str(o, out_text(text));
-		if (out_close(o, &err))
-			return STATUS_OK;
-	}
-	print_error(&err);
-	return STATUS_DELIVERY;
+	return write_file(c->keep, s->html, out_text(text)) ? STATUS_OK : STATUS_DELIVERY;
 }
 
 #define AT(member) offsetof(struct diff_settings, member)
@@ -121,11 +114,10 @@ const struct command diff_command = {
 		   "they are and where they come from (kind, shapes, scope, source function), so a "
 		   "recompile that renames them changes nothing; a kernel with another block size, "
 		   "or another kernel for the same layer, is one that changed. Each is new, gone, "
-		   "changed, "
-		   "split, slower or faster, with the time per device and step that it lost or "
-		   "won; a new op is shown with the op it feeds, one that changed with the op it "
-		   "was, a fusion that split with its pieces. Two compiler's dumps are compared by "
-		   "their rooflines (give --hardware).\n"
+		   "changed, split, slower or faster, with the time per device and step that it "
+		   "lost or won; a new op is shown with the op it feeds, one that changed with the "
+		   "op it was, a fusion that split with its pieces. Two compiler's dumps are "
+		   "compared by their rooflines (give --hardware).\n"
 		   "\n"
 		   "Whether that is a regression is for `rooflint check --baseline`.\n"
 		   "\n"

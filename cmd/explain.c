@@ -261,11 +261,8 @@ static enum status explain_run(struct context *c, const void *settings, const st
 	struct str id = args->items[0];
 	if (str_starts(id, STR("RL")) && explain_diagnostic(c, id))
 		return STATUS_OK;
-	if (str_starts(id, STR("RL"))) {
-		diag_set(&err, DIAG_USAGE, "there is no diagnostic %.*s (docs/diagnostics.md)",
-			STR_ARG(id));
-		return misused(&err);
-	}
+	if (str_starts(id, STR("RL")))
+		return misuse("there is no diagnostic %.*s (docs/diagnostics.md)", STR_ARG(id));
 	if (!load_rules(load_engine(c, &err), &s->rule, c->keep, &set, &err))
 		return misused(&err);
 	const struct rule *rule = ruleset_find_rule(&set, args->items[0], c->keep, &err);

@@ -108,10 +108,8 @@ static enum status init_run(struct context *c, const void *settings, const struc
 		*arena_push(c->keep, runs.items, runs.count, runs.cap) = args->items[i];
 	if (s->ci)
 		return init_ci(c, s->ci, runs.count ? runs.items[0] : (struct str){ 0 });
-	if (!runs.count) {
-		diag_set(&err, DIAG_USAGE, "init needs good runs, or the reports of them");
-		return misused(&err);
-	}
+	if (!runs.count)
+		return misuse("init needs good runs, or the reports of them");
 	if (!load_judge(load_engine(c, &err), &rule, &s->read, task_cpus(), c->keep, &rules,
 		    &options, &err) ||
 		!limits_from_runs(&rules, &runs, &options, c->keep, &limits, &err))

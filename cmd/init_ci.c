@@ -53,16 +53,13 @@ static void fill(struct out *o, struct str text, struct str profile)
 enum status init_ci(struct context *c, int system, struct str profile)
 {
 	const struct system *s = &systems[system];
-	struct diag err;
 	if (!profile.p)
 		profile = STR("runs");
-	if (!is_plain(profile)) {
-		diag_set(&err, DIAG_USAGE,
+	if (!is_plain(profile))
+		return misuse(
 			"a pipeline takes a path of letters, digits and ._-/ for the profile, not "
 			"'%.*s'",
 			STR_ARG(profile));
-		return misused(&err);
-	}
 	fill(c->out, embed_find(str_from(s->template)), profile);
 	print_line(arena_fmt(
 		c->keep, "this belongs into %s; train.py stands for your own job", s->place));

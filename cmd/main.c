@@ -37,6 +37,18 @@ const struct command *const commands[] = {
 	NULL,
 };
 
+bool write_file(struct arena *keep, struct str path, struct str text)
+{
+	struct diag err;
+	struct out *o = out_file(keep, path, &err);
+	if (o)
+		out_str(o, text);
+	if (o && out_close(o, &err))
+		return true;
+	print_error(&err);
+	return false;
+}
+
 enum status status_of(enum diag_id id)
 {
 	switch ((int)id / 100) {
@@ -88,6 +100,18 @@ enum status misused(const struct diag *d)
 {
 	print_error(d);
 	return STATUS_USAGE;
+}
+
+enum status misuse(const char *fmt, ...)
+{
+	struct diag err;
+	char text[DIAG_BYTES];
+	va_list args;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	diag_set(&err, DIAG_USAGE, "%s", text);
+	return misused(&err);
 }
 
 /* A file opened later must not become standard output because the caller had closed that. */

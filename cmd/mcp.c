@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/when.h"
 #include "cmd/shared.h"
 
 enum {
@@ -86,8 +86,7 @@ struct tool {
 static const struct tool tools[] = {
 	{ "check", "check", { "-v", NULL },
 		"Judge a profile by the rules: what is slow, where, what it costs per step, and "
-		"what to "
-		"do about it. Start here.",
+		"what to do about it. Start here.",
 		{ PROFILE_PARAM, RULES_PARAM,
 			{ PARAM_PATH, "baseline", "baseline", false,
 				"an earlier profile, or the report.json of one, to compare with" },
@@ -97,14 +96,12 @@ static const struct tool tools[] = {
 		{ PROFILE_PARAM,
 			{ PARAM_LIST, "list", NULL, true,
 				"families: ops alike; ops; collectives; buffers: memory at the "
-				"peak; "
-				"gaps: idle time" },
+				"peak; gaps: idle time" },
 			{ PARAM_ROWS, "rows", NULL, false, "how many, 20 by default" },
 			HARDWARE_PARAM, STEP_PARAM } },
 	{ "query", "query", { "--format=csv", NULL },
 		"Any question about a profile in SQL (SQLite) over the tables that `tables` "
-		"describes, as "
-		"CSV in seconds, bytes and FLOPs. Put a LIMIT.",
+		"describes, as CSV in seconds, bytes and FLOPs. Put a LIMIT.",
 		{ PROFILE_PARAM, { PARAM_TEXT, "sql", NULL, true, "one SELECT" }, HARDWARE_PARAM,
 			STEP_PARAM } },
 	{ "diff", "diff", { NULL },
@@ -120,10 +117,8 @@ static const struct tool tools[] = {
 		"The columns of a table with unit and meaning; without a name, of all.",
 		{ { PARAM_TEXT, "table", NULL, false, "run, ops, families, collectives, ..." } } },
 	{ "hlo", "hlo", { NULL },
-		"The back of the envelope: bytes, FLOPs and least time of a shape "
-		"(bf16[32,1024]), a product (bf16[8,4] x bf16[4,8]), an HLO instruction, or a "
-		"module in "
-		"a file.",
+		"The back of the envelope: bytes, FLOPs and least time of a shape (bf16[32,1024]), "
+		"a product (bf16[8,4] x bf16[4,8]), an HLO instruction, or a module in a file.",
 		{ { PARAM_EITHER, "what", NULL, true, "the text, or a file below a root" },
 			HARDWARE_PARAM } },
 };
@@ -139,9 +134,8 @@ static const struct top_list {
 	{ "ops", "SELECT name, kind, program, per_step, time_share, p50_s, roofline_s, efficiency, "
 		 "bound, gain_s, shape, source_file, source_line FROM ops ORDER BY time_s DESC" },
 	{ "collectives", "SELECT name, kind, axis, group_size, message_bytes, per_step, exposed_s, "
-			 "exposed_share, "
-			 "transfer_s, expected_hi_s, source_file, source_line FROM collectives "
-			 "ORDER BY exposed_s DESC" },
+			 "exposed_share, transfer_s, expected_hi_s, source_file, source_line FROM "
+			 "collectives ORDER BY exposed_s DESC" },
 	{ "buffers",
 		"SELECT op, kind, shape, bytes, padding_ratio, share, source_file, source_line "
 		"FROM buffers ORDER BY bytes DESC" },
@@ -340,22 +334,15 @@ static _Noreturn void run_call(struct list *words, int pipe)
 	_exit(run_words(&keep, words));
 }
 
-static double clock_s(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* What comes, and how many bytes of it did not fit; false when time was up. */
 static bool read_answer(int fd, char *buf, ptrdiff_t *len, ptrdiff_t *left)
 {
 	char rest[4096];
-	double end_s = clock_s() + CALL_MAX_S;
+	double end_s = now_s() + CALL_MAX_S;
 	*len = *left = 0;
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
-		double wait_s = end_s - clock_s();
+		double wait_s = end_s - now_s();
 		int ready = wait_s > 0 ? poll(&p, 1, (int)(wait_s * 1000) + 1) : 0;
 		if (ready < 0 && errno == EINTR)
 			continue;
@@ -478,8 +465,7 @@ static cJSON *initialize(const cJSON *params)
 	json_add_str(info, "version", STR(ROOFLINT_VERSION));
 	json_add_str(result, "instructions",
 		STR("Judges profiles of JAX and XLA jobs against what the hardware can do. Call "
-		    "check "
-		    "first, then top or query for numbers, explain for what a rule means."));
+		    "check first, then top or query for numbers, explain for what a rule means."));
 	return result;
 }
 
@@ -581,15 +567,11 @@ static enum status mcp_run(struct context *c, const void *settings, const struct
 	struct arena keep = arena_new(ARENA_SCRATCH_BYTES);
 	struct list roots = { 0 };
 	char real[PATH_MAX];
-	struct diag err;
 	(void)settings;
 	for (ptrdiff_t i = 0; i < args->count || !i; i++) {
 		struct str root = args->count ? args->items[i] : STR(".");
-		if (!realpath(arena_z(c->keep, root), real)) {
-			diag_set(&err, DIAG_USAGE, "cannot serve '%.*s': %s", STR_ARG(root),
-				strerror(errno));
-			return misused(&err);
-		}
+		if (!realpath(arena_z(c->keep, root), real))
+			return misuse("cannot serve '%.*s': %s", STR_ARG(root), strerror(errno));
 		*arena_push(c->keep, roots.items, roots.count, roots.cap) =
 			arena_str(c->keep, str_from(real));
 	}
@@ -605,11 +587,9 @@ const struct command mcp_command = {
 	.summary = "answer a coding agent's questions (Model Context Protocol)",
 	.details =
 		"An agent's client starts it and speaks on standard input and output. Its tools "
-		"are "
-		"check, top, query, diff, explain, tables and hlo. They read what lies below a "
-		"ROOT "
-		"(the working directory without any), write nothing, and open no connection. For "
-		"example, in the client's configuration:\n"
+		"are check, top, query, diff, explain, tables and hlo. They read what lies below a "
+		"ROOT (the working directory without any), write nothing, and open no connection. "
+		"For example, in the client's configuration:\n"
 		"\n"
 		"  { \"command\": \"rooflint\", \"args\": [\"mcp\", \"/data/runs\"] }",
 	.least = 0,

@@ -20,12 +20,10 @@ static enum status notify_run(struct context *c, const void *settings, const str
 	struct report_set previous, set;
 	struct plan plan;
 	struct diag err;
-	if (!args->count && s->notify.to.count) {
-		diag_set(&err, DIAG_USAGE,
+	if (!args->count && s->notify.to.count)
+		return misuse(
 			"--to needs a REPORT.json; without one, what waits in the spool is sent to "
 			"whom it was for");
-		return misused(&err);
-	}
 	if (!load_rules(load_engine(c, &err), &s->rule, c->keep, &rules, &err) ||
 		!plan_make(
 			&s->notify, &rules, s->templates, true, print_line, c->keep, &plan, &err))
@@ -40,11 +38,8 @@ static enum status notify_run(struct context *c, const void *settings, const str
 		return !plan_resend(&plan, c->keep, &failed, &err) ? fail(&err)
 		       : failed					   ? STATUS_DELIVERY
 								   : STATUS_OK;
-	if (!plan.count) {
-		diag_set(&err, DIAG_USAGE,
-			"no receiver: give --to, or put notifications into the rule file");
-		return misused(&err);
-	}
+	if (!plan.count)
+		return misuse("no receiver: give --to, or put notifications into the rule file");
 	if (!report_load(args->items[0], c->keep, &set, &err))
 		return fail(&err);
 	return plan_deliver_news(&plan, &set, c->keep) ? STATUS_DELIVERY : STATUS_OK;

@@ -83,8 +83,7 @@ static bool write_pages(struct str dir, const struct output_settings *s,
 {
 	struct arena keep = arena_new(ARENA_RUN_BYTES), scratch = arena_new(ARENA_RUN_BYTES);
 	const struct doc_template *page = report_html_load(s->templates, &keep, err);
-	while (dir.len > 1 && str_ends(dir, STR("/")))
-		dir.len--;
+	dir = path_trim(dir);
 	bool ok = page && out_folder(dir, &keep, err);
 	for (ptrdiff_t i = set->count > 1 ? -1 : 0; ok && i < set->count; i++) {
 		bool is_index = i < 0 || set->count == 1;
@@ -137,28 +136,25 @@ bool output_settings_agree(const struct output_settings *s, struct diag *err)
 	return ok;
 }
 
-/* The document is whole before the file is touched; main closes standard output. */
-static bool write_file(struct context *c, const struct output_settings *s,
+/* What goes to standard output main closes. */
+static bool write_output(struct context *c, const struct output_settings *s,
 	const struct report_set *set, enum file file)
 {
 	struct diag err;
 	struct str path = path_of(s, &files[file]);
-	struct out *text = out_memory(c->keep), *o;
+	struct out *text = out_memory(c->keep);
 	if (!path.p)
 		return true;
-	if (file == FILE_HTML && is_folder(path, c->keep)) {
-		if (write_pages(path, s, set, &err))
-			return true;
-	} else if (write_document(file, set, s, c->keep, text, &err)) {
-		bool is_stdout = str_eq(path, STR("-"));
-		o = is_stdout ? c->out : out_file(c->keep, path, &err);
-		if (o)
-			out_str(o, out_text(text));
-		if (o && (is_stdout || out_close(o, &err)))
-			return true;
+	bool is_pages = file == FILE_HTML && is_folder(path, c->keep);
+	if (!(is_pages ? write_pages(path, s, set, &err)
+		       : write_document(file, set, s, c->keep, text, &err))) {
+		print_error(&err);
+		return false;
 	}
-	print_error(&err);
-	return false;
+	if (!is_pages && !str_eq(path, STR("-")))
+		return write_file(c->keep, path, out_text(text));
+	out_str(c->out, out_text(text));
+	return true;
 }
 
 /* ---- the job summary ------------------------------------------------------------------------- */
@@ -244,7 +240,7 @@ bool output_write(struct context *c, const struct output_settings *s, const stru
 	bool delivered = true;
 	const char *summary = getenv("GITHUB_STEP_SUMMARY");
 	for (int i = 0; i < FILES; i++)
-		delivered &= write_file(c, s, set, (enum file)i);
+		delivered &= write_output(c, s, set, (enum file)i);
 	if (s->github && summary && *summary)
 		delivered &= append_summary(c, set, summary);
 	print_report(c, s, set);

@@ -1,17 +1,16 @@
-/* The one place that looks at a clock; what it shows goes to no file.  See progress.h. */
+/* What it shows goes to no file.  See progress.h. */
 #include "cmd/progress.h"
 
 #include <stdio.h>
-#include <time.h>
+
+#include "base/when.h"
 
 void show_progress(ptrdiff_t done, ptrdiff_t count)
 {
 	enum { PER_SECOND = 10 }; /* as often as an eye can tell */
 	static double start, shown;
 	static ptrdiff_t first;
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	double now = now_s();
 	if (start <= 0) {
 		start = now;
 		first = done;

@@ -81,10 +81,8 @@ static enum status ratchet_run(struct context *c, const void *settings, const st
 	struct limits limits;
 	struct diag err;
 	struct ruleset set;
-	if (!s->from.count) {
-		diag_set(&err, DIAG_USAGE, "ratchet needs --from: the better run, or its report");
-		return misused(&err);
-	}
+	if (!s->from.count)
+		return misuse("ratchet needs --from: the better run, or its report");
 	/* The file must be one that check would take, too. */
 	if (!load_judge(load_engine(c, &err), &rule, &s->read, task_cpus(), c->keep, &set, &options,
 		    &err))
@@ -92,11 +90,9 @@ static enum status ratchet_run(struct context *c, const void *settings, const st
 	if (!limits_from_runs(&set, &s->from, &options, c->keep, &limits, &err))
 		return fail(&err);
 	const struct doc *doc = set.doc;
-	if (!str_eq(doc->file, set.name)) {
-		diag_set(&err, DIAG_USAGE, "%.*s is built in; ratchet tightens a file of your own",
-			STR_ARG(set.name));
-		return misused(&err);
-	}
+	if (!str_eq(doc->file, set.name))
+		return misuse(
+			"%.*s is built in; ratchet tightens a file of your own", STR_ARG(set.name));
 	for (ptrdiff_t i = 0; i < limits.count; i++)
 		for (int k = 0; k < LIMITS; k++)
 			add_edit(c, doc, &limits.items[i], k, &edits);

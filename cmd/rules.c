@@ -97,19 +97,16 @@ static enum status rules_run(struct context *c, const void *settings, const stru
 	int verb = 0;
 	while (verb < VERBS && !str_eq(name, verbs[verb]))
 		verb++;
-	if (verb == VERBS) {
-		diag_set(&err, DIAG_USAGE,
+	if (verb == VERBS)
+		return misuse(
 			"rooflint rules takes list, show, check, test or schema, not '%.*s'%.*s",
 			STR_ARG(name), STR_ARG(did_you_mean(c->keep, name, verbs, VERBS)));
-		return misused(&err);
-	}
 	/* A file or a set has a dot, a slash or is known; else it is a rule's name. */
 	struct str only = { NULL, 0 };
 	if (verb == VERB_SHOW && args->count > 1 && !ruleset_is_name(args->items[1]))
 		only = args->items[1];
 	else if (args->count > 1 && rule.rules.p) {
-		diag_set(&err, DIAG_USAGE, "name the rule file once: by --rules or as an argument");
-		return misused(&err);
+		return misuse("name the rule file once: by --rules or as an argument");
 	} else if (args->count > 1)
 		rule.rules = args->items[1];
 	if (!load_rules(load_engine(c, &err), &rule, c->keep, &set, &err))

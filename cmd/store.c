@@ -97,8 +97,7 @@ const struct command store_command = {
 	.arguments = "export|prune STORE",
 	.summary = "what a store holds, as records, and forgetting what is old",
 	.details = "  export  the records that `rooflint facts` writes, newest runs first; those "
-		   "without "
-		   "a date are always among them\n"
+		   "without a date are always among them\n"
 		   "  prune   forget runs of a file, and what is kept beside them for comparisons; "
 		   "the file becomes smaller. A server drops old weeks by its table's TTL",
 	.options = store_options,

@@ -78,18 +78,15 @@ static enum status tables_run(struct context *c, const void *settings, const str
 	const struct table_def *first = table_defs, *end = table_defs + TABLE_COUNT;
 	void (*put)(const struct table_def *, struct context *) =
 		s->format == FORMAT_MARKDOWN ? put_markdown : put_text;
-	struct diag err;
 	if (args->count) {
 		first = table_find(args->items[0]);
 		if (!first) {
 			struct str names[TABLE_COUNT];
 			for (int i = 0; i < TABLE_COUNT; i++)
 				names[i] = table_defs[i].name;
-			diag_set(&err, DIAG_USAGE,
-				"no table is called '%.*s'%.*s (rooflint tables)",
+			return misuse("no table is called '%.*s'%.*s (rooflint tables)",
 				STR_ARG(args->items[0]),
 				STR_ARG(did_you_mean(c->keep, args->items[0], names, TABLE_COUNT)));
-			return misused(&err);
 		}
 		end = first + 1;
 	} else if (s->format == FORMAT_MARKDOWN) {

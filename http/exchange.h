@@ -10,6 +10,7 @@
 
 #include <curl/curl.h>
 
+#include "base/when.h"
 #include "http/http.h"
 
 /* A second's bytes. A server that sends fewer is as good as silent: a megabyte would take hours. */
@@ -51,7 +52,6 @@ bool header_add(struct curl_slist **list, const char *name, struct str value, st
 
 /* retry.c */
 enum outcome outcome_of(long status);
-double now_s(void); /* of a clock that only goes forward */
 double retry_wait_s(int attempts, double retry_after_s);
 void sleep_s(double seconds);
 

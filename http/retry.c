@@ -19,13 +19,6 @@ enum outcome outcome_of(long status)
 										: OUTCOME_REFUSED;
 }
 
-double now_s(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* From a half to one and a half: those who failed together do not come back together. */
 static double jitter(void)
 {

@@ -14,7 +14,7 @@ enum { MAX_NAMESAKES = 16 };
 
 static struct str file_name(const struct dump_module *d, enum dump_form form)
 {
-	return str_from_offset(d->path[form], str_rfind_char(d->path[form], '/') + 1);
+	return path_base(d->path[form]);
 }
 
 struct str dumped_file(const struct dump_module *d)

@@ -99,7 +99,7 @@ static void file_row(const struct capture *in, struct tables *tables, const stru
 	struct files_row *row = table_new(tables, files, in->keep);
 
 	struct str path = p->input->path;
-	row->file = text_clean(in->keep, str_from_offset(path, str_rfind_char(path, '/') + 1));
+	row->file = text_clean(in->keep, path_base(path));
 	row->host = text_clean(in->keep, p->host);
 	row->format = str_from(forms[p->format].word);
 	if (p->writer.p)

@@ -186,7 +186,7 @@ static struct str identity(struct arena *keep, struct str kind, struct str shape
 	const struct op_source *where)
 {
 	/* The last component: a checkout elsewhere must not change a key. */
-	struct str file = str_from_offset(where->file, str_rfind_char(where->file, '/') + 1);
+	struct str file = path_base(where->file);
 
 	return text_clean(
 		keep, arena_fmt(keep, "%.*s %.*s %.*s%s%.*s%s%.*s", STR_ARG(kind), STR_ARG(shape),

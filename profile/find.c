@@ -111,24 +111,6 @@ static const struct other *other_of(struct str name)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-static struct str path_trim(struct str path)
-{
-	while (path.len > 1 && str_ends(path, STR("/")))
-		path = str_head(path, path.len - 1);
-	return path;
-}
-
-static struct str path_base(struct str path)
-{
-	return str_from_offset(path, str_rfind_char(path, '/') + 1);
-}
-
-static struct str path_parent(struct str path)
-{
-	ptrdiff_t slash = str_rfind_char(path, '/');
-	return slash < 0 ? STR(".") : slash == 0 ? STR("/") : path_trim(str_head(path, slash));
-}
-
 static struct str path_join(struct str dir, struct str name, struct arena *keep)
 {
 	if (str_eq(dir, STR(".")))

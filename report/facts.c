@@ -15,11 +15,6 @@
 
 /* ---- where it lies --------------------------------------------------------------------------- */
 
-static struct str path_base(struct str path)
-{
-	return str_from_offset(path, str_rfind_char(path, '/') + 1);
-}
-
 /* Always written the same way. */
 struct str report_moment(
 	struct str profile, struct str name, struct str captured, struct arena *keep)

@@ -37,12 +37,7 @@ enum verdict verdict_by_name(struct str name)
 
 /* ---- what it is of --------------------------------------------------------------------------- */
 
-static struct str path_base(struct str path)
-{
-	return str_from_offset(path, str_rfind_char(path, '/') + 1);
-}
-
-static struct str path_parent(struct str path)
+static struct str folder_of(struct str path)
 {
 	ptrdiff_t slash = str_rfind_char(path, '/');
 	return slash > 0 ? str_head(path, slash) : path;
@@ -69,14 +64,14 @@ static struct str stable_path(struct str path)
 		return str_head(path, added);
 	if (str_ends(path, STR(".xplane.pb")) || str_ends(path, STR(".trace.json.gz")) ||
 		str_ends(path, STR(".trace.json")))
-		path = path_parent(path);
-	return is_date(path_base(path)) ? path_parent(path) : path;
+		path = folder_of(path);
+	return is_date(path_base(path)) ? folder_of(path) : path;
 }
 
 /* The run's name is its directory's, unless the job file gave it another. */
 struct str report_workload(struct str profile, struct str name)
 {
-	struct str path = stable_path(profile), file = path_parent(profile);
+	struct str path = stable_path(profile), file = folder_of(profile);
 	bool is_own = name.len && !is_date(name) && !str_eq(path_base(profile), name) &&
 		      !str_eq(path_base(file), name) && !str_eq(path_base(path), name);
 	return is_own ? name : path;

@@ -65,8 +65,7 @@ static bool check_owner(struct str dir, struct arena *keep, struct diag *err)
 	return (!stat(arena_z(keep, dir), &st) && is_own(&st)) ||
 	       diag_set(err, DIAG_BUCKET,
 		       "others may write to the cache '%.*s', or it is another user's; chmod 700 "
-		       "it, "
-		       "or name another directory in $ROOFLINT_CACHE",
+		       "it, or name another directory in $ROOFLINT_CACHE",
 		       STR_ARG(dir));
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/secret.h"
 #include "base/text.h"
+#include "base/when.h"
 #include "session/http_client.h"
 #include "session/outbox.h"
 #include "report/transition.h"
@@ -90,13 +91,6 @@ enum delivery {
 	DELIVERY_DONE,
 	DELIVERY_GONE /* the receiver wants no more, ever */
 };
-
-static double now_s(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* *why is what went wrong: clean text without secrets. */
 static enum delivery send(struct round *r, const struct letter *l, struct str *why)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/doc.h"
+#include "base/input.h"
 #include "base/secret.h"
 
 /* ---- the child ------------------------------------------------------------------------------ */
@@ -24,23 +25,10 @@ static void become_git(const char *const *argv, int out)
 	_exit(127);
 }
 
-/* All that comes, up to one byte more than a rule file may have. */
-static struct str read_all(int fd, struct arena *keep)
-{
-	char *bytes = arena_make(keep, char, DOC_MAX_BYTES + 1);
-	ptrdiff_t len = 0;
-	while (len <= DOC_MAX_BYTES) {
-		ssize_t n = read(fd, bytes + len, (size_t)(DOC_MAX_BYTES + 1 - len));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		len += n;
-	}
-	return (struct str){ bytes, len };
-}
-
-/* Standard output of git; *status is its exit status, 127 when it could not be started. */
+/*
+ * Standard output of git, up to one byte more than a rule file may have; *status is its exit
+ * status, 127 when it could not be started.
+ */
 static bool run_git(
 	const char *const *argv, struct arena *keep, struct str *ret, int *status, struct diag *err)
 {
@@ -51,7 +39,9 @@ static bool run_git(
 	if (!pid)
 		become_git(argv, pipes[1]);
 	close(pipes[1]);
-	*ret = pid > 0 ? read_all(pipes[0], keep) : STR("");
+	char *bytes = arena_make(keep, char, DOC_MAX_BYTES + 1);
+	ptrdiff_t len = pid > 0 ? input_read_all(pipes[0], bytes, DOC_MAX_BYTES + 1) : 0;
+	*ret = (struct str){ bytes, len > 0 ? len : 0 };
 	close(pipes[0]); /* a child that has more to say ends by SIGPIPE */
 	if (pid < 0)
 		return diag_set(err, DIAG_LIMIT, "git cannot be started: %s", strerror(errno));

@@ -236,7 +236,7 @@ static void look_beside(const struct found_run *run, const struct found_file *fi
 	if (!file->trace.p || run->tree != &tree_local ||
 		!run->tree->open(run->tree, file->trace, keep, &in, &ignored))
 		return;
-	p->trace_beside = str_from_offset(file->trace, str_rfind_char(file->trace, '/') + 1);
+	p->trace_beside = path_base(file->trace);
 	p->trace_kin = trace_kin_of(&in, p);
 	input_close(&in);
 }
@@ -257,7 +257,7 @@ static void open_snapshots(const struct found_run *run, struct arena *keep, stru
 			explain(path, err);
 			*s = (struct live_snapshot){ .why = err };
 		}
-		s->name = str_from_offset(path, str_rfind_char(path, '/') + 1);
+		s->name = path_base(path);
 		if (opened)
 			input_close(&in);
 	}
@@ -273,7 +273,7 @@ struct str run_listing(const struct found_run *run, struct arena *keep)
 		struct str version = run->tree->version(run->tree, path);
 		if (!version.p)
 			return (struct str){ NULL, 0 };
-		sha256_field(&h, str_from_offset(path, str_rfind_char(path, '/') + 1));
+		sha256_field(&h, path_base(path));
 		sha256_field(&h, version);
 	}
 	return sha256_id(&h, keep);
@@ -333,9 +333,7 @@ static bool open_plan(
 static bool open_dump(const struct found_run *run, const struct load_options *options,
 	struct arena *keep, struct dump *ret, struct diag *err)
 {
-	struct str path = run->files[0].path;
-	ptrdiff_t slash = str_rfind_char(path, '/');
-	struct str beside = slash < 0 ? STR(".") : slash == 0 ? STR("/") : str_head(path, slash);
+	struct str beside = path_parent(run->files[0].path);
 
 	*ret = (struct dump){ .dir = beside };
 	if (!options->hlo.p && run->tree != &tree_local)
@@ -450,7 +448,7 @@ bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret)
 	*ret = (struct loaded){ .hosts_found = l->hosts_found, .dump = ret->dump };
 	ret->run.tree = l->run.tree;
 	ret->run.path = dir;
-	ret->run.name = str_from_offset(dir, str_rfind_char(dir, '/') + 1);
+	ret->run.name = path_base(dir);
 	ret->run.files = arena_make(keep, struct found_file, count);
 	ret->inputs = arena_make(keep, struct input, count);
 	ret->profiles = arena_make(keep, struct profile, count);

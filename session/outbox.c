@@ -169,20 +169,6 @@ ptrdiff_t outbox_tidy(struct str dir, int64_t now_s, struct arena *keep)
 
 /* ---- taking one ------------------------------------------------------------------------------ */
 
-static bool read_all(int fd, struct arena *keep, struct str *ret)
-{
-	char *bytes = arena_make(keep, char, OUTBOX_MAX_BYTES + 1);
-	*ret = (struct str){ bytes, 0 };
-	for (;;) {
-		ssize_t n = read(fd, bytes + ret->len, (size_t)(OUTBOX_MAX_BYTES + 1 - ret->len));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n == 0;
-		ret->len += n;
-	}
-}
-
 /* The lock is on the file, not its name: one that was removed before we had it is gone. */
 static bool lock(int fd)
 {
@@ -193,7 +179,7 @@ static bool lock(int fd)
 enum take outbox_take(
 	struct str dir, struct str name, struct arena *keep, struct taken *ret, struct diag *err)
 {
-	struct str text;
+	char *bytes = arena_make(keep, char, OUTBOX_MAX_BYTES + 1);
 	*ret = (struct taken){ .path = path_of(dir, name, keep) };
 	ret->fd = open(ret->path.p, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (ret->fd < 0 && errno == ENOENT)
@@ -207,7 +193,8 @@ enum take outbox_take(
 		close(ret->fd);
 		return TAKE_GONE;
 	}
-	if (!read_all(ret->fd, keep, &text))
+	struct str text = { bytes, input_read_all(ret->fd, bytes, OUTBOX_MAX_BYTES + 1) };
+	if (text.len < 0)
 		diag_set(err, DIAG_DELIVERY, "cannot read '%.*s': %s", STR_ARG(ret->path),
 			strerror(errno));
 	else if (letter_read(ret->path, text, keep, &ret->letter, err))

@@ -7,9 +7,8 @@
  *
  * Refuses: making or changing tables.  The names of database and table need no quotes (address.h).
  */
-#include <time.h>
-
 #include "base/text.h"
+#include "base/when.h"
 #include "store/kind.h"
 #include "store/address.h"
 #include "store/rowbinary.h"
@@ -35,7 +34,7 @@ struct clickhouse {
 	struct arena waiting; /* the batch */
 	struct arena page, row;
 	struct out *batch; /* NULL when nothing waits */
-	int64_t batch_since_s;
+	double batch_since_s;
 	int64_t version; /* the year of the server's; 0: it was not asked */
 	struct arena *keep;
 	struct facts_db local; /* what an old server has; its db is NULL until it is asked */
@@ -198,13 +197,6 @@ static void put_columns(struct clickhouse *c, columns_fn *list, struct out *o)
 	ptrdiff_t count = list(&c->page, &columns);
 	for (ptrdiff_t i = 0; i < count; i++)
 		out_fmt(o, "%s%.*s", i ? "," : "", STR_ARG(columns[i].name));
-}
-
-static int64_t now_s(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec;
 }
 
 /*
