@@ -171,6 +171,31 @@ static inline bool execution_begins(struct program_state *p, const struct subjec
 	return p->marker == subject->index && first_kernel;
 }
 
+static void program_lasts(struct sweeping *s, int32_t program, int64_t until_ps)
+{
+	struct program_state *p = &s->programs[program];
+
+	if (until_ps > p->end_ps)
+		p->end_ps = until_ps;
+	if (until_ps > s->out->last_ps)
+		s->out->last_ps = until_ps;
+	if (p->open && until_ps > s->executed_ps) {
+		int64_t from_ps = p->start_ps > s->executed_ps ? p->start_ps : s->executed_ps;
+		s->out->programs[program].time_ps += until_ps - from_ps;
+		s->executed_ps = until_ps;
+	}
+}
+
+/* It is heard of while its program runs, or before its first op. */
+static void execution_lasts(struct sweeping *s, const struct op_event *e)
+{
+	s->last_run = e->run;
+	s->last_run_end_ps = e->end_ps;
+	for (ptrdiff_t i = 0; i < s->out->program_cap; i++)
+		if (s->programs[i].open && s->programs[i].run == e->run)
+			program_lasts(s, (int32_t)i, e->end_ps);
+}
+
 /* `begins`: with it, an execution of its program. */
 static void program_event(
 	struct sweeping *s, const struct known *known, const struct op_event *e, bool begins)
@@ -190,13 +215,9 @@ static void program_event(
 		}
 	}
 	p->last = subject->index;
-	if (e->end_ps > p->end_ps)
-		p->end_ps = e->end_ps;
-	if (p->open && e->end_ps > s->executed_ps) {
-		int64_t from_ps = p->start_ps > s->executed_ps ? p->start_ps : s->executed_ps;
-		s->out->programs[known->program].time_ps += e->end_ps - from_ps;
-		s->executed_ps = e->end_ps;
-	}
+	program_lasts(s, known->program, e->end_ps);
+	if (begins && e->run != 0 && e->run == s->last_run)
+		program_lasts(s, known->program, s->last_run_end_ps);
 	s->out->programs[known->program].kernels_self_ps += e->end_ps - e->start_ps;
 }
 
@@ -329,6 +350,10 @@ static bool sweep_once(struct sweeping *s, int64_t limit, bool ahead, struct dia
 		stopped = watch && e->start_ps >= watch->until_ps;
 		if (stopped)
 			break;
+		if (e->op == OP_EXECUTION) {
+			execution_lasts(s, e);
+			continue;
+		}
 		if (s->out->events == 0)
 			sweep_begin(s, e->start_ps);
 		if (looks)

@@ -137,7 +137,8 @@ struct sweeping {
 	int64_t next_end_ps; /* nothing active ends before this */
 	struct lane_state *lanes;
 	struct program_state *programs;
-	int64_t executed_ps; /* where the last execution ends so far */
+	int64_t executed_ps;		   /* where the last execution ends so far */
+	int64_t last_run, last_run_end_ps; /* of the last OP_EXECUTION */
 
 	/*
 	 * The open step's executions as they came.  A step of millions (a window without steps)

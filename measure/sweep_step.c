@@ -116,18 +116,27 @@ static void gap_add(struct swept_gap *g, ptrdiff_t *n, const struct swept_gap *g
 		gap_sink(g, SWEEP_MAX_GAPS, gap);
 }
 
-void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
+static void gap_until(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
 {
-	if (s->active_count > 0 || s->last_subject < 0 || at_ps <= s->idle_since_ps || !s->in_step)
-		return;
 	struct swept_gap gap = { s->idle_since_ps, at_ps, s->step.number, s->last_subject,
 		next->index, inside };
 	const struct sweep *o = s->out;
+
+	if (at_ps <= s->idle_since_ps)
+		return;
 	s->inside_ps += inside ? at_ps - s->idle_since_ps : 0;
 	/* What is too short to be kept of all steps need not be kept of this one. */
 	if (o->gap_count < SWEEP_MAX_GAPS || gap_length(&gap) > gap_length(o->gaps))
 		gap_add(s->gaps, &s->gap_count, &gap);
 	s->idle_since_ps = at_ps; /* told once */
+}
+
+void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
+{
+	if (s->active_count > 0 || s->last_subject < 0 || !s->in_step)
+		return;
+	gap_until(s, next, inside || s->executed_ps > at_ps ? at_ps : s->executed_ps, true);
+	gap_until(s, next, at_ps, false);
 }
 
 struct mask_sum mask_sum(const int64_t *mask_ps, int64_t idle_ps)
@@ -192,7 +201,8 @@ static void step_commit(struct sweeping *s)
 	for (int m = 0; m < ACTIVITY_MASKS; m++)
 		o->mask_ps[m] += s->mask_ps[m];
 	o->idle_ps += s->mask_ps[0];
-	o->inside_ps += s->inside_ps;
+	/* An execution may last beyond its step. */
+	o->inside_ps += s->inside_ps < s->mask_ps[0] ? s->inside_ps : s->mask_ps[0];
 	o->steady_ps += step_length_ps(&s->step);
 	dist_add(&o->lengths, s->keep, step_length_ps(&s->step));
 	o->steady_count++;

@@ -19,7 +19,8 @@ static bool ordinals_scan(const struct plane *host, bool *ordinals, int64_t *fir
 	bool *told, struct diag *err)
 {
 	/* On GPU the host's launches carry an op too, and the id that ties them to a kernel. */
-	uint64_t want = STAT_BIT(HLO_OP) | STAT_BIT(DEVICE_ORDINAL) | STAT_BIT(CORRELATION_ID);
+	uint64_t want = STAT_BIT(HLO_OP) | STAT_BIT(DEVICE_ORDINAL) | STAT_BIT(CORRELATION_ID) |
+			STAT_BIT(RUN_ID);
 
 	for (ptrdiff_t i = 0; i < host->lane_count; i++) {
 		struct lane_walk w = lane_walk_new(host, &host->lanes[i]);
@@ -35,6 +36,7 @@ static bool ordinals_scan(const struct plane *host, bool *ordinals, int64_t *fir
 					    : 0;
 			bool op = s.present & STAT_BIT(HLO_OP) &&
 				  !(s.present & STAT_BIT(CORRELATION_ID));
+			lanes[i] |= cpu_execution_is(&s);
 			if (!op || n < 0 || n > INT32_MAX)
 				continue;
 			if (*first < 0)

@@ -316,9 +316,16 @@ static const uint64_t kernel_event = STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) |
 static const uint64_t cpu_event = STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) | STAT_BIT(PROGRAM_ID) |
 				  STAT_BIT(RUN_ID) | STAT_BIT(DEVICE_ORDINAL);
 
+bool cpu_execution_is(const struct stats *s)
+{
+	uint64_t launch = STAT_BIT(RUN_ID) | STAT_BIT(DEVICE_ORDINAL);
+
+	return (s->present & (launch | STAT_BIT(HLO_OP))) == launch;
+}
+
 static bool cpu_is_ours(const struct plane *p, const struct stats *s)
 {
-	return s->present & STAT_BIT(HLO_OP) &&
+	return (s->present & STAT_BIT(HLO_OP) || cpu_execution_is(s)) &&
 	       (!(s->present & STAT_BIT(DEVICE_ORDINAL)) ||
 		       s->at[STAT_DEVICE_ORDINAL].i64 == p->ordinal);
 }
@@ -348,6 +355,10 @@ bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_
 	event_times(w, raw, &s, &ret->start_ps, &ret->end_ps);
 	ret->run = s.present & STAT_BIT(RUN_ID) ? s.at[STAT_RUN_ID].i64 : 0;
 	ret->bytes = copy_bytes(stat_text(&s, STAT_MEMCPY_DETAILS));
+	if (cpu && cpu_execution_is(&s)) {
+		ret->op = OP_EXECUTION;
+		return true;
+	}
 	if (!tpu || name < 0) {
 		ret->op = kernel_op(p, (int32_t)(w->part - p->parts), name, &s);
 	} else {

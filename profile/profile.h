@@ -157,10 +157,16 @@ struct profile_op {
 	double hbm_read_bytes, hbm_write_bytes; /* of the breakdown; NaN without one */
 };
 
+/*
+ * CPU: the runtime waits until the launch `run` is done, which is no op.  XLA:CPU's ops end before
+ * their work does, so that only this tells how long an execution lasts.
+ */
+#define OP_EXECUTION (-1)
+
 /* An execution of an op or kernel on a device. */
 struct op_event {
 	int64_t start_ps, end_ps; /* end >= start */
-	int32_t op;		  /* index into plane->ops */
+	int32_t op;		  /* index into plane->ops, or OP_EXECUTION */
 	int32_t lane;		  /* index into plane->lanes */
 	int64_t bytes;		  /* moved by a memory copy; 0 when not said */
 	int64_t run;		  /* CPU: the launch it belongs to; 0 elsewhere */

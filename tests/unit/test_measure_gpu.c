@@ -413,6 +413,40 @@ static void a_launch_of_a_cpu_is_one_execution(void **state)
 	assert_number(xrun_op(&run, "dot.1")->per_step, 3);
 }
 
+/*
+ * The runtime waits until a launch is done, longer than its ops last: only what lies outside of the
+ * launches is the host's.
+ *
+ * us after a launch's begin   0     30        150    200
+ *                             |dot.1|
+ *                               |-- waits ----|
+ */
+static void an_execution_lasts_until_its_launch_is_done(void **state)
+{
+	(void)state;
+	struct xplane *cpu = x_host(xrun_host(&run, "laptop"));
+	struct xline *ops = x_line(cpu, "tf_XLAEigen/1");
+	struct xline *client = x_line(cpu, "tf_XLAPjRtCpuClient/2");
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = i * 200,
+			waits = i % 2 ? at + 10 : at - 10; /* also before the first op */
+		x_event(ops, "dot.1", at, at + 30, ON_CPU("dot.1", 0, 40 + i));
+		x_event(client, "ThunkExecutor::Execute (wait for completion)", waits, at + 150,
+			X_STATS(x_int("run_id", 40 + i), x_int("device_ordinal", 0)));
+	}
+	xrun_measure(&run);
+	const struct devices_row *d = xrun_device(&run, "/device:CPU:0");
+	assert_number(d->events, 6);
+	assert_number(d->idle_ratio, 170. / 200);
+	assert_number(d->wait_ratio, 50. / 200);
+	assert_number(d->window_s, (5 * 200 + 150) * US);
+	assert_number(xrun_program(&run, "jit_step")->p50_s, 150 * US);
+	const struct gaps_row *gaps = table_rows(&run.tables, gaps);
+	assert_text(gaps[0].cause, "program");
+	assert_number(gaps[0].time_s, 120 * US);
+	assert_number(gaps[1].time_s, 50 * US);
+}
+
 /* Older runtimes record no op. */
 static void a_cpu_without_ops(void **state)
 {
@@ -446,6 +480,7 @@ int main(void)
 		TEST(ops_of_a_cpu_without_ordinals),
 		TEST(ordinals_of_a_cpu_are_devices),
 		TEST(a_launch_of_a_cpu_is_one_execution),
+		TEST(an_execution_lasts_until_its_launch_is_done),
 		TEST(a_cpu_without_ops),
 	};
 	return cmocka_run_group_tests_name("measure_gpu", tests, NULL, NULL);
