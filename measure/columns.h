@@ -163,7 +163,7 @@
 	TEXT(phase, PHASE_WORDS, "by its name and its gradients")                                  \
 	REAL(executions, COUNT, "executions over all devices in the whole window")                 \
 	REAL(time_s, SECONDS, "device time of all of them")                                        \
-	REAL(time_share, RATIO, "of the window of all devices")                                    \
+	REAL(time_share, RATIO, "share of the window of all devices")                              \
 	REAL(p50_s, SECONDS, "median execution")                                                   \
 	REAL(floor_s, SECONDS,                                                                     \
 		"what an execution takes at least: the longest of what the core, memory, each "    \
@@ -227,8 +227,9 @@
 		"a step lasts")                                                                    \
 	REAL(recurs, BOOL, "part of a step, or its program ran more than once on a device")        \
 	REAL(time_s, SECONDS, "self time of all those executions")                                 \
-	REAL(time_share, RATIO, "of the steady-step time of all devices; 0 outside the steps")     \
-	REAL(window_share, RATIO, "of the window of all devices")                                  \
+	REAL(time_share, RATIO,                                                                    \
+		"share of the steady-step time of all devices; 0 outside the steps")               \
+	REAL(window_share, RATIO, "share of the window of all devices")                            \
 	REAL(mean_s, SECONDS, "time_s / count")                                                    \
 	REAL(p50_s, SECONDS, "median execution; within 0.1% beyond 256 executions")                \
 	REAL(lo_s, SECONDS, "low end of the 95% interval of the median; n = steady steps")         \
@@ -237,7 +238,7 @@
 	REAL(skew, NONE, "largest over (lower) median of the devices' time in this op")            \
 	REAL(overlap_ratio, RATIO,                                                                 \
 		"share of its time with other compute or communication on the device")             \
-	REAL(flops, FLOPS, "per execution on one device")                                          \
+	REAL(flops, FLOPS, "FLOPs per execution on one device")                                    \
 	TEXT(flops_source, FLOPS_SOURCE_WORDS, "where the FLOPs come from")                        \
 	TEXT(cost_bound, COST_WORDS,                                                               \
 		"exact, at most (masks, ragged, dynamic shapes), at least; NULL: not counted")     \
@@ -371,7 +372,7 @@
 	REAL(arguments_bytes, BYTES, "the program's parameters")                                   \
 	REAL(temp_bytes, BYTES, "what the program's temporaries share, holes included")            \
 	REAL(output_bytes, BYTES, "the program's outputs that are not donated parameters")         \
-	REAL(fragmentation, RATIO, "largest the allocator reported")                               \
+	REAL(fragmentation, RATIO, "largest fragmentation the allocator reported")                 \
 	REAL(samples, COUNT, "allocator events seen")
 
 #define BUFFERS_COLUMNS(TEXT, REAL)                                                                \
@@ -427,8 +428,8 @@
 	REAL(per_step, COUNT, "per device and step")                                               \
 	REAL(bytes, BYTES, "moved per device and step, NULL when the profile does not say")        \
 	REAL(time_s, SECONDS,                                                                      \
-		"per device and step; while several are in flight, they share the time")           \
-	REAL(exposed_s, SECONDS, "of it with nothing else running")                                \
+		"time per device and step; while several are in flight, they share the time")      \
+	REAL(exposed_s, SECONDS, "time of it with nothing else running")                           \
 	REAL(step_share, RATIO, "exposed_s over the mean step")                                    \
 	REAL(bps, BYTES_PER_SECOND,                                                                \
 		"bytes over time_s: up to twice one way's rate where both ways run at once")
@@ -486,7 +487,12 @@
 		"degrees of freedom that the assumption was worth; 0: the baselines alone told "   \
 		"the noise")                                                                       \
 	REAL(noise_workloads, COUNT,                                                               \
-		"workloads of the store that showed what was assumed; 0: the rule file says it")
+		"workloads of the store that showed what was assumed; 0: the rule file says it")   \
+	REAL(baselines_more, COUNT,                                                                \
+		"more baselines like these that would settle it; NULL: it is settled, or they "    \
+		"would not")                                                                       \
+	REAL(steps_times, NONE, "times the steps in every run that would")                         \
+	REAL(steps_more, COUNT, "as many steps are that in this run")
 
 #define CHANGES_COLUMNS(TEXT, REAL)                                                                \
 	TEXT(key, 0, "as in ops")                                                                  \

@@ -193,6 +193,9 @@ static void fill_noise(const struct figures *f, struct noise_prior prior, const 
 	row->noise_assumed = rounded(prior.sd);
 	row->noise_worth = rounded(noise->worth);
 	row->noise_workloads = prior.workloads;
+	row->baselines_more = noise->baselines_more;
+	row->steps_times = noise->steps_times;
+	row->steps_more = noise->steps_times * (double)f->all[0].steps;
 }
 
 /* `by`: how much worse, in logarithms or points. */
@@ -222,8 +225,8 @@ static void compare_metric(const struct metric *m, struct tables *head,
 		const struct run_readings set = f.sets[i];
 		double mean = readings_mean(set), by = here->x - mean;
 		struct noise noise;
-		double half =
-			noise_interval(here, f.sets, f.set_count, i, prior, BASELINE_ALPHA, &noise);
+		double half = noise_interval(here, f.sets, f.set_count, i, prior, BASELINE_ALPHA,
+			fmax(fabs(by), BLIND), &noise);
 		struct deltas_row *row =
 			add_delta(head, metric, m->name, &samples[f.sample_of[i]], keep);
 		row->head = cell_real(

@@ -102,53 +102,83 @@ static struct shown shown_by(const struct run_readings *sets, ptrdiff_t count)
 	return ret;
 }
 
-/* Half the width, of `t` standard errors; by the baselines alone where nothing is assumed. */
-static double width(const struct run_reading *head, struct run_readings set,
-	const struct shown *shown, struct noise_prior prior, double t, double *ret_sd)
+/* What the width of an interval is made of: variances, baselines, degrees of freedom. */
+struct width {
+	double variance, within, more, n, dof;
+};
+
+/* By the baselines alone where nothing is assumed. */
+static struct width width_of(const struct run_reading *head, struct run_readings set,
+	const struct shown *shown, struct noise_prior prior)
 {
-	double n = (double)set.count, dof = prior.worth + shown->dof;
+	struct width w = { .n = (double)set.count, .dof = prior.worth + shown->dof };
 	/* A store's figure has the noise within runs in it. */
 	double assumed = prior.sd * prior.sd + (prior.workloads > 0 ? 0 : shown->within);
-	double variance = fmax((prior.worth * assumed + shown->squares) / dof, shown->within);
+	w.within = shown->within;
+	w.variance = fmax((prior.worth * assumed + shown->squares) / w.dof, w.within);
 	/* Either side may have fewer steps than the runs that told the noise. */
-	double more = fmax(0, head->se * head->se - shown->within) +
-		      fmax(0, within_of(set) - shown->within) / n;
+	w.more = fmax(0, head->se * head->se - w.within) + fmax(0, within_of(set) - w.within) / w.n;
+	return w;
+}
 
-	*ret_sd = sqrt(variance);
-	return t * sqrt(variance * (1 + 1 / n) + more);
+/* Half of it, had there been so many more baselines like these, with so many times the steps. */
+static double half_of(struct width w, double alpha, double baselines, double times)
+{
+	double variance = w.variance - w.within * (1 - 1 / times);
+
+	return student_quantile(alpha, w.dof + baselines) *
+	       sqrt(variance * (1 + 1 / (w.n + baselines)) + w.more / times);
+}
+
+/* More of them are no advice: a capture of a thousand steps, a month of nights. */
+enum { BASELINES_MORE = 30, TIMES_MORE = 100 };
+
+static void settle_by(struct width w, double alpha, double wanted, struct noise *ret)
+{
+	double k = 1, times = 2;
+
+	while (k <= BASELINES_MORE && half_of(w, alpha, k, 1) > wanted)
+		k++;
+	while (times <= TIMES_MORE && half_of(w, alpha, 0, times) > wanted)
+		times++;
+	ret->baselines_more = k <= BASELINES_MORE ? k : (double)NAN;
+	ret->steps_times = times <= TIMES_MORE ? times : (double)NAN;
 }
 
 /* Baselines alone may show less noise than is assumed from here on: five of them. */
 enum { DOF_ALONE = 4 };
 
 double noise_interval(const struct run_reading *head, const struct run_readings *sets,
-	ptrdiff_t count, ptrdiff_t at, struct noise_prior prior, double alpha, struct noise *ret)
+	ptrdiff_t count, ptrdiff_t at, struct noise_prior prior, double alpha, double wanted,
+	struct noise *ret)
 {
 	static const struct noise_prior none = { 0 };
 	struct shown shown = shown_by(sets, count);
-	double sd, share = alpha / (double)count;
-	double half = width(head, sets[at], &shown, prior,
-		student_quantile(share, prior.worth + shown.dof), &sd);
+	double share = alpha / (double)count;
+	struct width w = width_of(head, sets[at], &shown, prior);
+	double half = half_of(w, share, 0, 1);
 
-	*ret = (struct noise){ sd, shown.dof > 0 ? sqrt(shown.squares / shown.dof) : (double)NAN,
-		prior.worth };
+	*ret = (struct noise){ sqrt(w.variance),
+		shown.dof > 0 ? sqrt(shown.squares / shown.dof) : (double)NAN, prior.worth, NAN,
+		NAN };
 	if (isnan(shown.within + head->se))
 		return NAN;
-	if (shown.dof < DOF_ALONE)
-		return half;
-	double alone = width(head, sets[at], &shown, none, student_quantile(share, shown.dof), &sd);
-	if (alone >= half)
-		return half;
-	ret->taken = sd;
-	ret->worth = 0;
-	return alone;
+	struct width alone = width_of(head, sets[at], &shown, none);
+	if (shown.dof >= DOF_ALONE && half_of(alone, share, 0, 1) < half) {
+		w = alone;
+		half = half_of(w, share, 0, 1);
+		ret->taken = sqrt(w.variance);
+		ret->worth = 0;
+	}
+	if (half > wanted)
+		settle_by(w, share, wanted, ret);
+	return half;
 }
 
 ptrdiff_t noise_outlying(struct run_readings set, struct noise_prior prior, double alpha,
 	struct arena scratch, bool *ret)
 {
 	struct run_reading *others = arena_make(&scratch, struct run_reading, set.count + 1);
-	double t = student_quantile(alpha, prior.worth + (double)(set.count - 2));
 	ptrdiff_t found = 0;
 
 	memset(ret, 0, (size_t)set.count * sizeof(*ret));
@@ -160,7 +190,7 @@ ptrdiff_t noise_outlying(struct run_readings set, struct noise_prior prior, doub
 			(size_t)(set.count - i - 1) * sizeof(*others));
 		struct run_readings rest = { others, set.count - 1 };
 		struct shown shown = shown_by(&rest, 1);
-		double sd, half = width(&set.items[i], rest, &shown, prior, t, &sd);
+		double half = half_of(width_of(&set.items[i], rest, &shown, prior), alpha, 0, 1);
 		ret[i] = fabs(set.items[i].x - readings_mean(rest)) > half;
 		found += ret[i];
 	}

@@ -53,14 +53,18 @@ struct noise {
 	double taken;
 	double seen;  /* in the baselines; NaN when there are no two in a set */
 	double worth; /* of the assumption; 0 when the baselines alone told it */
+	/* What would make the interval as narrow as wanted; NaN: it is, or nothing would. */
+	double baselines_more, steps_times;
 };
 
 /*
  * Half the width of the interval of the difference between `head` and the mean of sets[at], which
- * is left out by chance on `alpha` of nights; NaN when it is not known.
+ * is left out by chance on `alpha` of nights; NaN when it is not known.  `wanted`: half the width
+ * that would be of use.
  */
 double noise_interval(const struct run_reading *head, const struct run_readings *sets,
-	ptrdiff_t count, ptrdiff_t at, struct noise_prior prior, double alpha, struct noise *ret);
+	ptrdiff_t count, ptrdiff_t at, struct noise_prior prior, double alpha, double wanted,
+	struct noise *ret);
 
 /* The mean of a set's readings. */
 double readings_mean(struct run_readings set);

@@ -190,15 +190,22 @@ static const struct {
 	{ STR_INIT("has_hlo"),
 		STR_INIT("the program's HLO is not in the profile, and without it only a part is "
 			 "known") },
+	{ STR_INIT("owner_bytes"),
+		STR_INIT("the job file does not say how much memory is expected") },
+	{ STR_INIT("lo"),
+		STR_INIT("the runs, or their steps, differ too much to tell a change from noise") },
 	{ STR_INIT("unsized"),
 		STR_INIT("collectives of unknown size, or over links of unknown speed, could "
 			 "decide it") },
 };
 
-struct str column_absence(const struct column *c)
+struct str column_absence(const struct column *c, struct arena *keep)
 {
+	struct str said = c->meaning.len ? c->meaning : c->name, rest;
 	for (size_t i = 0; i < sizeof(absences) / sizeof(absences[0]); i++)
 		if (str_eq(absences[i].column, c->name))
 			return absences[i].lacks;
-	return (struct str){ NULL, 0 };
+	str_cut(said, ';', &said, &rest);
+	str_cut(said, '(', &said, &rest);
+	return arena_fmt(keep, "the profile does not tell \"%.*s\"", STR_ARG(str_trim(said)));
 }

@@ -74,8 +74,8 @@ void table_reserve(struct tables *t, enum table_id id, ptrdiff_t rows, struct ar
 
 const struct table_def *table_find(struct str name); /* NULL if unknown */
 const struct column *table_column(const struct table_def *def, struct str name); /* or NULL */
-/* What a profile lacks where this column is NULL; missing when that has several reasons. */
-struct str column_absence(const struct column *c);
+/* Why this column is NULL: what the profile lacks, else the column's own words. */
+struct str column_absence(const struct column *c, struct arena *keep);
 double cell_real(const struct column *c, const void *row);
 struct str cell_text(const struct column *c, const void *row);
 bool cell_is_null(const struct column *c, const void *row);

@@ -71,6 +71,9 @@ static const struct advice advices[] = {
 		STR_INIT("Record it with host tracing on (host_tracer_level 2), and keep the whole "
 			 "*.xplane.pb.") },
 	{ OF_HOST " " OF_STEPS, LACK_STEPS, WHOLE_STEPS },
+	{ "lo", LACK_ANY,
+		STR_INIT("Name more baselines, or capture more steps; the line on the step time "
+			 "says how many would do.") },
 	{ "all_hosts_read", LACK_ANY,
 		STR_INIT("Copy the files of the other hosts beside these, and read all of them "
 			 "(without --hosts-sample). Where nothing says how many there are, say it "

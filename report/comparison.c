@@ -86,6 +86,23 @@ static struct str noise_text(const struct deltas_row *d, struct arena *keep)
 	return out_text(o);
 }
 
+struct str comparison_needs(const struct deltas_row *d, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	bool by_baselines = d->baselines_more > 0, by_steps = d->steps_more > 0;
+	if (!isnan(d->lo))
+		return STR("");
+	if (by_baselines)
+		out_fmt(o, "%.0f more baseline%s like these", d->baselines_more,
+			d->baselines_more == 1 ? "" : "s");
+	if (by_steps)
+		out_fmt(o, "%s%.0f times the steps in every run (%.0f in this one)",
+			by_baselines ? ", or " : "", d->steps_times, d->steps_more);
+	if (!by_baselines && !by_steps)
+		return STR("; neither more baselines nor more steps would settle it");
+	return arena_fmt(keep, "; %.*s would settle it", STR_ARG(out_text(o)));
+}
+
 /* How sure that is, and of what. */
 static struct str surety_text(
 	const struct metric_look *look, const struct deltas_row *d, struct arena *keep)
@@ -98,9 +115,9 @@ static struct str surety_text(
 					: STR(""); /* told once */
 	if (d->lo > 0 || d->hi < 0)
 		return arena_fmt(keep, "; that is beyond the noise%.*s", STR_ARG(noise));
-	return arena_fmt(keep, "; %s%.*s; less than %.1f%s would not be seen",
+	return arena_fmt(keep, "; %s%.*s; less than %.1f%s would not be seen%.*s",
 		isnan(d->lo) ? "too noisy to tell" : "that is within the noise", STR_ARG(noise),
-		d->resolution * 100, look->least);
+		d->resolution * 100, look->least, STR_ARG(comparison_needs(d, keep)));
 }
 
 static struct str comparison_line(const struct report *r, const struct metric_look *look,

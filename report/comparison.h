@@ -14,5 +14,7 @@ struct str comparison_missing(const struct report *r);
 ptrdiff_t comparison_lines(const struct report *r, struct arena *keep, struct str **ret);
 /* Whether a note is told in those lines. */
 bool note_is_comparison(const struct report_note *note);
+/* "; 3 more baselines like these would settle it", of one that is too noisy to tell; else empty. */
+struct str comparison_needs(const struct deltas_row *d, struct arena *keep);
 
 #endif

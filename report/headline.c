@@ -135,9 +135,10 @@ static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 	if (isnan(d->lo))
 		return arena_fmt(keep,
 			"%.*s, against %.*s in %.*s: too noisy to tell; %.*s slower would not be "
-			"seen",
+			"seen%.*s",
 			STR_ARG(head), STR_ARG(base), STR_ARG(against),
-			STR_ARG(ratio_text(keep, d->resolution)));
+			STR_ARG(ratio_text(keep, d->resolution)),
+			STR_ARG(comparison_needs(d, keep)));
 	return arena_fmt(keep,
 		"as fast as %.*s: %.*s, %.*s before; %.*s slower would have been seen",
 		STR_ARG(against), STR_ARG(head), STR_ARG(base),

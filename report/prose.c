@@ -257,8 +257,6 @@ struct str prose_message(const struct report *r, const struct report_finding *f,
 	struct str subject = f->name.len ? f->name : f->subject;
 	if (f->message.len)
 		return f->message;
-	if (f->missing.len)
-		return arena_fmt(keep, "%.*s: unknown %.*s", STR_ARG(subject), STR_ARG(f->missing));
 	if (!rule || !rule->title.len)
 		return subject;
 	return arena_fmt(keep, "%.*s is against: %.*s", STR_ARG(subject), STR_ARG(rule->title));
@@ -407,11 +405,11 @@ static void put_subjects(struct page *p, const struct report *r, const char *lab
 struct str prose_unknown(const struct report *r, const struct report_rule *rule, struct arena *keep)
 {
 	struct group g = group_of(r, rule->name, VERDICT_INCONCLUSIVE, keep);
-	struct str missing = g.count ? g.items[0]->missing : MISSING;
+	struct str first = g.count ? g.items[0]->message : MISSING;
 	if (!(rule->unknown > 0))
 		return MISSING;
 	return arena_fmt(keep, "%.0f more could not be judged%s%.*s", rule->unknown,
-		missing.len ? ": no " : "", STR_ARG(missing));
+		first.len ? ": " : "", STR_ARG(first));
 }
 
 void prose_unsure(struct page *p, const struct report *r, const struct report_rule *rule)

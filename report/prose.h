@@ -91,7 +91,7 @@ void prose_unsure(struct page *p, const struct report *r, const struct report_ru
 /* The headline's sentence: the message, or what stands in for it. */
 struct str prose_message(
 	const struct report *r, const struct report_finding *f, struct arena *keep);
-/* "3 more could not be judged: no flops"; missing when all could. */
+/* "3 more could not be judged: " and why not the first; missing when all could. */
 struct str prose_unknown(
 	const struct report *r, const struct report_rule *rule, struct arena *keep);
 struct str evidence_text(const struct report_evidence *e, struct arena *keep);

@@ -77,28 +77,27 @@ static void add_evidence(const struct trial *t, const struct subject *s, const s
 
 /*
  * Which NULLs made an expression unknown.  When no cell in sight is NULL, it was computed over
- * other rows, and those columns are named; a division by zero names nothing.  *lacks: what the
- * profile lacks, when the first NULL in sight tells.
+ * other rows, and those columns are named; a division by zero names nothing.  *first: of them.
  */
 static struct str missing_columns(const struct trial *t, const struct subject *s,
-	const struct expression *x, ptrdiff_t *count, struct str *lacks)
+	const struct expression *x, const struct column **first)
 {
 	struct str *names = arena_make(t->s->keep, struct str, x->reads.count + 1);
+	ptrdiff_t count = 0;
 
-	*count = 0;
-	*lacks = (struct str){ NULL, 0 };
-	for (int in_sight = 1; in_sight >= 0 && !*count; in_sight--)
+	*first = NULL;
+	for (int in_sight = 1; in_sight >= 0 && !count; in_sight--)
 		for (ptrdiff_t i = 0; i < x->reads.count; i++) {
 			const struct column_read *read = &x->reads.items[i];
 			const void *row = row_of(t, s, read);
 
 			if (in_sight ? !row || !cell_is_null(read->column, row) : row != NULL)
 				continue;
-			if (in_sight && !*count)
-				*lacks = column_absence(read->column);
-			names[(*count)++] = read_name(t, read);
+			if (!count)
+				*first = read->column;
+			names[count++] = read_name(t, read);
 		}
-	return words_joined(t->s->keep, names, *count, ", ");
+	return words_joined(t->s->keep, names, count, ", ");
 }
 
 /* All columns that it reads, none of them NULL. */
@@ -111,12 +110,11 @@ static struct str read_columns(const struct trial *t, const struct expression *x
 	return words_joined(t->s->keep, names, x->reads.count, ", ");
 }
 
-/* "x cannot be judged: time_share is not known". */
+/* "x cannot be judged: the profile does not tell "median execution"". */
 static struct str subject_unknown(
 	const struct trial *t, const struct subject *s, struct str name, struct str *missing)
 {
-	struct str lacks;
-	ptrdiff_t count;
+	const struct column *first;
 
 	expression_reads(t->s->rules->engine, &t->code->subjects, s->open);
 	if (s->open == &t->code->unclear && !isnan(s->value) && !isnan(s->unclear)) {
@@ -127,11 +125,10 @@ static struct str subject_unknown(
 			STR_ARG(unit_text(t->s->keep, s->unclear, t->code->unit)),
 			t->rule->at_least ? "off it" : "on top");
 	}
-	*missing = missing_columns(t, s, s->open, &count, &lacks);
-	if (count)
-		return arena_fmt(t->s->keep, "%.*s cannot be judged: %.*s %s not known%s%.*s",
-			STR_ARG(name), STR_ARG(*missing), count > 1 ? "are" : "is",
-			lacks.len ? ": " : "", STR_ARG(lacks));
+	*missing = missing_columns(t, s, s->open, &first);
+	if (first)
+		return arena_fmt(t->s->keep, "%.*s cannot be judged: %.*s", STR_ARG(name),
+			STR_ARG(column_absence(first, t->s->keep)));
 	return arena_fmt(t->s->keep, "%.*s cannot be judged: this has no value: %.*s",
 		STR_ARG(name), STR_ARG(s->open->text));
 }

@@ -139,7 +139,7 @@ static double least_of(const struct run_reading *head, const struct run_readings
 	ptrdiff_t count, ptrdiff_t at, struct noise_prior prior, double matters, double *ret_half)
 {
 	struct noise noise;
-	*ret_half = noise_interval(head, sets, count, at, prior, BASELINE_ALPHA, &noise);
+	*ret_half = noise_interval(head, sets, count, at, prior, BASELINE_ALPHA, INFINITY, &noise);
 	return fmax(*ret_half, matters) - (head->x - readings_mean(sets[at]));
 }
 

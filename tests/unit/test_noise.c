@@ -144,12 +144,34 @@ static void test_a_short_set_is_less_sure(void **state)
 		many[i] = (struct run_reading){ .x = i % 2 * 0.01, .se = 0.001, .steps = 30 };
 	const struct run_readings sets[] = { { &pinned, 1 }, { many, 10 } };
 	struct noise noise;
-	double wide = noise_interval(&head, sets, 2, 0, NOISE_PRIOR_DEFAULT, 0.01, &noise);
+	double wide =
+		noise_interval(&head, sets, 2, 0, NOISE_PRIOR_DEFAULT, 0.01, INFINITY, &noise);
 	pinned.se = 0.001;
-	double narrow = noise_interval(&head, sets, 2, 0, NOISE_PRIOR_DEFAULT, 0.01, &noise);
+	double narrow =
+		noise_interval(&head, sets, 2, 0, NOISE_PRIOR_DEFAULT, 0.01, INFINITY, &noise);
 	assert_true(wide > narrow * 1.5);
 	assert_true(isnan(noise_interval(&(struct run_reading){ .se = NAN }, sets, 2, 0,
-		NOISE_PRIOR_DEFAULT, 0.01, &noise)));
+		NOISE_PRIOR_DEFAULT, 0.01, INFINITY, &noise)));
+}
+
+/* By hand, with the 99.5% quantiles of Student: 4.604 of 4, 4.032 of 5, 2.73 of 34 degrees. */
+static void test_what_would_settle_it(void **state)
+{
+	struct run_reading base = { .se = 0, .steps = 10 }, head = { .se = 0, .steps = 10 };
+	const struct run_readings set = { &base, 1 };
+	struct noise noise;
+	(void)state;
+	/* 4.604 * 0.01 * sqrt(1 + 1) = 0.0651; one more: 4.032 * 0.01 * sqrt(1 + 1 / 2) = 0.0494 */
+	noise_interval(&head, &set, 1, 0, NOISE_PRIOR_DEFAULT, 0.01, 0.05, &noise);
+	assert_true(noise.baselines_more == 1);
+	assert_true(isnan(noise.steps_times)); /* all noise is between runs */
+	noise_interval(&head, &set, 1, 0, NOISE_PRIOR_DEFAULT, 0.01, 0.07, &noise);
+	assert_true(isnan(noise.baselines_more));
+	/* 4.604 * sqrt(0.0002 + 0.01 / times) < 0.15: times > 11.6; baselines leave 0.274 */
+	head.se = 0.1;
+	noise_interval(&head, &set, 1, 0, NOISE_PRIOR_DEFAULT, 0.01, 0.15, &noise);
+	assert_true(noise.steps_times == 12);
+	assert_true(isnan(noise.baselines_more));
 }
 
 /* At most a fifth may be odd; more of them are the set. */
@@ -183,6 +205,7 @@ int main(void)
 		cmocka_unit_test(test_prior_of_a_store),
 		cmocka_unit_test(test_alike_workloads),
 		cmocka_unit_test(test_a_short_set_is_less_sure),
+		cmocka_unit_test(test_what_would_settle_it),
 		cmocka_unit_test(test_many_odd_ones_stay),
 	};
 

@@ -98,7 +98,10 @@ static const char *compared(double base, double lo, double hi, double resolution
 		.head = 2.34e-3,
 		.lo = lo,
 		.hi = hi,
-		.resolution = resolution };
+		.resolution = resolution,
+		.baselines_more = 13,
+		.steps_times = 12,
+		.steps_more = 48 };
 	struct deltas_row rows[] = { d };
 	r.tables.items[TABLE_deltas] = (struct table){ .rows = COPY_OF(&keep, rows), .count = 1 };
 	return page_of(r, (struct report_style){ .quiet = true });
@@ -114,7 +117,9 @@ static void test_noise_is_not_equality(void **state)
 	const char *noisy = compared(9.12e-3, NAN, NAN, 70.39);
 	assert_null(strstr(noisy, "as fast"));
 	assert_non_null(strstr(noisy,
-		": 2.34 ms, against 9.12 ms in monday: too noisy to tell; 7039% slower would not"));
+		": 2.34 ms, against 9.12 ms in monday: too noisy to tell; 7039% slower would not "
+		"be seen; 13 more baselines like these, or 12 times the steps in every run (48 in "
+		"this one) would settle it"));
 	assert_non_null(strstr(compared(9.12e-3, NAN, NAN, NAN),
 		"without steps noise cannot be told from change"));
 }
