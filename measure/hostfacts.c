@@ -10,7 +10,7 @@
 /* One host's lanes, read into the facts of all. */
 struct reading {
 	struct host_facts *facts;
-	int32_t host;
+	int32_t host, thread;
 	struct map allocators; /* of the host, by name: indices into the facts' */
 	struct arena *keep;
 	struct arena scratch;
@@ -24,7 +24,7 @@ static void span_add(
 		return;
 	}
 	*arena_push(r->keep, list->items, list->count, list->cap) = (struct host_span){ e->start_ps,
-		e->end_ps, number, text_clean(r->keep, e->name), r->host, false };
+		e->end_ps, number, text_clean(r->keep, e->name), r->host, r->thread, false };
 }
 
 /*
@@ -56,7 +56,7 @@ static void launch_add(struct reading *r, const struct event *e)
 	struct host_facts *f = r->facts;
 	struct host_spans *list = &f->launches;
 	struct host_span *last = list->count > 0 ? &list->items[list->count - 1] : NULL;
-	bool inside = last && last->host == r->host && e->start_ps >= last->start_ps &&
+	bool inside = last && last->thread == r->thread && e->start_ps >= last->start_ps &&
 		      e->end_ps <= last->end_ps;
 	struct str head, name;
 
@@ -73,7 +73,7 @@ static void launch_add(struct reading *r, const struct event *e)
 		map_put(&f->launch_names, f->launched.items[at], at, r->keep);
 	}
 	*arena_push(r->keep, list->items, list->count, list->cap) = (struct host_span){ e->start_ps,
-		e->end_ps, 0, f->launched.items[at], r->host, false };
+		e->end_ps, 0, f->launched.items[at], r->host, r->thread, false };
 }
 
 static struct str allocator_name(const struct event *e, struct arena *keep)
@@ -194,6 +194,7 @@ static bool host_read(struct reading *r, struct profile *p, struct diag *err)
 				cursor_new(plane, &plane->lanes[k], wanted_stats, &r->scratch);
 			cursor_only(c, wanted_classes);
 			cursor_note(c, &plane->lanes[k], r->keep); /* for gaps.c */
+			r->thread++;
 			while (cursor_next(c, e))
 				event_sort_out(r, e);
 			if (!cursor_end(c, err))

@@ -14,7 +14,7 @@ struct host_span {
 	int64_t start_ps, end_ps; /* host clock */
 	int64_t number;		  /* step_num of an annotation */
 	struct str name;	  /* clean */
-	int32_t host;
+	int32_t host, thread;
 	bool named; /* a compilation whose name is the module's */
 };
 

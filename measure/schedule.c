@@ -387,20 +387,27 @@ static void device_plan(struct scheduling *s, struct schedule_device *d, bool al
 	*d->plan = plan;
 }
 
-/* The device whose work ends last on the host's clock; the first of equals. */
+/* Of the devices that run judged steps the one whose work ends last on the host's clock; the first
+ * of equals. */
 static ptrdiff_t device_last(const struct scheduling *s)
 {
-	int64_t end_ps = INT64_MIN;
+	int64_t last_ps = INT64_MIN;
 	ptrdiff_t last = 0;
 
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
-			const struct schedule_device *d = &s->devices[i];
-			if (d->runs[k].end_ps + d->host_shift_ps <= end_ps)
-				continue;
-			end_ps = d->runs[k].end_ps + d->host_shift_ps;
+	for (ptrdiff_t i = 0; i < s->device_count; i++) {
+		const struct schedule_device *d = &s->devices[i];
+		int64_t end_ps = INT64_MIN;
+		bool is_judged = false;
+		for (ptrdiff_t k = 0; k < d->run_count; k++) {
+			int64_t at_ps = d->runs[k].end_ps + d->host_shift_ps;
+			end_ps = at_ps > end_ps ? at_ps : end_ps;
+			is_judged |= d->runs[k].sort == s->ret->judged;
+		}
+		if (is_judged && end_ps > last_ps) {
+			last_ps = end_ps;
 			last = i;
 		}
+	}
 	return last;
 }
 

@@ -2,6 +2,7 @@
  * Which mark of the host launched what: by calls of the functions that modules are named after, by
  * the place that work has among the marks, by order.  See schedule.h.
  */
+#include "base/stats.h"
 #include "measure/schedule_state.h"
 
 /* Host and device clocks agree to some tens of microseconds; a wait ends that much later. */
@@ -10,19 +11,38 @@
 #define BEHIND_MAX 0.05
 /* More of the device's time that no mark can be told for leaves the marks unused. */
 #define UNTOLD_MAX 0.1
-/* A mark around others (an epoch's around its steps) is no step, and one said twice is one. */
+
+static int mark_cmp(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+	int order = order_integers(x->host, y->host);
+
+	order = order ? order : order_integers(x->thread, y->thread);
+	order = order ? order : order_integers(x->start_ps, y->start_ps);
+	order = order ? order : order_integers(y->end_ps, x->end_ps);
+	return order ? order : str_cmp(x->name, y->name);
+}
+
+/* A mark around others of its thread (an epoch's around its steps) is no step, and one said twice
+ * is one. */
 static void marks_read(struct scheduling *s)
 {
 	const struct host_spans *all = &s->facts->steps;
+	struct mark *marks = s->marks = arena_make(s->scratch, struct mark, all->count);
 
-	s->marks = arena_make(s->scratch, struct mark, all->count);
 	for (ptrdiff_t i = 0; i < all->count; i++) {
-		const struct host_span *m = &all->items[i], *next = m + 1;
+		const struct host_span *m = &all->items[i];
+		marks[i] = (struct mark){ m->start_ps, m->end_ps, m->number, m->name, m->host,
+			m->thread, -1 };
+	}
+	sort_by(marks, all->count, mark_cmp);
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		const struct mark *m = &marks[i], *next = m + 1;
 		bool is_around = i + 1 < all->count && next->host == m->host &&
-				 next->start_ps < m->end_ps && next->end_ps <= m->end_ps;
+				 next->thread == m->thread && next->start_ps < m->end_ps &&
+				 next->end_ps <= m->end_ps;
 		if (!is_around)
-			s->marks[s->mark_count++] = (struct mark){ m->start_ps, m->end_ps,
-				m->number, m->name, m->host, -1 };
+			marks[s->mark_count++] = *m;
 	}
 }
 
@@ -53,6 +73,46 @@ int32_t mark_at(const struct scheduling *s, ptrdiff_t first, ptrdiff_t count, in
 	return lo > first && at_ps < s->marks[lo - 1].end_ps ? (int32_t)(lo - 1) : -1;
 }
 
+/* The marks of `count` from `first` on that are of one thread with the first of them. */
+static ptrdiff_t marks_of_thread(const struct scheduling *s, ptrdiff_t first, ptrdiff_t count)
+{
+	ptrdiff_t lo = first, hi = first + count;
+
+	while (lo < hi) {
+		ptrdiff_t mid = lo + (hi - lo) / 2;
+		if (s->marks[mid].thread <= s->marks[first].thread)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo - first;
+}
+
+/* Threads of a host that mark steps: a loop each.  Of more, marks are not held against a moment. */
+#define MARKING_THREADS_MAX 64
+
+/*
+ * The mark that a host was in: of the thread's own where it has any, else the last to begin of any
+ * thread's.
+ */
+static int32_t mark_of(
+	const struct scheduling *s, ptrdiff_t first, ptrdiff_t count, int32_t thread, int64_t at_ps)
+{
+	int32_t ret = -1;
+
+	for (ptrdiff_t n, i = 0; count > 0 && i < MARKING_THREADS_MAX; i++) {
+		n = marks_of_thread(s, first, count);
+		int32_t mark = mark_at(s, first, n, at_ps);
+		if (s->marks[first].thread == thread)
+			return mark;
+		if (mark >= 0 && (ret < 0 || s->marks[mark].start_ps > s->marks[ret].start_ps))
+			ret = mark;
+		first += n;
+		count -= n;
+	}
+	return ret;
+}
+
 /* "jit_train_step" is the module of "train_step": what of a name is the same on both sides. */
 static struct str name_core(struct str name, struct arena *keep)
 {
@@ -68,13 +128,13 @@ static struct str name_core(struct str name, struct arena *keep)
 	return (struct str){ p, len };
 }
 
-/* Begins of a host's calls of the function that a module is named after, in order. */
-static int64_t *launches_of(const struct scheduling *s, int32_t host, int32_t module,
-	ptrdiff_t *count, struct arena *scratch)
+/* A host's calls of the function that a module is named after, in order. */
+static const struct host_span **launches_of(const struct scheduling *s, int32_t host,
+	int32_t module, ptrdiff_t *count, struct arena *scratch)
 {
 	const struct host_spans *all = &s->facts->launches;
 	struct str core = name_core(s->modules[module], scratch), last = { NULL, 0 };
-	int64_t *ret = arena_make(scratch, int64_t, all->count);
+	const struct host_span **ret = arena_make(scratch, const struct host_span *, all->count);
 	bool fits = false;
 
 	*count = 0;
@@ -86,7 +146,7 @@ static int64_t *launches_of(const struct scheduling *s, int32_t host, int32_t mo
 			fits = str_eq(name_core(l->name, scratch), core);
 		last = l->name;
 		if (fits)
-			ret[(*count)++] = l->start_ps;
+			ret[(*count)++] = l;
 	}
 	return ret;
 }
@@ -117,15 +177,17 @@ static bool told_by_launch(const struct scheduling *s, const struct schedule_dev
 	struct arena scratch)
 {
 	ptrdiff_t count;
-	const int64_t *launches = launches_of(s, d->host, module, &count, &scratch);
+	const struct host_span **launches = launches_of(s, d->host, module, &count, &scratch);
 
 	if (count != runs->count)
 		return false;
 	for (ptrdiff_t i = 0; i < count; i++)
-		if (launches[i] > runs->items[i]->start_ps + d->host_shift_ps + CLOCK_SLACK_PS)
+		if (launches[i]->start_ps >
+			runs->items[i]->start_ps + d->host_shift_ps + CLOCK_SLACK_PS)
 			return false;
 	for (ptrdiff_t i = 0; i < count; i++)
-		runs->items[i]->step = mark_at(s, first, marks, launches[i]);
+		runs->items[i]->step =
+			mark_of(s, first, marks, launches[i]->thread, launches[i]->start_ps);
 	return true;
 }
 
@@ -142,7 +204,7 @@ static bool told_by_place(const struct scheduling *s, struct schedule_device *d,
 	for (ptrdiff_t i = 0; i < d->run_count; i++) {
 		struct program_run *r = &d->runs[i];
 		if (!is_told[module_at(s, r)]) {
-			r->step = mark_at(s, first, marks, r->start_ps + d->host_shift_ps);
+			r->step = mark_of(s, first, marks, -1, r->start_ps + d->host_shift_ps);
 			inside += r->step >= 0;
 			behind += r->step >= 0 && r->end_ps + d->host_shift_ps >
 							  s->marks[r->step].end_ps + CLOCK_SLACK_PS;
@@ -156,10 +218,11 @@ static bool told_by_place(const struct scheduling *s, struct schedule_device *d,
 	       (double)(marks - with_work) <= BEHIND_MAX * (double)marks;
 }
 
-/* The n-th group of a module's executions is the n-th mark's. */
-static bool told_by_order(const struct module_runs *runs, ptrdiff_t first, ptrdiff_t marks)
+/* The n-th group of a module's executions is the n-th mark's, where one thread marks. */
+static bool told_by_order(const struct scheduling *s, const struct module_runs *runs,
+	ptrdiff_t first, ptrdiff_t marks)
 {
-	if (marks == 0 || runs->count % marks)
+	if (marks == 0 || runs->count % marks || marks_of_thread(s, first, marks) != marks)
 		return false;
 	for (ptrdiff_t i = 0; i < runs->count; i++)
 		runs->items[i]->step = (int32_t)(first + i / (runs->count / marks));
@@ -185,7 +248,7 @@ static bool device_told(struct scheduling *s, struct schedule_device *d)
 	for (int32_t m = 0; m < s->module_count && !by_place; m++) {
 		struct arena work = scratch;
 		struct module_runs runs = runs_of(s, d, m, &work);
-		if (is_told[m] || told_by_order(&runs, first, marks))
+		if (is_told[m] || told_by_order(s, &runs, first, marks))
 			continue;
 		for (ptrdiff_t i = 0; i < runs.count; i++)
 			runs.items[i]->step = -1;

@@ -16,7 +16,7 @@
 struct mark {
 	int64_t start_ps, end_ps, number; /* host clock */
 	struct str name;
-	int32_t host;
+	int32_t host, thread;
 	int32_t sort; /* -1: no work belongs to it */
 };
 
@@ -32,7 +32,7 @@ struct scheduling {
 	struct str *modules;
 	ptrdiff_t module_count;
 	int32_t *module_of; /* by program */
-	struct mark *marks; /* by host, then begin */
+	struct mark *marks; /* by host, thread, then begin */
 	ptrdiff_t mark_count;
 	ptrdiff_t sort_cap;
 };

@@ -983,6 +983,43 @@ static void other_work_is_cut_out(void **state)
  * A Steps line that marks training and an evaluation, and a program that runs between the marks:
  * each device program has a role, and the judged steps are those that train.
  */
+/* One thread trains on a device, and beside it another evaluates on the other: each launches the
+ * work of its own marks.  The evaluation is the last to end. */
+static void two_threads_mark(void **state)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *threads = x_host(host), *other = x_tpu(host, 1, "TPU v5 lite");
+	struct xline *trains = x_line(threads, "main"), *evaluates = x_line(threads, "evaluator");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	x_op(other, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+	struct xline *sums = x_line(other, "XLA Ops");
+	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
+	x_hlo(host, "jit_evaluate", EVALUATION, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 0; i < 8; i++) {
+		annotate(trains, i, i * 300, i * 300 + 290);
+		x_event(trains, "PjitFunction(train_step)", i * 300 + 1, i * 300 + 9, NULL);
+		execute(ops, i * 300 + 20);
+	}
+	for (int64_t i = 0; i < 5; i++) {
+		x_event(evaluates, "eval", i * 500, i * 500 + 400,
+			X_STATS(x_int("_r", 1), x_int("step_num", i)));
+		x_event(evaluates, "PjitFunction(evaluate)", i * 500 + 1, i * 500 + 9, NULL);
+		x_event(sums, "sum.1", i * 500 + 20, i * 500 + 390, NULL);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "annotation");
+	assert_text(xrun_row(&run)->main_program, "jit_train_step");
+	assert_number(xrun_row(&run)->steps, 6);
+	assert_number(xrun_row(&run)->step_time_s, 300 * US);
+	assert_number(xrun_row(&run)->programs_per_step, 1);
+	assert_text(table_rows(&run.tables, phases)->name, "train");
+}
+
 static void tell_two_sorts(void)
 {
 	static const struct pb_instruction body[] = {
@@ -1460,6 +1497,7 @@ int main(void)
 		TEST(what_the_host_did_in_a_gap),
 		TEST(the_call_that_a_gap_holds),
 		TEST(what_nothing_tells_of),
+		TEST(two_threads_mark),
 	};
 	return cmocka_run_group_tests_name("measure_steps", tests, NULL, NULL);
 }
