@@ -9,7 +9,7 @@
 
 #include "hlo/work.h"
 
-static double count(const struct shape *s)
+double element_count(const struct shape *s)
 {
 	int64_t n = shape_elements(s);
 	return n == INT64_MAX ? NAN : (double)n;
@@ -24,7 +24,7 @@ static double dim(const struct shape *s, int64_t i)
 
 double dot_flops(const struct shape *out, const struct shape *lhs, const struct hlo_dot *dims)
 {
-	double flops = 2 * count(out);
+	double flops = 2 * element_count(out);
 	for (ptrdiff_t i = 0; i < dims->lhs_contracting.count; i++)
 		flops *= dim(lhs, dims->lhs_contracting.items[i]);
 	return flops;
@@ -102,23 +102,17 @@ static int64_t comb_count(const struct comb *c, int64_t offset)
 	return floor_div(high - first, c->period) - floor_div(low - 1 - first, c->period);
 }
 
-static bool within(int64_t value, int64_t least)
-{
-	return value >= least && value < MAX_EXTENT;
-}
-
-static bool sane(const struct hlo_window_dim *w, int64_t in, int64_t out, int64_t kernel)
-{
-	return within(in, 0) && within(out, 0) && within(kernel, 0) && within(w->stride, 1) &&
-	       within(w->window_dilation, 1) && within(w->base_dilation, 1) &&
-	       within(w->padding_low, -MAX_EXTENT);
-}
-
 double valid_positions(
 	const struct hlo_window_dim *w, int64_t in, int64_t out, int64_t kernel, int64_t *budget)
 {
-	if (!sane(w, in, out, kernel))
-		return NAN;
+	const struct {
+		int64_t value, least;
+	} extents[] = { { in, 0 }, { out, 0 }, { kernel, 0 }, { w->stride, 1 },
+		{ w->window_dilation, 1 }, { w->base_dilation, 1 },
+		{ w->padding_low, -MAX_EXTENT } };
+	for (size_t i = 0; i < sizeof(extents) / sizeof(extents[0]); i++)
+		if (extents[i].value < extents[i].least || extents[i].value >= MAX_EXTENT)
+			return NAN;
 	if (!in || !out || !kernel)
 		return 0;
 	bool walk_kernel = kernel <= out;

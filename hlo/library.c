@@ -102,12 +102,6 @@ bool is_workspace(const struct hlo_instruction *i, ptrdiff_t leaf)
 	return type == DTYPE_S8 || type == DTYPE_U8;
 }
 
-static double elements(const struct shape *s)
-{
-	int64_t n = shape_elements(s);
-	return n == INT64_MAX ? NAN : (double)n;
-}
-
 static bool is_whole(double value)
 {
 	return value > 0 && value == floor(value);
@@ -123,11 +117,12 @@ static double flops_from_shapes(
 	double batch = 1;
 	for (ptrdiff_t i = 0; i + 2 < out->rank && i + 2 < rhs->rank; i++)
 		batch *= (double)out->dims[i];
-	double k = sqrt(elements(lhs) * elements(rhs) / (elements(out) * batch * groups));
+	double k = sqrt(
+		element_count(lhs) * element_count(rhs) / (element_count(out) * batch * groups));
 	/* Shapes of something else would hardly divide evenly. */
-	if (!is_whole(k) || !is_whole(elements(lhs) / (batch * k)))
+	if (!is_whole(k) || !is_whole(element_count(lhs) / (batch * k)))
 		return NAN;
-	return 2 * elements(out) * k;
+	return 2 * element_count(out) * k;
 }
 
 static void read_dims(
@@ -231,7 +226,7 @@ static void grouped_gemm(struct hlo_costs *c, const struct hlo_instruction *i, s
 		work_unknown(c, i, w);
 		return;
 	}
-	double flops = flops_from_shapes(result(i), lhs, rhs, elements(sizes));
+	double flops = flops_from_shapes(result(i), lhs, rhs, element_count(sizes));
 	add(c, i, lhs, rhs, flops, COST_UPPER, w);
 }
 
@@ -243,8 +238,8 @@ static void te_gemm(struct hlo_costs *c, const struct hlo_instruction *i, struct
 		work_unknown(c, i, w);
 		return;
 	}
-	double k = sqrt(elements(lhs) * elements(rhs) / elements(result(i)));
-	double flops = is_whole(k) ? 2 * elements(result(i)) * k : NAN;
+	double k = sqrt(element_count(lhs) * element_count(rhs) / element_count(result(i)));
+	double flops = is_whole(k) ? 2 * element_count(result(i)) * k : NAN;
 	add(c, i, lhs, rhs, flops, COST_EXACT, w);
 }
 

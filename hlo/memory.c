@@ -213,16 +213,6 @@ static bool add_allocations(struct living *l, bool with_temp)
 	return true;
 }
 
-static bool add_buffers(struct living *l)
-{
-	for (ptrdiff_t i = 0; i < l->a->buffer_count; i++) {
-		const struct buffer *b = &l->a->buffers[i];
-		if (b->users > 0 && b->size > 0 && !add_living(l, i, b->size, STR("temp")))
-			return false;
-	}
-	return true;
-}
-
 /* Largest first; equals stay in the file's order, which the address within the array tells. */
 static int larger_first(const void *a, const void *b)
 {
@@ -255,8 +245,13 @@ static bool list_living(const struct hlo_module *m, struct assignment *a, struct
 		map_put_id(&l.ids, m->instructions[i].id, (int32_t)i, keep);
 	l.items =
 		arena_make(keep, struct hlo_live_buffer, a->allocation_count + a->buffer_count + 1);
-	if (!add_allocations(&l, !ret->from_trace) || (ret->from_trace && !add_buffers(&l)))
+	if (!add_allocations(&l, !ret->from_trace))
 		return false;
+	for (ptrdiff_t i = 0; ret->from_trace && i < a->buffer_count; i++) {
+		const struct buffer *b = &a->buffers[i];
+		if (b->users > 0 && b->size > 0 && !add_living(&l, i, b->size, STR("temp")))
+			return false;
+	}
 	/* What the trace leaves of the temporary allocation at its peak. */
 	int64_t hole = ret->allocated_bytes - ret->peak_bytes;
 	if (hole > 0)

@@ -30,19 +30,14 @@ static const ptrdiff_t *sole_users(struct hlo_costs *c)
 	return c->sole_users;
 }
 
-static bool adds(const struct hlo_module *m, const struct hlo_instruction *reduce)
-{
-	const struct hlo_computation *c = called_at(m, reduce, 0);
-	return c && c->root >= 0 && m->instructions[c->root].op == HLO_ADD;
-}
-
 /* Does it add up all parts, and nothing else? */
 static bool sums_parts(
 	const struct hlo_module *m, const struct hlo_instruction *reduce, int64_t parts)
 {
 	const struct shape *in = operand_shape(m, reduce, 0), *out = &reduce->shape;
-	if (!in || in->rank < 1 || in->rank != out->rank + 1 || in->dims[0] != parts ||
-		!adds(m, reduce))
+	const struct hlo_computation *c = called_at(m, reduce, 0);
+	if (!in || in->rank < 1 || in->rank != out->rank + 1 || in->dims[0] != parts || !c ||
+		c->root < 0 || m->instructions[c->root].op != HLO_ADD)
 		return false;
 	for (ptrdiff_t i = 0; i < out->rank; i++)
 		if (out->dims[i] != in->dims[i + 1])

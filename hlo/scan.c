@@ -208,21 +208,24 @@ void scan_element(struct scan *s)
 	}
 }
 
-bool scan_more(struct scan *s)
+static bool more_to(struct scan *s, struct str end)
 {
 	scan_space(s);
 	if (scan_take(s, STR(",")))
 		scan_space(s);
 	if (s->at >= s->text.len)
-		return scan_fail(s, "expected '}'");
-	return !s->why && !scan_take(s, STR("}"));
+		return scan_fail(s, end.p[0] == '}' ? "expected '}'" : "expected ',' or a bracket");
+	return !s->why && !scan_take(s, end);
 }
 
-bool scan_dims(struct scan *s, struct hlo_dims *ret)
+bool scan_more(struct scan *s)
 {
-	if (!scan_expect(s, STR("{"), "expected '{' and numbers"))
-		return false;
-	while (scan_more(s)) {
+	return more_to(s, STR("}"));
+}
+
+bool scan_numbers(struct scan *s, struct str end, struct hlo_dims *ret)
+{
+	while (more_to(s, end)) {
 		int64_t number;
 		if (!scan_i64(s, &number))
 			return false;
@@ -231,4 +234,10 @@ bool scan_dims(struct scan *s, struct hlo_dims *ret)
 		*READ_PUSH(s->keep, ret->items, ret->count) = number;
 	}
 	return !s->why;
+}
+
+bool scan_dims(struct scan *s, struct hlo_dims *ret)
+{
+	return scan_expect(s, STR("{"), "expected '{' and numbers") &&
+	       scan_numbers(s, STR("}"), ret);
 }

@@ -46,7 +46,8 @@ struct str scan_value(struct scan *s);
 void scan_element(struct scan *s);
 /* After '{': true at each further element, false at '}' or an error.  Commas are optional. */
 bool scan_more(struct scan *s);
-/* "{1,2}" */
+/* "1,2}" up to the bracket `end`, and "{1,2}" */
+bool scan_numbers(struct scan *s, struct str end, struct hlo_dims *ret);
 bool scan_dims(struct scan *s, struct hlo_dims *ret);
 
 /* text_attr.c: a named value and where it is read to.  Tables of them are sorted by name. */

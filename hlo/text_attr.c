@@ -274,9 +274,14 @@ static const struct str algorithms[] = { STR_INIT("dot_unset"), STR_INIT("dot_an
 static int64_t index_of(const struct str *words, ptrdiff_t count, struct str text)
 {
 	for (ptrdiff_t i = 0; i < count; i++)
-		if (str_eq(words[i], text))
+		if (str_eq_nocase(words[i], text))
 			return i;
 	return 0;
+}
+
+int64_t hlo_algorithm(struct str name)
+{
+	return index_of(algorithms, COUNT(algorithms), name);
 }
 
 static bool precision(struct scan *s, void *into)
@@ -293,14 +298,6 @@ static bool precision(struct scan *s, void *into)
 			index_of(precisions, COUNT(precisions), name);
 	}
 	return !s->why;
-}
-
-int64_t hlo_algorithm(struct str name)
-{
-	for (ptrdiff_t i = 0; i < COUNT(algorithms); i++)
-		if (str_eq_nocase(algorithms[i], name))
-			return i;
-	return 0;
 }
 
 static bool algorithm(struct scan *s, void *into)
@@ -364,27 +361,11 @@ static bool groups_listed(struct scan *s, struct hlo_replica_groups *g)
 	return !s->why;
 }
 
-/* Numbers up to `end`: "2,4]" */
-static bool numbers_to(struct scan *s, struct str end, struct hlo_dims *ret)
-{
-	while (!scan_take(s, end)) {
-		int64_t n;
-		if (ret->count && !scan_expect(s, STR(","), "expected ',' or a bracket"))
-			return false;
-		if (!scan_i64(s, &n))
-			return false;
-		if (ret->count == READ_MAX_LIST)
-			return scan_fail(s, "too many numbers");
-		*READ_PUSH(s->keep, ret->items, ret->count) = n;
-	}
-	return true;
-}
-
 /* "[4,2]T(1,0)", without its first bracket */
 static bool shaped(struct scan *s, struct hlo_dims *dimensions, struct hlo_dims *perm)
 {
-	return numbers_to(s, STR("]"), dimensions) &&
-	       (!scan_take(s, STR("T(")) || numbers_to(s, STR(")"), perm));
+	return scan_numbers(s, STR("]"), dimensions) &&
+	       (!scan_take(s, STR("T(")) || scan_numbers(s, STR(")"), perm));
 }
 
 /* "[2,4]<=[4,2]T(1,0)" */
@@ -392,7 +373,7 @@ static bool groups_iota(struct scan *s, struct hlo_replica_groups *g)
 {
 	struct hlo_dims size = { NULL, 0 }, from = { NULL, 0 }, perm = { NULL, 0 };
 	s->at++;
-	if (!numbers_to(s, STR("]"), &size) ||
+	if (!scan_numbers(s, STR("]"), &size) ||
 		!scan_expect(s, STR("<=["), "expected '<=[' and the devices") ||
 		!shaped(s, &from, &perm))
 		return false;
@@ -426,7 +407,7 @@ static bool mesh_devices(struct scan *s, struct mesh *m)
 {
 	bool ok = scan_take(s, STR("(")) || scan_expect(s, STR("["), "expected '('");
 	if (!ok || !scan_take(s, STR("[")))
-		return ok && numbers_to(s, STR(")"), &m->device_ids);
+		return ok && scan_numbers(s, STR(")"), &m->device_ids);
 	return shaped(s, &m->reshape, &m->perm) && scan_expect(s, STR(")"), "expected ')'");
 }
 

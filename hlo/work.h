@@ -99,7 +99,9 @@ bool is_partial_sum(struct hlo_costs *c, ptrdiff_t instruction);
 /* footprint.c: made once for each computation. */
 const struct footprint *footprint_of(struct hlo_costs *c, ptrdiff_t computation);
 
-/* flops.c: 2MNK from shapes and dimension numbers; NaN if they do not fit. */
+/* flops.c */
+double element_count(const struct shape *s); /* NaN when they are too many to count */
+/* 2MNK from shapes and dimension numbers; NaN if they do not fit. */
 double dot_flops(const struct shape *out, const struct shape *lhs, const struct hlo_dot *dims);
 /* Pairs of an output and a kernel tap that meet a real input element, along one dimension. */
 double valid_positions(
