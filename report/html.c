@@ -46,8 +46,7 @@ static struct str spread_note(const struct report *r, struct arena *keep)
 		out_z(o, "median of the steady steps");
 	else
 		out_fmt(o, "median; 95%% between %.*s and %.*s", STR_ARG(from), STR_ARG(to));
-	if (mean.len)
-		out_fmt(o, "; %.*s", STR_ARG(mean));
+	out_str(o, mean);
 	return out_text(o);
 }
 

@@ -96,7 +96,7 @@ static void put_head(struct paper *p, const struct report *r)
 	out_z(o, "**\n\n");
 	if (step_s > 0)
 		out_fmt(o, "%.*s %s%.*s", STR_ARG(time_text(p->keep, step_s)), prose_per(r),
-			STR_ARG(prose_mean(r, p->keep)));
+			STR_ARG(prose_median(r, p->keep)));
 	if (chips.len) {
 		out_z(o, step_s > 0 ? " on " : "on ");
 		md_text(o, chips);

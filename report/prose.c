@@ -541,13 +541,24 @@ const char *prose_per(const struct report *r)
 	return is_whole_capture(r) ? "in the whole capture" : "per step";
 }
 
-struct str prose_mean(const struct report *r, struct arena *keep)
+static struct str mean_text(
+	const struct report *r, const char *before, const char *after, struct arena *keep)
 {
 	struct str median = time_text(keep, fact_real(r, STR("step_time_s")));
 	struct str mean = time_text(keep, fact_real(r, STR("step_mean_s")));
 	if (is_whole_capture(r) || str_eq(mean, median) || !(fact_real(r, STR("step_mean_s")) > 0))
 		return STR("");
-	return arena_fmt(keep, "%.*s on average", STR_ARG(mean));
+	return arena_fmt(keep, "%s%.*s on average%s", before, STR_ARG(mean), after);
+}
+
+struct str prose_median(const struct report *r, struct arena *keep)
+{
+	return mean_text(r, " (median; ", ")", keep);
+}
+
+struct str prose_mean(const struct report *r, struct arena *keep)
+{
+	return mean_text(r, "; ", "", keep);
 }
 
 struct str prose_step(const struct report *r, struct arena *keep)
@@ -593,10 +604,8 @@ struct str prose_steps(const struct report *r, struct arena *keep)
 	if (is_whole_capture(r) && step_s > 0)
 		out_fmt(o, "the whole capture, %.*s", STR_ARG(time_text(keep, step_s)));
 	else if (step_s > 0)
-		out_fmt(o, "%s%.*s per step", out_text(o).len ? ", " : "",
-			STR_ARG(time_text(keep, step_s)));
-	if (prose_mean(r, keep).len)
-		out_fmt(o, " (median; %.*s)", STR_ARG(prose_mean(r, keep)));
+		out_fmt(o, "%s%.*s per step%.*s", out_text(o).len ? ", " : "",
+			STR_ARG(time_text(keep, step_s)), STR_ARG(prose_median(r, keep)));
 	return out_text(o);
 }
 

@@ -135,9 +135,10 @@ const char *prose_per(const struct report *r);	/* "per step", else "in the whole
 struct str prose_speaks_for(const struct report *r, struct arena *keep);
 struct str prose_sorts(const struct report *r, struct arena *keep);
 /*
- * "8.34 ms on average": what shares and costs are of, where it does not read as the median does;
- * empty else.
+ * " (median; 8.34 ms on average)": what shares and costs are of, where it does not read as the
+ * median does; empty else.  And "; 8.34 ms on average", where the median is named already.
  */
+struct str prose_median(const struct report *r, struct arena *keep);
 struct str prose_mean(const struct report *r, struct arena *keep);
 /* The step time in a column of them: "32.5 ms", "63.8 ms, no steps"; empty when it is unknown. */
 struct str prose_step(const struct report *r, struct arena *keep);

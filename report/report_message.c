@@ -79,7 +79,7 @@ static struct str summary_of(const struct report *r, struct arena *keep)
 	out_str(o, headline_of(r, keep));
 	if (step_s > 0)
 		out_fmt(o, "; %.*s %s%.*s", STR_ARG(time_text(keep, step_s)), prose_per(r),
-			STR_ARG(prose_mean(r, keep)));
+			STR_ARG(prose_median(r, keep)));
 	if (chips.len)
 		out_fmt(o, " on %.*s", STR_ARG(chips));
 	if (r->gain_s > 0 && isfinite(r->gain_s))
