@@ -167,6 +167,50 @@ static void quality_steps(const struct capture *in, const struct swept *run, str
 		(long long)(found ? run->steps : 0));
 }
 
+/* More lost than this of a device's time or events, or of the hosts' events, is not nothing. */
+#define LOST_MAX 0.001
+
+/* Of a device that does less than another, so many steps are alike if none is torn. */
+#define ALIKE_STEPS 0.5
+
+/* Not all of its executions do the same: it branches, or loops until something holds. */
+static bool may_vary(const struct hlo_module *h, struct arena scratch)
+{
+	int64_t loops = 0;
+
+	if (h)
+		hlo_runs(h, &scratch, &loops);
+	for (ptrdiff_t i = 0; h && i < h->instruction_count; i++)
+		loops += h->instructions[i].op == HLO_CONDITIONAL;
+	return loops > 0;
+}
+
+/*
+ * Events missing from some of a device's steady steps.  Where another device of the program has the
+ * same number in each of its steps, the program does the same in each: what a step has less than
+ * others of this device was not recorded.
+ */
+static int64_t events_lost(
+	const struct capture *in, const struct swept *run, const struct device *d)
+{
+	const struct program *p = heaviest_program(in, d), *beside = NULL;
+	const struct sweep *own = &d->sweep;
+	int64_t lost = own->full_events * own->steady_count - own->steady_events;
+	bool alike = (double)own->full_steps >= ALIKE_STEPS * (double)own->steady_count;
+
+	for (ptrdiff_t i = 0; p && lost > 0 && i < run->device_count; i++) {
+		const struct sweep *s = &run->devices[i].sweep;
+		if (s->steady_count < 2 || s->full_steps < s->steady_count ||
+			s->full_events < own->full_events ||
+			(s->full_events > own->full_events && !alike))
+			continue;
+		beside = heaviest_program(in, &run->devices[i]);
+		if (beside && str_eq(beside->module, p->module))
+			return may_vary(p->hlo, *in->keep) ? 0 : lost;
+	}
+	return 0;
+}
+
 /*
  * All devices of the program must tell of about as many steps: kernels of whole devices get lost,
  * and what is judged then is not the job.
@@ -177,7 +221,8 @@ static void quality_devices(
 	/* Devices the job has on the hosts whose profiles are here; 0 when nothing says. */
 	double expected = run->shape.partitions * run->shape.planes_per_partition;
 	double planes = 0, with_steps = 0, fewer = 0;
-	int64_t most = 0;
+	const struct device *torn = NULL; /* the one that lost most */
+	int64_t most = 0, torn_events = 0;
 
 	if (run->shape.devices_mixed) {
 		quality_add(in, tables, "devices-agree", false,
@@ -197,9 +242,15 @@ static void quality_devices(
 		with_steps += n > 0;
 		/* One step more or less is where the window was cut. */
 		fewer += n > 0 && n < most - 1;
+		int64_t lost = events_lost(in, run, &run->devices[i]);
+		if (lost > torn_events &&
+			(double)lost > LOST_MAX * (double)run->devices[i].sweep.steady_events) {
+			torn = &run->devices[i];
+			torn_events = lost;
+		}
 	}
 	expected = fmax(fmin(expected, planes), with_steps);
-	if (with_steps >= expected && fewer == 0) {
+	if (with_steps >= expected && fewer == 0 && !torn) {
 		quality_add(in, tables, "devices-agree", true,
 			"all %.0f devices tell of the same steps", with_steps);
 		return;
@@ -211,6 +262,13 @@ static void quality_devices(
 	if (fewer > 0)
 		out_fmt(o, "%.0f of %.0f devices recorded fewer steps than the others", fewer,
 			with_steps);
+	if (torn)
+		out_fmt(o,
+			"%s%lld of %lld events of %.*s of %.*s are missing from steps that other "
+			"devices recorded whole",
+			with_steps < expected || fewer > 0 ? ", and " : "", (long long)torn_events,
+			(long long)(torn->sweep.steady_events + torn_events), STR_ARG(torn->name),
+			STR_ARG(torn->host_name));
 	quality_add(in, tables, "devices-agree", false, "%.*s", STR_ARG(out_text(o)));
 }
 
@@ -398,9 +456,6 @@ static void quality_lanes(const struct capture *in, const struct swept *run, str
 		quality_add(in, tables, "pairs-complete", false,
 			"%lld asynchronous dones have no start", starts);
 }
-
-/* More lost than this of a device's time or events, or of the hosts' events, is not nothing. */
-#define LOST_MAX 0.001
 
 /* A plane whose own stats, or those of its metadata, refer to nothing; NULL: none. */
 static const struct plane *plane_with_lost_stats(const struct capture *in)

@@ -15,8 +15,7 @@
  * one name the numbered names of a compiler (all-reduce.1, fusion.3) are the same by chance. */
 #define SAME_SHARE 0.5
 
-/* The program that a device spent most time in, of those that it ran again and again; or NULL. */
-static const struct program *heaviest_program(const struct capture *in, const struct device *d)
+const struct program *heaviest_program(const struct capture *in, const struct device *d)
 {
 	const struct sweep *s = &d->sweep;
 	ptrdiff_t best = -1;

@@ -226,6 +226,7 @@ static inline void event_count(struct sweeping *s, const struct op_event *e)
 	if (e->end_ps > s->out->last_ps)
 		s->out->last_ps = e->end_ps;
 	s->out->events++;
+	s->step_events += s->in_step;
 }
 
 /* Which executions begin, as event_take finds them, without the time. */

@@ -180,7 +180,9 @@ struct sweep {
 	int64_t steady_count, other_count; /* all of them, */
 	int64_t first_end_ps, last_end_ps; /* and where the first and the last one ended */
 	int64_t steady_ps;		   /* the steady ones' time, */
-	struct dist lengths;		   /* and that of each */
+	struct dist lengths;		   /* and that of each; */
+	int64_t steady_events;		   /* events that began in them, */
+	int64_t full_events, full_steps;   /* the most in one, and how many have as many */
 	int64_t mask_ps[ACTIVITY_MASKS];   /* in steady steps */
 	int64_t window_mask_ps[ACTIVITY_MASKS];
 	int64_t idle_ps, inside_ps; /* of it, inside executions */

@@ -153,7 +153,8 @@ struct sweeping {
 	ptrdiff_t instance_count, instance_cap;
 	struct swept_gap gaps[SWEEP_MAX_GAPS];
 	ptrdiff_t gap_count;
-	int64_t inside_ps; /* of the open step: idle inside executions */
+	int64_t inside_ps;   /* of the open step: idle inside executions; */
+	int64_t step_events; /* that began in it */
 
 	struct swept_step step;		 /* the open one, */
 	int64_t mask_ps[ACTIVITY_MASKS]; /* and its time */

@@ -159,7 +159,7 @@ void step_open(struct sweeping *s, int64_t at_ps)
 {
 	memset(&s->step, 0, sizeof(s->step));
 	memset(s->mask_ps, 0, sizeof(s->mask_ps));
-	s->inside_ps = 0;
+	s->inside_ps = s->step_events = 0;
 	s->step.start_ps = at_ps;
 	s->step.number = s->marks ? s->marks[s->mark].number : s->serial;
 	s->in_step = true;
@@ -206,6 +206,11 @@ static void step_commit(struct sweeping *s)
 	o->steady_ps += step_length_ps(&s->step);
 	dist_add(&o->lengths, s->keep, step_length_ps(&s->step));
 	o->steady_count++;
+	o->steady_events += s->step_events;
+	o->full_steps = s->step_events > o->full_events
+				? 1
+				: o->full_steps + (s->step_events == o->full_events);
+	o->full_events = s->step_events > o->full_events ? s->step_events : o->full_events;
 }
 
 void step_close(struct sweeping *s, int64_t at_ps, bool complete)

@@ -203,7 +203,9 @@ void fill_quality(const struct capture *in, const struct swept *run, const struc
 	struct str job_wrong);
 void quality_add(const struct capture *in, struct tables *tables, const char *name, bool ok,
 	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* spmd.c: do all devices run one program? */
+/* spmd.c: the program that a device spent most time in, of those that it ran again and again; or
+ * NULL.  And: do all devices run one program? */
+const struct program *heaviest_program(const struct capture *in, const struct device *d);
 void quality_programs(const struct capture *in, const struct swept *run, struct tables *tables);
 /* dumped.c: is the dump of what ran? */
 void quality_dump(const struct capture *in, const struct swept *run, struct tables *tables);

@@ -945,6 +945,46 @@ static void what_nothing_tells_of(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)
 
+/* Two devices, the second without the add of some steps, or with one more in some. */
+static const struct quality_row *devices_but(int64_t first, int64_t last, bool more)
+{
+	struct xspace *host = xrun_host(&run, "worker-0");
+	for (int d = 0; d < 3; d++) {
+		struct xline *ops = two_ops(x_tpu(host, d, "TPU v5 lite"));
+		for (int64_t i = 0; i < 8; i++) {
+			bool odd = d == 1 && i >= first && i <= last;
+			x_event(ops, "dot.1", i * 200, i * 200 + 100, NULL);
+			if (!odd || more)
+				x_event(ops, "add.2", i * 200 + 100, i * 200 + 150, NULL);
+			if (odd && more)
+				x_event(ops, "add.2", i * 200 + 150, i * 200 + 160, NULL);
+		}
+	}
+	xrun_measure(&run);
+	return xrun_quality(&run, "devices-agree");
+}
+
+static void a_device_recorded_in_part(void **state)
+{
+	(void)state;
+	const struct quality_row *q = devices_but(3, 4, false);
+	assert_number(q->ok, 0);
+	assert_text(q->detail, "2 of 12 events of /device:TPU:1 of worker-0 are missing from steps "
+			       "that other devices recorded whole");
+}
+
+static void devices_of_other_work_lack_nothing(void **state)
+{
+	(void)state;
+	assert_number(devices_but(0, 7, false)->ok, 1); /* less in each step */
+	xrun_end(&run);
+	xrun_begin(&run);
+	assert_number(devices_but(3, 4, true)->ok, 1); /* more in some */
+	xrun_end(&run);
+	xrun_begin(&run);
+	assert_number(devices_but(1, 5, true)->ok, 1); /* and in most */
+}
+
 /* ---- what is a step, of several programs ----------------------------------------------------- */
 
 enum { EVALUATION = 8 };
@@ -1467,6 +1507,8 @@ int main(void)
 		TEST(two_executions_an_annotation),
 		TEST(annotations_hold_what_runs_in_them),
 		TEST(other_work_is_cut_out),
+		TEST(a_device_recorded_in_part),
+		TEST(devices_of_other_work_lack_nothing),
 		TEST(phases_add_up_to_the_window),
 		TEST(phases_of_more_executions_than_are_kept),
 		TEST(a_step_that_too_many_executions_hide),
