@@ -215,7 +215,6 @@ static struct html_report report_of(
 			html_tables(r, keep, &ret);
 		}
 	}
-	ret.first_finding = prose_top(r, keep);
 	return ret;
 }
 

@@ -183,7 +183,6 @@
 	F(R, TEXT, step_value, "the same in seconds")                                              \
 	F(R, TEXT, gives_back, "what fixes give back, short")                                      \
 	F(R, TEXT, gives_back_value, "the same in seconds")                                        \
-	F(R, TEXT, first_finding, "the rule that costs most")                                      \
 	F(R, PICTURE, budget, "a step as it is, without the findings, and at its roofline")        \
 	F(R, LIST(html_fact), facts, "the numbers at the top")                                     \
 	F(R, LIST(html_count), counts, "rules by verdict")                                         \
