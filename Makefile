@@ -297,7 +297,7 @@ tidy: ## clang-tidy over the sources (slow, optional)
 	$(Q)clang-tidy --quiet $(SRC) $(HTTP) -- $(FLAGS) $(PKG_INC) \
 		-DROOFLINT_LIBRARIES='""'
 
-regenerate: all $(GOLDEN) $(O)/tests/unit/test_report_json ## write again what is generated: docs, schemas, golden
+regenerate: all $(GOLDEN) $(addprefix $(O)/tests/unit/test_report_,json html) ## write again what is generated: docs, schemas, golden
 	@$(subst run-all,regenerate,$(RUN))
 
 # ---- shipping -----------------------------------------------------------------------------------

@@ -25,7 +25,9 @@ keep()
 "$ROOFLINT" tables --format markdown | keep docs/tables.md
 { sed '/^| column/,$d' docs/facts.md && "$ROOFLINT" facts --format markdown; } | keep docs/facts.md
 "$ROOFLINT" rules schema recommended | keep docs/rules.schema.json
-UPDATE=1 "$O/tests/unit/test_report_json" >"$new/log" 2>&1 || { cat "$new/log" && exit 1; }
+for test in json html; do
+	UPDATE=1 "$O/tests/unit/test_report_$test" >"$new/log" 2>&1 || { cat "$new/log" && exit 1; }
+done
 "$ROOFLINT" help --man | keep docs/man/rooflint.1
 for command in $("$ROOFLINT" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'); do
 	"$ROOFLINT" help --man "$command" | keep "docs/man/rooflint-$command.1"
