@@ -1,6 +1,8 @@
 /*
  * The table of compilations that the host recorded in the window.
  */
+#include <math.h>
+
 #include "measure/writers.h"
 
 /* The host time from the end of the first step to the end of the last, on any device. */
@@ -22,7 +24,71 @@ static bool steps_span(const struct swept *run, int32_t host, int64_t *from, int
 	return any;
 }
 
-int64_t fill_compiles(const struct capture *in, const struct swept *run,
+/* Time of the call in which the device that ends last ran nothing. */
+static int64_t waited_ps(const struct lasting *l, const struct host_span *call)
+{
+	int64_t shift_ps = l->device->plane->host_shift_ps;
+	int64_t waited = call->end_ps - call->start_ps;
+
+	for (ptrdiff_t i = 0; i < l->run_count; i++) {
+		int64_t from = l->runs[i].start_ps + shift_ps, to = l->runs[i].end_ps + shift_ps;
+		from = from > call->start_ps ? from : call->start_ps;
+		to = to < call->end_ps ? to : call->end_ps;
+		waited -= to > from ? to - from : 0;
+	}
+	return waited;
+}
+
+/*
+ * A call of a jitted function only enqueues its work, unless it compiles it first.  In all captures
+ * at hand each call that took this long, and this many times the median one, has a compilation in
+ * it.  A call that waits for earlier work can be as long, but not while the device waits for it.
+ */
+#define COMPILING_PS	INT64_C(10000000000)
+#define COMPILING_RATIO 20
+/* Calls to look at: each is compared with all others. */
+#define COMPILING_CALLS 16
+
+static bool call_compiles(const struct host_spans *calls, const struct host_span *call)
+{
+	ptrdiff_t all = 0, shorter = 0;
+
+	for (ptrdiff_t i = 0; i < calls->count; i++) {
+		const struct host_span *c = &calls->items[i];
+		if (c->name.p != call->name.p)
+			continue;
+		all++;
+		shorter += (c->end_ps - c->start_ps) <=
+			   (call->end_ps - call->start_ps) / COMPILING_RATIO;
+	}
+	return shorter * 2 > all;
+}
+
+/* Was a function compiled inside the steps, and that compilation not recorded? */
+static bool compiled_unseen(const struct swept *run, const struct host_facts *facts)
+{
+	const struct lasting *l = &run->lasting;
+	const struct host_spans *calls = &facts->launches;
+	int64_t from = 0, to = 0;
+	int looked = 0;
+
+	if (!l->device || run->source == STEPS_WINDOW ||
+		!steps_span(run, l->device->host, &from, &to))
+		return false;
+	for (ptrdiff_t i = 0; i < calls->count && looked < COMPILING_CALLS; i++) {
+		const struct host_span *c = &calls->items[i];
+		if (c->host != l->device->host || c->end_ps - c->start_ps < COMPILING_PS ||
+			c->end_ps <= from || c->start_ps >= to ||
+			host_spans_meet(&facts->compiles, c->host, c->start_ps, c->end_ps))
+			continue;
+		looked++;
+		if (waited_ps(l, c) > (c->end_ps - c->start_ps) / 2 && call_compiles(calls, c))
+			return true;
+	}
+	return false;
+}
+
+double fill_compiles(const struct capture *in, const struct swept *run,
 	const struct host_facts *facts, struct tables *tables)
 {
 	const struct host_spans *c = &facts->compiles;
@@ -47,5 +113,5 @@ int64_t fill_compiles(const struct capture *in, const struct swept *run,
 				       s->end_ps > from;
 		in_steps += row->in_step > 0;
 	}
-	return in_steps;
+	return in_steps == 0 && compiled_unseen(run, facts) ? (double)NAN : (double)in_steps;
 }

@@ -27,7 +27,7 @@ const struct str cause_words[CAUSES] = {
 };
 
 /* By enum host_class; the others tell of no cause. */
-static const enum cause causes[HOST_STEP + 1] = {
+static const enum cause causes[HOST_CLASSES] = {
 	[HOST_COMPILE] = CAUSE_COMPILE,
 	[HOST_COMPILER] = CAUSE_COMPILE,
 	[HOST_TRANSFER] = CAUSE_TRANSFER,

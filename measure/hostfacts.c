@@ -12,8 +12,18 @@ struct reading {
 	struct host_facts *facts;
 	int32_t host, thread;
 	struct map allocators; /* of the host, by name: indices into the facts' */
+	struct allocation *allocations;
+	ptrdiff_t allocation_count;
 	struct arena *keep;
 	struct arena scratch;
+};
+
+struct allocation {
+	int64_t at_ps, live_bytes; /* with it */
+	int64_t bytes;		   /* its own; 0 unknown */
+	int64_t address;
+	int32_t allocator, place; /* in the file */
+	bool is_freed;
 };
 
 static void span_add(
@@ -115,6 +125,74 @@ static int64_t bytes_of(const struct stats *s, enum stat_id id)
 	return s->present >> id & 1 && s->at[id].i64 > 0 ? s->at[id].i64 : 0;
 }
 
+static void allocation_keep(struct reading *r, const struct event *e, const struct allocator *a)
+{
+	const struct stats *s = &e->stats;
+
+	if (r->allocation_count >= ALLOCATIONS_MAX)
+		return;
+	r->allocations[r->allocation_count] = (struct allocation){
+		.at_ps = e->start_ps,
+		.live_bytes = bytes_of(s, STAT_BYTES_ALLOCATED),
+		.bytes = bytes_of(s, STAT_ALLOCATION_BYTES),
+		.address = s->present & STAT_BIT(ADDR) ? s->at[STAT_ADDR].i64 : 0,
+		.allocator = (int32_t)(a - r->facts->allocators),
+		.place = (int32_t)r->allocation_count,
+		.is_freed = e->host == HOST_DEALLOCATION,
+	};
+	r->allocation_count++;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct allocation *x = a, *y = b;
+	int order = order_integers(x->allocator, y->allocator);
+
+	order = order ? order : order_integers(x->at_ps, y->at_ps);
+	return order ? order : order_integers(x->place, y->place);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct allocation *x = a, *y = b;
+	int order = order_integers(x->address, y->address);
+
+	return order ? order : by_time(a, b);
+}
+
+/*
+ * An allocator changes under a lock, and each event tells its own bytes and all live ones: those of
+ * the event before, and its own more or less.  Where that does not add up, events between the two
+ * are missing.
+ */
+static bool follows(const struct allocation *a, const struct allocation *before)
+{
+	int64_t change = a->live_bytes - before->live_bytes; /* neither is negative */
+
+	if (a->bytes == 0)
+		return !a->is_freed || change < 0;
+	return change == (a->is_freed ? -a->bytes : a->bytes);
+}
+
+/* A TPU's deallocations tell no bytes; those of the allocation at their address are theirs. */
+static void allocations_check(struct reading *r)
+{
+	struct allocation *all = r->allocations, *a;
+
+	/* More than are kept: what is missing here may be what was left out. */
+	if (r->allocation_count == ALLOCATIONS_MAX)
+		return;
+	sort_by(all, r->allocation_count, by_address);
+	for (a = all + 1; a < all + r->allocation_count; a++)
+		if (a->is_freed && a->bytes == 0 && a->allocator == a[-1].allocator &&
+			a->address == a[-1].address)
+			a->bytes = a[-1].bytes;
+	sort_by(all, r->allocation_count, by_time);
+	for (a = all + 1; a < all + r->allocation_count; a++)
+		if (a->allocator == a[-1].allocator && !follows(a, a - 1))
+			r->facts->allocators[a->allocator].jumps++;
+}
+
 static void allocator_sample(struct reading *r, const struct event *e)
 {
 	const struct stats *s = &e->stats;
@@ -125,6 +203,7 @@ static void allocator_sample(struct reading *r, const struct event *e)
 	struct allocator *a = allocator_of(r, allocator_name(e, &scratch));
 	if (!a)
 		return;
+	allocation_keep(r, e, a);
 	int64_t used = sat_add(bytes_of(s, STAT_BYTES_RESERVED), bytes_of(s, STAT_BYTES_ALLOCATED));
 	int64_t peak = bytes_of(s, STAT_PEAK_BYTES_IN_USE);
 	int64_t allocated = bytes_of(s, STAT_BYTES_ALLOCATED);
@@ -162,7 +241,8 @@ static void event_sort_out(struct reading *r, const struct event *e)
 	case HOST_PROFILER:
 		span_add(r, &r->facts->profiler, e, 0);
 		break;
-	case HOST_ALLOCATOR:
+	case HOST_ALLOCATION:
+	case HOST_DEALLOCATION:
 		allocator_sample(r, e);
 		break;
 	default:
@@ -173,16 +253,18 @@ static void event_sort_out(struct reading *r, const struct event *e)
 static const uint64_t wanted_stats =
 	STAT_BIT(NAME) | STAT_BIT(ALLOCATOR_NAME) | STAT_BIT(INDEX_ON_HOST) |
 	STAT_BIT(DEVICE_ORDINAL) | STAT_BIT(BYTES_RESERVED) | STAT_BIT(BYTES_ALLOCATED) |
-	STAT_BIT(BYTES_AVAILABLE) | STAT_BIT(FRAGMENTATION) | STAT_BIT(PEAK_BYTES_IN_USE);
+	STAT_BIT(BYTES_AVAILABLE) | STAT_BIT(FRAGMENTATION) | STAT_BIT(PEAK_BYTES_IN_USE) |
+	STAT_BIT(ALLOCATION_BYTES) | STAT_BIT(ADDR);
 static const uint64_t wanted_classes = 1u << HOST_STEP | 1u << HOST_COMPILE | 1u << HOST_COMPILER |
 				       1u << HOST_LAUNCH | 1u << HOST_PROFILER |
-				       1u << HOST_ALLOCATOR;
+				       1u << HOST_ALLOCATION | 1u << HOST_DEALLOCATION;
 
 static bool host_read(struct reading *r, struct profile *p, struct diag *err)
 {
 	struct arena scratch = r->scratch;
 
 	r->allocators = (struct map){ 0 };
+	r->allocation_count = 0;
 	for (ptrdiff_t i = 0; i < p->plane_count; i++)
 		for (ptrdiff_t k = 0; k < p->planes[i].lane_count; k++) {
 			struct plane *plane = &p->planes[i];
@@ -203,6 +285,7 @@ static bool host_read(struct reading *r, struct profile *p, struct diag *err)
 			r->facts->lost.of_events += cursor_lost(c).of_events;
 		}
 	r->scratch = scratch;
+	allocations_check(r);
 	profile_drop(p);
 	return true;
 }
@@ -242,6 +325,8 @@ bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *
 	bool ok = true;
 
 	*ret = (struct host_facts){ 0 };
+	r.allocations = (struct allocation *)(void *)arena_room(
+		&r.scratch, ALLOCATIONS_MAX * (ptrdiff_t)sizeof(struct allocation));
 	for (; ok && r.host < host_count; r.host++)
 		ok = host_read(&r, &hosts[r.host], err);
 	arena_free(&r.scratch);

@@ -34,6 +34,7 @@ struct allocator {
 	int64_t lifetime_peak_bytes; /* max of the allocator's own peak */
 	int64_t lowest_bytes;	     /* least allocated at any sample: what lived all along */
 	double fragmentation;	     /* largest reported; NaN if never */
+	int64_t jumps;	    /* samples that do not follow from the one before: some are missing */
 	struct curve *used; /* reserved + allocated over time; NULL past ALLOCATOR_CURVES */
 };
 
@@ -51,6 +52,8 @@ struct host_facts {
 #define HOST_SPANS_MAX 1000000
 /* Allocators of one run: one for each device of the largest hosts, and a few more. */
 #define ALLOCATORS_MAX 65536
+/* Of one host's, so many samples are held against each other: a step has a few for each device. */
+#define ALLOCATIONS_MAX (1 << 17)
 /* Of those, the first have their use over time kept: ten kilobytes each, for one picture. */
 #define ALLOCATOR_CURVES 256
 

@@ -511,6 +511,26 @@ static void quality_references(const struct capture *in, const struct swept *run
 			(long long)host->events, (long long)host->of_events);
 }
 
+/* The row is there only where something is lost. */
+static void quality_allocations(
+	const struct capture *in, const struct host_facts *facts, struct tables *tables)
+{
+	for (ptrdiff_t i = 0; i < facts->allocator_count; i++) {
+		const struct allocator *a = &facts->allocators[i];
+		/* Two captures over each other: `hosts-distinct` says so. */
+		if ((double)a->jumps <= LOST_MAX * (double)a->samples ||
+			in->hosts[a->host].captures > 1)
+			continue;
+		quality_add(in, tables, "allocations-complete", false,
+			"memory events of %.*s on %.*s are missing: %lld of %lld do not follow "
+			"from "
+			"the one before",
+			STR_ARG(a->name), STR_ARG(in->hosts[a->host].host), (long long)a->jumps,
+			(long long)a->samples);
+		return;
+	}
+}
+
 /* What a limit cut off is judged by no rule, so it must be told. */
 static void quality_limits(const struct capture *in, const struct host_facts *facts,
 	struct tables *tables, bool is_whole)
@@ -549,6 +569,7 @@ void fill_quality(const struct capture *in, const struct swept *run, const struc
 		quality_dump(in, run, tables);
 		quality_lanes(in, run, tables);
 		quality_references(in, run, facts, tables);
+		quality_allocations(in, facts, tables);
 	}
 	quality_limits(in, facts, tables, is_whole);
 	if (in->options->job)

@@ -289,7 +289,7 @@ struct str fill_run(const struct capture *in, const struct swept *run,
 		fill_job_facts(in, run, &parts->comms, row, run_row_ops(run, &parts->ops, row));
 	/* Without host events nothing can be told. */
 	if (has_host_events(in)) {
-		row->compiles_in_steps = (double)parts->compiles_in_steps;
+		row->compiles_in_steps = parts->compiles_in_steps;
 		if (run->source != STEPS_WINDOW)
 			run_row_waits(&parts->ops, row, &parts->gaps);
 	}

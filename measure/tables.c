@@ -173,7 +173,9 @@ static const struct {
 	{ STR_INIT("other_live_bytes"), STR_INIT(NO_ALLOCATOR) },
 	{ STR_INIT("compiled_bytes"),
 		STR_INIT("no program's HLO with its buffers is in the profile") },
-	{ STR_INIT("compiles_in_steps"), STR_INIT(NO_HOST) },
+	{ STR_INIT("compiles_in_steps"),
+		STR_INIT(NO_HOST ", or a call took as long as a compilation while the devices "
+				 "waited, and none was recorded in it") },
 	{ STR_INIT("input_wait_ratio"), STR_INIT(NO_WAITS) },
 	{ STR_INIT("sync_wait_ratio"), STR_INIT(NO_WAITS) },
 	{ STR_INIT("mfu"),

@@ -161,8 +161,8 @@ struct gap_sums {
 bool fill_gaps(const struct capture *in, const struct swept *run, const struct host_facts *facts,
 	const struct op_rows *op_rows, struct tables *tables, struct gap_sums *ret,
 	struct diag *err);
-/* How many of them lie in steps. */
-int64_t fill_compiles(const struct capture *in, const struct swept *run,
+/* How many of them lie in steps; NaN where one was not recorded. */
+double fill_compiles(const struct capture *in, const struct swept *run,
 	const struct host_facts *facts, struct tables *tables);
 /* The share of the time in executions that is judged. */
 double fill_phases(const struct capture *in, const struct swept *run, const struct gap_sums *gaps,
@@ -178,7 +178,7 @@ struct run_parts {
 	struct op_rows ops;
 	struct comms_seen comms;
 	struct gap_sums gaps;
-	int64_t compiles_in_steps;
+	double compiles_in_steps; /* fill_compiles */
 	double verdict_share;
 };
 /* Returns where the job file contradicts the profile; missing: nowhere. */

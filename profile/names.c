@@ -99,8 +99,8 @@ static const struct {
 	enum host_class class;
 } host_names[] = {
 	{ STARTS, STR_INIT("end: "), HOST_OTHER }, /* twin of a CPU op */
-	{ EQUALS, STR_INIT("MemoryAllocation"), HOST_ALLOCATOR },
-	{ EQUALS, STR_INIT("MemoryDeallocation"), HOST_ALLOCATOR },
+	{ EQUALS, STR_INIT("MemoryAllocation"), HOST_ALLOCATION },
+	{ EQUALS, STR_INIT("MemoryDeallocation"), HOST_DEALLOCATION },
 	{ STARTS, STR_INIT("PjitFunction("), HOST_LAUNCH },
 	{ STARTS, STR_INIT("backend_compile"), HOST_COMPILE },
 	{ EQUALS, STR_INIT("TfrtTpuCompiler::Compile"), HOST_COMPILER },

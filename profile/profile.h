@@ -46,7 +46,7 @@ enum lane_class {
 enum host_class {
 	HOST_OTHER,
 	HOST_COMPILE,	 /* compiling a program */
-	HOST_ALLOCATOR,	 /* MemoryAllocation, MemoryDeallocation */
+	HOST_ALLOCATION, /* of device memory */
 	HOST_TRANSFER,	 /* host to device or back */
 	HOST_INPUT,	 /* getting the next batch */
 	HOST_SYNC,	 /* waiting for the device, or fetching a result */
@@ -56,6 +56,8 @@ enum host_class {
 	HOST_SCOPE,	 /* a context manager's own work: its `next` is no loader's */
 	HOST_LAUNCH,	 /* a jitted function is called: "PjitFunction(name)" */
 	HOST_STEP,	 /* a step annotation (decided by its stats, not its name) */
+	HOST_DEALLOCATION,
+	HOST_CLASSES
 };
 
 /* Stats somebody asks for; everything else is skipped undecoded.  X(id, name in the file) */
@@ -115,7 +117,9 @@ enum host_class {
 	X(TPU_VERSION, "tpu_version")                                                              \
 	X(GPU_VERSION, "gpu_version")                                                              \
 	X(LIBTPU_VERSION, "libtpu_version")                                                        \
-	X(CUDA_VERSION, "cuda_version")
+	X(CUDA_VERSION, "cuda_version")                                                            \
+	X(ALLOCATION_BYTES, "allocation_bytes")                                                    \
+	X(ADDR, "addr")
 
 enum stat_id {
 #define X(id, name) STAT_##id,

@@ -167,7 +167,7 @@ class TpuAllocators:
                 _, enqueue = next(
                     r for r in record.runs if r[0].device % self.s.per_host == local * self.s.cores
                 )
-                live += self.outputs + self.s.leak_bytes
+                live += self.outputs
                 peak = max(peak, live)
                 addresses.append(
                     self.s.capacity - 33 * LOSS_BYTES - (record.step % 7) * self.outputs
@@ -181,6 +181,18 @@ class TpuAllocators:
                     addresses[-1],
                     self.outputs,
                 )
+                if self.s.leak_bytes:
+                    live += self.s.leak_bytes
+                    peak = max(peak, live)
+                    self._event(
+                        "MemoryAllocation",
+                        local,
+                        enqueue - 44 * US,
+                        live,
+                        peak,
+                        (record.step + 1) * self.s.leak_bytes,
+                        self.s.leak_bytes,
+                    )
                 if len(addresses) > 2:
                     live -= self.outputs
                     self._event(

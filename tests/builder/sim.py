@@ -126,7 +126,9 @@ class Simulation:
         for host, record in hosts.items():
             begin = record.end
             record.end += round(picoseconds("310us") * self.noise.factor("launch", step, host))
-            record.launches.append((program, begin, record.end))
+            # The call that launches a new program compiles it first.
+            called = next((at for made, at, _ in record.compiles if made is program), begin)
+            record.launches.append((program, called, record.end))
             for d in self.s.devices_of(host):
                 enqueue = begin + picoseconds("180us") + d * picoseconds("9us")
                 record.runs.append((runs[d], enqueue))

@@ -86,7 +86,7 @@ static void read_plane(struct plane *p, struct arena scratch)
 	plane_learn(p, &scratch);
 	for (ptrdiff_t i = 0; i < p->lane_count; i++) {
 		read_lane(p, &p->lanes[i], UINT64_MAX, UINT64_MAX, scratch);
-		read_lane(p, &p->lanes[i], 0, 1u << HOST_STEP | 1u << HOST_ALLOCATOR, scratch);
+		read_lane(p, &p->lanes[i], 0, 1u << HOST_STEP | 1u << HOST_ALLOCATION, scratch);
 	}
 	plane_forget(p);
 }

@@ -149,18 +149,26 @@ def named_ids(plane, words):
     return out
 
 
-def events_of(words):
-    """All events of these names, those of one of them, or one half by chance."""
+def all_events(ids, rng):
+    return set(ids.values()), 1
 
+
+def part_of_events(ids, rng):
+    """Those of one name, or by chance, of which some stay."""
+    if len(ids) > 1 and rng.random() < 0.5:
+        return {rng.choice(sorted(ids.values()))}, 1
+    return set(ids.values()), rng.choice([0.1, 0.5])
+
+
+def events_of(words, which):
     def damage(plane, rng):
         ids = named_ids(plane, words)
         if not ids:
             return None
-        way = rng.randrange(3)
-        gone = {rng.choice(sorted(ids.values()))} if way == 1 else set(ids.values())
+        gone, share = which(ids, rng)
 
         def take(event):
-            hit = number(event, EVENT_METADATA) in gone and (way < 2 or rng.random() < 0.5)
+            hit = number(event, EVENT_METADATA) in gone and rng.random() < share
             return None if hit else joined(event)
 
         return each_event(plane, places(plane, PLANE_LINES), take)
@@ -261,8 +269,10 @@ KINDS = {
     "host": host_removed,
     "hlo-part": in_planes(holds_hlo, hlo_part),
     "hlo-byte": in_planes(holds_hlo, hlo_byte),
-    "allocator": events_of(ALLOCATOR),
-    "compilation": events_of(COMPILER),
+    "allocator": events_of(ALLOCATOR, all_events),
+    "allocator-part": events_of(ALLOCATOR, part_of_events),
+    "compilation": events_of(COMPILER, all_events),
+    "compilation-part": events_of(COMPILER, part_of_events),
     "byte": in_files(flipped),
     "tail": in_files(lambda data, rng: data[: rng.randrange(len(data))]),
 }

@@ -37,7 +37,7 @@ KNOWN = {
     ("scenario slow-evaluation", "span"): "an evaluation that did not run, of a single device",
     ("scenario recompiles", "span"): "a device that was not recorded while the host compiled",
     ("scenario memory-leak", "plane"): "an allocator that was never recorded",
-    ("scenario memory-leak", "allocator"): "an allocator that was recorded in part, or never",
+    ("scenario memory-leak", "allocator"): "an allocator that was never recorded",
     ("scenario memory-leak", "span"): "an allocator that was not recorded at the end",
     ("scenario memory-leak", "hlo-part"): "a program whose HLO was never recorded",
 }

@@ -329,7 +329,7 @@ static void phases(void **state)
 
 #define MIB 1048576
 
-static struct xstat memory_stats[8];
+static struct xstat memory_stats[9];
 
 /* One sample of an allocator, in MiB. */
 static void sample(struct xline *thread, int64_t at, struct xstat who, int64_t reserved,
@@ -368,6 +368,61 @@ static void what_allocators_tell(void **state)
 	assert_number(m->fragmentation, 0.4);
 	assert_unknown(m->compiled_bytes);
 	assert_number(xrun_memory(&run, "device 1")->window_peak_bytes, 50. * MIB);
+}
+
+/* An allocation of so many MiB at an address; 0: a deallocation, which on TPUs tells no bytes. */
+static void allocated(struct xline *thread, int64_t at, int64_t address, int64_t mib, int64_t live)
+{
+	memory_stats[0] = x_int("index_on_host", 0);
+	memory_stats[1] = x_int("bytes_allocated", live * MIB);
+	memory_stats[2] = x_int("addr", address);
+	memory_stats[3] = x_int("allocation_bytes", mib * MIB);
+	memory_stats[mib > 0 ? 4 : 3] = (struct xstat){ .name = NULL };
+	x_event(thread, mib > 0 ? "MemoryAllocation" : "MemoryDeallocation", at, at, memory_stats);
+}
+
+/* Two threads; `without` is one of the six events of the first device. */
+static void allocations_without(int without)
+{
+	static const struct {
+		int64_t address, mib, live;
+	} told[] = { { 7, 10, 100 }, { 8, 20, 120 }, { 7, 0, 110 }, { 7, 40, 150 }, { 8, 0, 130 },
+		{ 9, 0, 90 } };
+	struct xspace *host = host_with_tpus("worker-0", 2, V5E);
+	struct xplane *threads = x_host(host);
+	struct xline *lines[] = { x_line(threads, "main/1"), x_line(threads, "main/2") };
+
+	for (int i = 0; i < 6; i++)
+		if (i != without)
+			allocated(lines[i % 2], 10 * i, told[i].address, told[i].mib, told[i].live);
+	xrun_measure(&run);
+}
+
+static void allocations_follow_from_each_other(void **state)
+{
+	(void)state;
+	allocations_without(-1);
+	for (ptrdiff_t i = 0; i < table_count(&run.tables, quality); i++)
+		assert_false(str_eq(table_rows(&run.tables, quality)[i].name,
+			STR("allocations-complete")));
+}
+
+/* The first and the last may not have been recorded; of the others each is missed. */
+static void an_allocation_that_is_missing_is_told(void **state)
+{
+	(void)state;
+	allocations_without(3);
+	const struct quality_row *q = xrun_quality(&run, "allocations-complete");
+	assert_number(q->ok, 0);
+	assert_text(q->detail, "memory events of device 0 on worker-0 are missing: 1 of 5 do not "
+			       "follow from the one before");
+}
+
+static void a_deallocation_that_is_missing_is_told(void **state)
+{
+	(void)state;
+	allocations_without(2);
+	assert_number(xrun_quality(&run, "allocations-complete")->ok, 0);
 }
 
 static void pinned_host_memory_is_no_chips(void **state)
@@ -762,6 +817,9 @@ int main(void)
 		TEST(a_device_without_steps),
 		TEST(phases),
 		TEST(what_allocators_tell),
+		TEST(allocations_follow_from_each_other),
+		TEST(an_allocation_that_is_missing_is_told),
+		TEST(a_deallocation_that_is_missing_is_told),
 		TEST(pinned_host_memory_is_no_chips),
 		TEST(what_the_compiler_planned),
 		TEST(the_largest_of_the_programs),

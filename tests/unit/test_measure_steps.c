@@ -773,6 +773,35 @@ static struct xline *six_executions(void)
 	return thread;
 }
 
+/* Six calls, every 20 ms, of which the fourth begins 15 ms before its execution. */
+static double compiles_beside_a_long_call(int64_t busy_us)
+{
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = 1000 + i * 20000;
+		x_event(thread, "PjitFunction(f)", SHIFT + at - (i == 3 ? 15000 : 60),
+			SHIFT + at - 10, NULL);
+		on_both_clocks(ops, "dot.1", at, at + busy_us);
+	}
+	xrun_measure(&run);
+	return xrun_row(&run)->compiles_in_steps;
+}
+
+static void a_call_that_compiles_unseen(void **state)
+{
+	(void)state;
+	assert_unknown(compiles_beside_a_long_call(1000));
+}
+
+static void a_call_that_waits_for_the_device(void **state)
+{
+	(void)state;
+	assert_number(compiles_beside_a_long_call(19000), 0);
+}
+
 static void a_compilation_spoils_its_step(void **state)
 {
 	(void)state;
@@ -1529,6 +1558,8 @@ int main(void)
 		TEST(sparse_cores),
 		TEST(marks_on_the_hosts_clock),
 		TEST(marks_on_both_clocks),
+		TEST(a_call_that_compiles_unseen),
+		TEST(a_call_that_waits_for_the_device),
 		TEST(a_compilation_spoils_its_step),
 		TEST(a_compilation_behind_the_steps_with_a_row),
 		TEST(every_step_is_spoiled),

@@ -915,7 +915,7 @@ static void cursors(void **state)
 	struct plane *p = open_plane(&b);
 	struct cursor *c = cursor_new(p, &p->lanes[0], UINT64_MAX, &keep);
 	struct event *e = arena_make(&keep, struct event, 1);
-	cursor_only(c, 1u << HOST_ALLOCATOR);
+	cursor_only(c, 1u << HOST_ALLOCATION);
 	for (enum spelling how = PLAIN; how < SPELLINGS; how++) {
 		assert_true(cursor_next(c, e));
 		assert_int_equal(e->start_ps, 1000 + 10 * (int)how);
@@ -953,7 +953,7 @@ static void pieces_of_a_lane(void **state)
 	struct lane *l = &p->lanes[0], all = lane_within(l, spans, 3, &keep);
 	assert_int_equal(all.chunk_count, LINES); /* nothing was noted yet */
 	struct cursor *c = cursor_new(p, l, 0, &keep);
-	cursor_only(c, 1u << HOST_ALLOCATOR);
+	cursor_only(c, 1u << HOST_ALLOCATION);
 	cursor_note(c, l, &keep);
 	assert_false(cursor_next(c, e));
 	assert_true(l->classes == UINT64_C(1) << HOST_LAUNCH);
