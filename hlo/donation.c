@@ -2,6 +2,11 @@
 #include "hlo/memory.h"
 
 #include "base/map.h"
+#include "hlo/walk.h"
+
+/* Weights of what a step returns: a seventh where it holds them once more in f32, with two moments
+ * of the optimizer. */
+#define WEIGHTS_SHARE 0.1
 
 /* Of one type and dimensions: parameters to give, outputs to take, and what a buffer takes. */
 struct exchange {
@@ -47,4 +52,40 @@ int64_t hlo_undonated_bytes(const struct hlo_module *m, struct arena scratch)
 		sum += pairs > 0 ? pairs * all[i].bytes : 0;
 	}
 	return sum;
+}
+
+/* Was this made from a parameter of its own shape, which something else takes, too?  What a product
+ * makes of its operands is another array, though it be of the same shape. */
+static bool is_updated(const struct hlo_module *m, ptrdiff_t output)
+{
+	const unsigned same = THROUGH_BITCASTS | THROUGH_COPIES | THROUGH_MOVES;
+	const struct shape *shape = &m->instructions[output].shape;
+	ptrdiff_t at = hlo_walk(m, output, same | THROUGH_ELEMENTS);
+	const struct hlo_instruction *made = at < 0 ? NULL : &m->instructions[at];
+	bool is_product = made && (made->op == HLO_DOT || made->op == HLO_CONVOLUTION);
+
+	for (ptrdiff_t i = 0; made && !is_product && i < made->operand_count; i++) {
+		ptrdiff_t from = hlo_walk(m, made->operands[i], same);
+		const struct hlo_instruction *p = from < 0 ? NULL : &m->instructions[from];
+		if (p && p->op == HLO_PARAMETER && shape_equal(&p->shape, shape, false) &&
+			(p->user_count > 1 || m->instructions[made->operands[i]].user_count > 1))
+			return true;
+	}
+	return false;
+}
+
+bool hlo_updates_weights(const struct hlo_module *m)
+{
+	const struct hlo_instruction *root = &m->instructions[m->computations[m->entry].root];
+	double all = 0, updated = 0;
+
+	for (ptrdiff_t i = 0; root->op == HLO_TUPLE && i < root->operand_count; i++) {
+		ptrdiff_t output = root->operands[i];
+		double bytes =
+			output < 0 ? 0
+				   : (double)shape_logical_bytes(&m->instructions[output].shape);
+		all += bytes;
+		updated += output >= 0 && is_updated(m, output) ? bytes : 0;
+	}
+	return updated > WEIGHTS_SHARE * all;
 }

@@ -66,4 +66,10 @@ ptrdiff_t hlo_memory_points(const struct hlo_module *m, int64_t space, struct ar
  */
 int64_t hlo_undonated_bytes(const struct hlo_module *m, struct arena scratch);
 
+/*
+ * Does it hand back, changed, parameters that it also computes with, as a whole training step does
+ * with its weights?  One that only makes gradients, or adds to what others made, does not.
+ */
+bool hlo_updates_weights(const struct hlo_module *m);
+
 #endif

@@ -2,6 +2,7 @@
  * Of a job that marks nothing: what repeats.  A period of its sequence of modules is a step; of a
  * server, an execution of the module that takes most of its time.  See schedule.h.
  */
+#include "hlo/memory.h"
 #include "measure/schedule_state.h"
 
 /* The smallest p with seq[i] = seq[i + p] throughout, by the failure function of Knuth et al. */
@@ -129,6 +130,48 @@ static void evaluations_leave(const struct scheduling *s, bool *left_out)
 		left_out[m] |= is_evaluation(s->modules[m]) && !module_trains(s, m);
 }
 
+static bool module_updates(const struct scheduling *s, int32_t module)
+{
+	for (ptrdiff_t i = 0; i < registry_program_count(s->registry); i++) {
+		const struct program *p = registry_program_at(s->registry, i);
+		if (s->module_of[i] == module && p->hlo && hlo_updates_weights(p->hlo))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A period may hold several runs of the only module that trains.  Where that updates its weights
+ * itself, each of them is a step, and what comes behind every tenth of them (a norm for the log, an
+ * average, samples to look at) is other work.
+ */
+static void rounds_leave(struct scheduling *s, bool *left_out)
+{
+	int32_t trains = -1;
+
+	for (int32_t m = 0; m < s->module_count; m++) {
+		if (left_out[m] || !module_trains(s, m))
+			continue;
+		if (trains >= 0)
+			return;
+		trains = m;
+	}
+	if (trains < 0 || !module_updates(s, trains))
+		return;
+	int32_t before = -1;
+	bool again = false;
+	for (ptrdiff_t i = 0; i < s->device_count; i++)
+		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
+			const struct program_run *r = &s->devices[i].runs[k];
+			if (module_at(s, r) != trains)
+				continue;
+			again |= r->step >= 0 && r->step == before;
+			before = r->step;
+		}
+	for (int32_t m = 0; again && m < s->module_count; m++)
+		left_out[m] |= m != trains;
+}
+
 /* What does not fit into a period is left out, the module with least time first. */
 bool periods_tell(struct scheduling *s)
 {
@@ -149,6 +192,8 @@ bool periods_tell(struct scheduling *s)
 			return false;
 		left_out[least] = true;
 	}
+	rounds_leave(s, left_out);
+	all_periodic(s, left_out); /* of one module: it is */
 	s->mark_count = 0;
 	s->ret->sort_count = 0;
 	for (int32_t m = 0; m < s->module_count; m++)

@@ -121,7 +121,7 @@ static const struct {
 	{ EQUALS, STR_INIT("$builtins next"), HOST_INPUT },
 	{ STARTS, STR_INIT("$queue.py:"), HOST_INPUT },
 	{ STARTS, STR_INIT("next("), HOST_INPUT },
-	{ CONTAINS, STR_INIT(" __next__"), HOST_INPUT },
+	{ ENDS, STR_INIT("__next__"), HOST_INPUT }, /* of a function, or "Loader.__next__" */
 	/* A helper of the job's own that makes the batch, and not one that trains on it. */
 	{ CONTAINS, STR_INIT(" next_batch"), HOST_INPUT },
 	{ CONTAINS, STR_INIT(" get_batch"), HOST_INPUT },

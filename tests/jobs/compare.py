@@ -31,7 +31,7 @@ MANY_DEVICES = ("block_after", "fsdp", "moe", "pipeline", "processes", "stages",
 # Steps of these jobs are of several sorts: which of them is judged, by position.
 EVERY = {"alternating": (0, 2)}
 # Work of the device between steps is no part of them; the host's is.
-OTHER_WORK = ("evaluation", "prefill")
+OTHER_WORK = ("evaluation", "prefill", "rounds")
 
 
 class Rooflint:
@@ -196,10 +196,10 @@ def check_flops(_name, truth, ask):
 # Work of the device in its blocks of the clock, but for the steps: how much of it there is.
 OUTSIDE = {"evaluation_after": "evaluation", "rare_evaluation": "evaluation",
            "marked_evaluation": "evaluation", "decode": "prefill",
-           "unmarked_evaluation": "evaluation"}
+           "unmarked_evaluation": "evaluation", "rounds": "rounds"}
 OUTSIDE_POINTS = 0.03
 # Executions of programs in a step, by hand.
-PROGRAMS = {"eager": 20, "microbatches": 8, "recompiling": 1, "buckets": 1, "decode": 1, "accumulation": 8,
+PROGRAMS = {"rounds": 1, "eager": 20, "microbatches": 8, "recompiling": 1, "buckets": 1, "decode": 1, "accumulation": 8,
             "stages": 5, "alternating": 1, "load_class": 1, "checkpoint": 1}
 
 

@@ -787,11 +787,44 @@ def unmarked_evaluation(job):
                     evaluate(params, y).block_until_ready()
 
 
+def rounds(job):
+    """25 unmarked steps; behind every fifth a program adds the weights to their average, and behind
+    every tenth others look at some samples."""
+    params = mlp(320, 2)
+    x = rows(256, 320)
+    params, loss = train_step(params, x)
+
+    @jax.jit
+    def average(total, params):
+        return [0.9 * t + 0.1 * p for t, p in zip(total, params)]
+
+    @jax.jit
+    def generate(params, x):
+        for w in params:
+            x = jnp.tanh(x @ w)
+        return x
+
+    total, seen = average(params, params), jnp.asarray(x)
+    jax.block_until_ready((total, generate(params, seen)))
+    with job.window():
+        for i in range(25):
+            with job.clock("step"):
+                params, loss = train_step(params, x)
+                jax.block_until_ready(loss)
+            if i % 5 == 4:
+                with job.clock("rounds"):
+                    total = jax.block_until_ready(average(total, params))
+            if i % 10 == 9:
+                with job.clock("rounds"):
+                    for _ in range(3):
+                        seen = jax.block_until_ready(generate(params, seen))
+
+
 JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, alternating, recompiling,
         one_step, unmarked, eager, microbatches, decode, stages, fsdp, moe, pipeline, unblocked,
         processes, load_generator, load_class, load_sleep, load_queue, load_hidden, sync,
         block_after, callbacks, checkpoint, no_hlo, no_tracers, accumulation,
-        compiles_first, epochs, unmarked_evaluation]
+        compiles_first, epochs, unmarked_evaluation, rounds]
 
 
 def main():

@@ -371,6 +371,44 @@ static void profiles_of_old(void **state)
 	}
 }
 
+/* A training step hands back its weights; one that makes gradients, or sums them up, does not. */
+static void whose_weights_are_updated(void **state)
+{
+	static const struct {
+		const char *outputs;
+		bool updates;
+	} cases[] = {
+		{ "new = f32[8,8]{1,0} subtract(w, g)\n"
+		  "  ROOT t = (f32[8,8]{1,0}, f32[4,8]{1,0}) tuple(new, y)",
+			true },
+		{ "new = f32[8,8]{1,0} subtract(w, g)\n"
+		  "  mean = f32[8,8]{1,0} add(sum, g)\n"
+		  "  kept = f32[8,8]{0,1} copy(new)\n"
+		  "  ROOT t = (f32[8,8]{0,1}, f32[8,8]{1,0}) tuple(kept, mean)",
+			true },
+		{ "ROOT t = (f32[8,8]{1,0}, f32[4,8]{1,0}) tuple(g, y)", false },
+		{ "mean = f32[8,8]{1,0} add(sum, g)\n"
+		  "  ROOT t = (f32[8,8]{1,0}) tuple(mean)",
+			false },
+		{ "ROOT g2 = f32[8,8]{1,0} negate(g)", false },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str text = arena_fmt(&keep,
+			"HloModule jit_f\n\nENTRY main {\n  w = f32[8,8]{1,0} parameter(0)\n"
+			"  sum = f32[8,8]{1,0} parameter(1)\n  x = f32[4,8]{1,0} parameter(2)\n"
+			"  y = f32[4,8]{1,0} dot(x, w), lhs_contracting_dims={1}, "
+			"rhs_contracting_dims={0}\n"
+			"  g = f32[8,8]{1,0} dot(x, y), lhs_contracting_dims={0}, "
+			"rhs_contracting_dims={0}\n  %s\n}\n",
+			cases[i].outputs);
+		struct hlo_module *m = hlo_text_parse(STR("t"), text, &keep, &err);
+		if (!m)
+			fail_msg("%s", err.text);
+		assert_int_equal(hlo_updates_weights(m), cases[i].updates);
+	}
+}
+
 /* Two states in, two out, of 64 and 16 bytes; the batch is as large as a state. */
 static void what_was_not_donated(void **state)
 {
@@ -550,6 +588,7 @@ int main(void)
 		cmocka_unit_test(sharing),
 		cmocka_unit_test(donated_counts_once),
 		cmocka_unit_test(what_was_not_donated),
+		cmocka_unit_test(whose_weights_are_updated),
 		cmocka_unit_test(without_trace),
 		cmocka_unit_test(choice_of_trace),
 		cmocka_unit_test(absent_and_broken),
