@@ -85,14 +85,74 @@ static const struct word_kind primitives[] = {
 	{ STR_INIT("pbroadcast"), KIND_BROADCAST },
 };
 
-/* Kernel names without an instruction, in lower case. */
+/*
+ * Kernel names without an instruction, the first that fits: cuBLAS, cuBLASLt (nvjet), cuDNN,
+ * CUTLASS, FlashAttention, XLA's Triton fusions, Tensile (Cijk).
+ */
 static const struct word_kind kernels[] = {
+	{ STR_INIT("flash_fwd"), KIND_ATTENTION },
+	{ STR_INIT("flash_bwd"), KIND_ATTENTION },
+	{ STR_INIT("flashattn"), KIND_ATTENTION },
+	{ STR_INIT("fmha"), KIND_ATTENTION },
+	{ STR_INIT("_sdpa_"), KIND_ATTENTION },
+	{ STR_INIT("implicit_gemm"), KIND_CONVOLUTION },
+	{ STR_INIT("convolve_sgemm"), KIND_CONVOLUTION },
+	{ STR_INIT("_fprop_"), KIND_CONVOLUTION },
+	{ STR_INIT("_dgrad_"), KIND_CONVOLUTION },
+	{ STR_INIT("_wgrad_"), KIND_CONVOLUTION },
+	{ STR_INIT("gemma_"), KIND_UNKNOWN }, /* a model's, and no product */
+	{ STR_INIT("gemm"), KIND_MATMUL },
+	{ STR_INIT("nvjet_"), KIND_MATMUL },
+	{ STR_INIT("Cijk_"), KIND_MATMUL },
 	{ STR_INIT("copybuffer"), KIND_COPY },
 	{ STR_INIT("memset"), KIND_ELEMENTWISE },
 	{ STR_INIT("fillbuffer"), KIND_ELEMENTWISE },
 };
 
-/* A word begins with a letter; names of kernels have kilobytes. */
+/*
+ * What such a kernel multiplies, the first that fits.  cuBLAS writes the types of A and B, of C and
+ * D and of the sum (bf16bf16_bf16f32_f32), nvjet a letter for each, Tensile letters, CUTLASS the
+ * instruction (h884: half, s1688 without a type: f32 as tf32); the others are C++ types.
+ */
+static const struct {
+	struct str part;
+	enum dtype dtype;
+} kernel_dtypes[] = {
+	{ STR_INIT("e4m3"), DTYPE_F8E4M3FN },
+	{ STR_INIT("e5m2"), DTYPE_F8E5M2 },
+	{ STR_INIT("bf16"), DTYPE_BF16 },
+	{ STR_INIT("bfloat16"), DTYPE_BF16 },
+	{ STR_INIT("nvjet_ts"), DTYPE_BF16 },
+	{ STR_INIT("_BBS_"), DTYPE_BF16 },
+	{ STR_INIT("fp16"), DTYPE_F16 },
+	{ STR_INIT("f16f16"), DTYPE_F16 },
+	{ STR_INIT("_f16_"), DTYPE_F16 },
+	{ STR_INIT("half_t"), DTYPE_F16 },
+	{ STR_INIT("__half"), DTYPE_F16 },
+	{ STR_INIT("hgemm"), DTYPE_F16 },
+	{ STR_INIT("h884"), DTYPE_F16 },
+	{ STR_INIT("h1688"), DTYPE_F16 },
+	{ STR_INIT("h16816"), DTYPE_F16 },
+	{ STR_INIT("nvjet_hs"), DTYPE_F16 },
+	{ STR_INIT("_HHS_"), DTYPE_F16 },
+	{ STR_INIT("tf32"), DTYPE_F32 },
+	{ STR_INIT("f32f32"), DTYPE_F32 },
+	{ STR_INIT("sgemm"), DTYPE_F32 },
+	{ STR_INIT("s1688gemm"), DTYPE_F32 },
+	{ STR_INIT("nvjet_ss"), DTYPE_F32 },
+	{ STR_INIT("f64f64"), DTYPE_F64 },
+	{ STR_INIT("dgemm"), DTYPE_F64 },
+};
+
+enum dtype kernel_dtype(struct str kernel)
+{
+	for (size_t i = 0; i < sizeof(kernel_dtypes) / sizeof(kernel_dtypes[0]); i++)
+		if (str_contains(kernel, kernel_dtypes[i].part))
+			return kernel_dtypes[i].dtype;
+	return DTYPE_INVALID;
+}
+
+/* Names of kernels have kilobytes. */
 static bool contains_nocase(struct str s, struct str word)
 {
 	enum { CASE = 'a' - 'A' };

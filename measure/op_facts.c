@@ -137,8 +137,13 @@ static enum dtype dtype_of(const struct subject *s, const struct hlo_cost *cost)
 {
 	const struct hlo_instruction *i = subject_instruction(s);
 
-	if (cost->dtype != DTYPE_INVALID || !i)
+	if (cost->dtype != DTYPE_INVALID)
 		return cost->dtype;
+	if (!i)
+		return s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION ||
+				       s->kind == KIND_ATTENTION
+			       ? kernel_dtype(s->said.name)
+			       : DTYPE_INVALID;
 	if ((s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION) && s->program->hlo->partial)
 		return factor_dtype(s->program->hlo, i);
 	const struct shape *leaf = shape_leaf(&i->shape, 0);

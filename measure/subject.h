@@ -148,5 +148,7 @@ struct program *registry_program_at(const struct registry *r, ptrdiff_t i);
 /* measure/kind.c: the one place that decides what sort of work an op does. */
 enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
 	const struct profile_op *said, enum platform platform);
+/* The type that a library's kernel multiplies, by its name; DTYPE_INVALID: it does not tell. */
+enum dtype kernel_dtype(struct str kernel);
 
 #endif

@@ -461,6 +461,50 @@ static void a_cpu_without_ops(void **state)
 	assert_has(q->detail, "no device op was recorded");
 }
 
+/* What the names of libraries' kernels tell, without any HLO. */
+static void kernels_by_their_names(void **state)
+{
+	static const struct {
+		const char *kernel, *kind, *dtype;
+	} known[] = {
+		{ "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN", "matmul", "bf16" },
+		{ "nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_NTN", "matmul", "f16" },
+		{ "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_ffma_execute_kernel__5x_cublas", "matmul",
+			"f32" },
+		{ "sm90_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_execute_segment_k_off_kernel__5x_"
+		  "cublas",
+			"matmul", "f8e4m3fn" },
+		{ "ampere_fp16_s16816gemm_fp16_64x64_sliced1x2_ldg8_relu_f2f_stages_64x6_tn",
+			"matmul", "f16" },
+		{ "volta_sgemm_128x64_nn", "matmul", "f32" },
+		{ "Cijk_Ailk_Bljk_BBS_BH_MT256x256x64_MI16x16x1", "matmul", "bf16" },
+		{ "sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc", "convolution",
+			"bf16" },
+		{ "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7", "attention",
+			"f16" },
+		{ "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, cutlass::bfloat16_t>>",
+			"attention", "bf16" },
+		{ "gemm_fusion_dot_12", "matmul", NULL },
+		{ "gemma_rmsnorm_kernel", "unknown", NULL },
+		{ "void at::native::elementwise_kernel<128, 2, c10::BFloat16>", "unknown", NULL },
+	};
+	enum { KNOWN = sizeof(known) / sizeof(known[0]) };
+	struct xspace *host = xrun_host(&run, "node-0");
+	struct xline *stream = x_line(x_gpu(host, 0, "NVIDIA H100 80GB HBM3"), "Stream #1");
+
+	(void)state;
+	for (int64_t i = 0; i < 3; i++)
+		for (int64_t k = 0; k < KNOWN; k++)
+			x_event(stream, known[k].kernel, i * 2000 + k * 100,
+				i * 2000 + k * 100 + 50, NULL);
+	xrun_measure(&run);
+	for (ptrdiff_t k = 0; k < KNOWN; k++) {
+		const struct ops_row *op = xrun_op(&run, known[k].kernel);
+		assert_text(op->kind, known[k].kind);
+		assert_text(op->dtype, known[k].dtype);
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)
 
 int main(void)
@@ -475,6 +519,7 @@ int main(void)
 		TEST(the_last_to_arrive_waits_for_nobody),
 		TEST(kernels_and_their_hlo),
 		TEST(kernels_tell_how_f32_is_multiplied),
+		TEST(kernels_by_their_names),
 		TEST(program_zero),
 		TEST(collectives_by_the_name_of_a_primitive),
 		TEST(ops_of_a_cpu_without_ordinals),
