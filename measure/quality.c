@@ -137,8 +137,7 @@ static struct str no_steps_text(const struct capture *in, const struct swept *ru
 	if (run->schedule.trouble.p)
 		return run->schedule.trouble;
 	return in->host_count > 0 && in->hosts[0].format == FORMAT_NSYS
-		       ? STR("nothing marks steps, and no program of XLA ran twice; lay an NVTX "
-			     "range around each, named \"step 12\"")
+		       ? STR("nothing marks steps, and no program of XLA ran twice")
 		       : STR("nothing marks steps, and no program ran twice");
 }
 
