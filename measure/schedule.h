@@ -11,6 +11,7 @@
  * Work belongs to the mark that launched it.  The k-th call of a function is the k-th execution of
  * the module named after it, where there are as many; else work belongs to the mark it ran in, if
  * the job waits for it there; else the n-th group of executions to the n-th mark, if they divide.
+ * What runs behind every mark is of its step, too, but for evaluations.
  *
  * Steps of one sort bear one name and run the same modules, whatever their shapes.  Of a job that
  * marks nothing, a period of its sequence of modules is a step; of a server, an execution of the

@@ -9,6 +9,8 @@
 #define CLOCK_SLACK_PS INT64_C(200000000)
 /* Of a job that waits inside its marks, so much work may end behind them. */
 #define BEHIND_MAX 0.05
+/* Of fewer steps nothing is said of what comes behind each. */
+#define FOLLOWED_MIN 3
 /* More of the device's time that no mark can be told for leaves the marks unused. */
 #define UNTOLD_MAX 0.1
 
@@ -259,6 +261,64 @@ static bool device_told(struct scheduling *s, struct schedule_device *d)
 	return any && (double)untold_ps <= UNTOLD_MAX * (double)all_ps;
 }
 
+/* Behind how many steps of one name a module runs. */
+struct follower {
+	int32_t last; /* of those steps */
+	ptrdiff_t steps;
+};
+
+/* All but one, or but few. */
+static bool is_nearly(ptrdiff_t part, ptrdiff_t whole)
+{
+	ptrdiff_t less = (ptrdiff_t)(BEHIND_MAX * (double)whole);
+
+	return whole >= FOLLOWED_MIN && part >= whole - (less > 1 ? less : 1);
+}
+
+/*
+ * Work behind every mark of a name is of its step: the marks stand around a part of the loop, as
+ * around its gradient alone.  An evaluation is none, however often it comes.
+ */
+static void followers_join(
+	const struct scheduling *s, struct schedule_device *d, struct arena scratch)
+{
+	struct map names = { 0 }, pairs = { 0 };
+	bool *has_work = arena_make(&scratch, bool, s->mark_count);
+	ptrdiff_t *steps = arena_make(&scratch, ptrdiff_t, s->mark_count);
+	struct follower *followers = arena_make(&scratch, struct follower, d->run_count);
+	int32_t *pair_of = arena_make(&scratch, int32_t, d->run_count);
+	int32_t *behind = arena_make(&scratch, int32_t, d->run_count);
+	int32_t name_count = 0, pair_count = 0, before = -1, name = -1;
+
+	for (ptrdiff_t i = 0; i < d->run_count; i++) {
+		const struct program_run *r = &d->runs[i];
+		pair_of[i] = -1;
+		if (r->step >= 0) {
+			name = map_put(&names, s->marks[r->step].name, name_count, &scratch);
+			name_count += name == name_count;
+			steps[name] += !has_work[r->step];
+			has_work[before = r->step] = true;
+			continue;
+		}
+		if (before < 0 || is_evaluation(s->modules[module_at(s, r)]))
+			continue;
+		int64_t id = (int64_t)name * s->module_count + module_at(s, r);
+		int32_t at = map_put_id(&pairs, id, pair_count, &scratch);
+		if (at == pair_count)
+			followers[pair_count++].last = -1;
+		followers[at].steps += followers[at].last != before;
+		followers[at].last = behind[i] = before;
+		pair_of[i] = at;
+	}
+	for (ptrdiff_t i = 0; i < d->run_count; i++) {
+		if (pair_of[i] < 0)
+			continue;
+		name = map_get(&names, s->marks[behind[i]].name);
+		if (is_nearly(followers[pair_of[i]].steps, steps[name]))
+			d->runs[i].step = behind[i];
+	}
+}
+
 /* Why the marks that there are cannot be used. */
 static struct str marks_trouble(const struct scheduling *s, const struct schedule_device *d)
 {
@@ -279,10 +339,12 @@ bool marks_tell(struct scheduling *s)
 	marks_read(s);
 	if (s->mark_count == 0)
 		return false;
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
+	for (ptrdiff_t i = 0; i < s->device_count; i++) {
 		if (s->devices[i].run_count > 0 && !device_told(s, &s->devices[i])) {
 			s->ret->trouble = marks_trouble(s, &s->devices[i]);
 			return false;
 		}
+		followers_join(s, &s->devices[i], *s->scratch);
+	}
 	return true;
 }

@@ -1052,6 +1052,33 @@ static void other_work_is_cut_out(void **state)
  * A Steps line that marks training and an evaluation, and a program that runs between the marks:
  * each device program has a role, and the judged steps are those that train.
  */
+/* Marks around the gradient: the update behind each of them, but the last, is of the step.  What
+ * comes behind every second one is not. */
+static void work_behind_every_mark(void **state)
+{
+	(void)state;
+	for (int every = 1; every <= 2; every++) {
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xline *thread = x_line(x_host(host), "python");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *ops = two_ops(tpu);
+		x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+		for (int64_t i = 0; i < 9; i++) {
+			annotate(thread, i, i * 400, i * 400 + 200);
+			execute(ops, i * 400 + 10);
+			if (i % every == 0 && i < 8)
+				x_event(ops, "sum.1", i * 400 + 250, i * 400 + 350, NULL);
+		}
+		xrun_measure(&run);
+		assert_number(xrun_row(&run)->steps, 7);
+		assert_number(xrun_row(&run)->step_time_s, 400 * US);
+		assert_number(xrun_row(&run)->programs_per_step, every == 1 ? 2 : 1);
+		assert_text(xrun_op(&run, "sum.1")->role, every == 1 ? "step" : "other");
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
 /* One thread trains on a device, and beside it another evaluates on the other: each launches the
  * work of its own marks.  The evaluation is the last to end. */
 static void two_threads_mark(void **state)
@@ -1571,6 +1598,7 @@ int main(void)
 		TEST(the_call_that_a_gap_holds),
 		TEST(what_nothing_tells_of),
 		TEST(two_threads_mark),
+		TEST(work_behind_every_mark),
 	};
 	return cmocka_run_group_tests_name("measure_steps", tests, NULL, NULL);
 }
