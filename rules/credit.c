@@ -146,27 +146,36 @@ static int by_family(const void *a, const void *b)
 	return order ? order : (x->finding > y->finding) - (x->finding < y->finding);
 }
 
-/* From `from`, the end of the claims of one rule: findings are in rule order, so they adjoin. */
+/*
+ * From `from`, the end of the claims of one rule, waived or not: findings are in rule order, so they
+ * adjoin.
+ */
 static ptrdiff_t rule_run(struct claim **group, ptrdiff_t from, ptrdiff_t count,
 	const struct finding *findings, double *sum)
 {
 	ptrdiff_t i = from;
 
 	*sum = 0;
-	for (; i < count && findings[group[i]->finding].rule == findings[group[from]->finding].rule;
+	for (; i < count &&
+		findings[group[i]->finding].rule == findings[group[from]->finding].rule &&
+		group[i]->is_waived == group[from]->is_waived;
 		i++)
 		*sum += group[i]->seconds;
 	return i;
 }
 
-/* Claims of all rules but the one that claims most become zero; the first rule wins a tie. */
+/*
+ * Claims of all rules but the one that claims most become zero; the first rule wins a tie.  A waived
+ * one has what is beyond that.
+ */
 static void settle(struct claim **group, ptrdiff_t count, const struct finding *findings)
 {
 	ptrdiff_t best = 0, best_end = 0, end;
-	double most = -1, sum;
+	double most = -INFINITY, sum;
 
 	for (ptrdiff_t i = 0; i < count; i = end) {
 		end = rule_run(group, i, count, findings, &sum);
+		sum = group[i]->is_waived ? -1 / sum : sum;
 		if (sum > most) {
 			most = sum;
 			best = i;
@@ -175,7 +184,9 @@ static void settle(struct claim **group, ptrdiff_t count, const struct finding *
 	}
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (i < best || i >= best_end)
-			group[i]->seconds = 0;
+			group[i]->seconds = group[i]->is_waived
+						    ? fmax(0, group[i]->seconds - fmax(0, most))
+						    : 0;
 }
 
 static void settle_families(
@@ -203,8 +214,10 @@ static void settle_families(
 static int by_size(const void *a, const void *b)
 {
 	const struct claim *x = a, *y = b;
-	int order = (x->level > y->level) - (x->level < y->level);
+	int order = x->is_waived - y->is_waived;
 
+	if (!order)
+		order = (x->level > y->level) - (x->level < y->level);
 	if (!order)
 		order = (x->seconds < y->seconds) - (x->seconds > y->seconds);
 	return order ? order : (x->finding > y->finding) - (x->finding < y->finding);
@@ -243,7 +256,8 @@ double credit(const struct tables *tables, struct claim *claims, ptrdiff_t count
 			memcpy(purse.debt, purse.spent, sizeof(purse.debt));
 		level = claims[i].level;
 		double paid = pay(&purse, &claims[i]);
-		findings[claims[i].finding].gain_s = paid;
+		if (!claims[i].is_waived)
+			findings[claims[i].finding].gain_s = paid;
 		sum += paid;
 	}
 	/* It lacks what others were paid of its pool, or of the step; the rest is beyond both. */
@@ -251,7 +265,8 @@ double credit(const struct tables *tables, struct claim *claims, ptrdiff_t count
 		struct finding *f = &findings[claims[i].finding];
 		double spent = claims[i].pool ? purse.spent[claims[i].pool] : sum;
 
-		f->shared_s = fmax(0, fmin(f->claimed_s - f->gain_s, spent - f->gain_s));
+		if (!claims[i].is_waived)
+			f->shared_s = fmax(0, fmin(f->claimed_s - f->gain_s, spent - f->gain_s));
 	}
 	return sum;
 }

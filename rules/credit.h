@@ -40,6 +40,7 @@ struct claim {
 	int level;	   /* 0 ops, 1 devices, 2 the run */
 	struct str family; /* what is credited once: the row's family, else its key */
 	double seconds;	   /* NaN: none */
+	bool is_waived;	   /* of what others leave; its finding gives nothing back */
 };
 
 /* Of a row of `table`: POOL_NONE where neither the table nor the row's kind says. */
@@ -50,7 +51,7 @@ int claim_level(const struct table_def *table);
 /* Seconds per step in each pool; infinite where the profile does not tell. */
 void pools_fill(const struct tables *tables, double pools[POOL_COUNT]);
 
-/* Sets gain_s and shared_s of the findings named by claims; returns the sum of gain_s. */
+/* Sets gain_s and shared_s of the findings named by claims; returns the sum, with what is waived. */
 double credit(const struct tables *tables, struct claim *claims, ptrdiff_t count,
 	struct finding *findings, struct arena *keep);
 

@@ -233,6 +233,7 @@ static void judge_row(struct trial *t)
 	struct reading r = read_row(t);
 	struct weighed w = { .value = NAN, .chip = -1 };
 	bool was_bad = level_of(t->rule, r.value) != LEVEL_OK;
+	const struct reading whole = r;
 
 	if (t->places_waived != 0 && !isnan(r.value)) {
 		double rest = t->rule->at_least ? r.value + t->places_waived
@@ -257,6 +258,8 @@ static void judge_row(struct trial *t)
 			.value = r.value,
 			.unclear = r.unclear,
 			.gain = r.gain,
+			.waived_value = fabs(whole.value - r.value),
+			.waived_gain = whole.gain - r.gain,
 			.fault = !w.least.level && w.most.level ? NULL
 				 : code->assert.source		? &code->assert
 								: &code->value,
@@ -269,30 +272,36 @@ static void judge_row(struct trial *t)
 
 /* ---- findings ----------------------------------------------------------------------------- */
 
-static void add_claim(struct trial *t, const struct weighed *w, struct finding *f)
+static void add_claim(
+	struct trial *t, const struct weighed *w, struct finding *f, double seconds, bool is_waived)
 {
 	struct judging *s = t->s;
 	const struct listing *l = &t->code->subjects;
 	struct str family = row_text(l->family, w->subject->row, s->keep);
 
+	family = family.p ? family : f->subject;
+	if (is_waived != w->is_waived) /* waived places of a row whose other places are not */
+		family = (struct str){ NULL, 0 };
 	f->of_window = !is_of_step(l, w->subject->row, s->keep);
-	if (!isnan(f->claimed_s) && !f->of_window)
+	if (!isnan(seconds) && !f->of_window)
 		*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) =
 			(struct claim){ .finding = s->ret->finding_count - 1,
 				.pool = w->pool,
 				.level = claim_level(l->rows),
-				.family = family.p ? family : f->subject,
-				.seconds = f->claimed_s };
+				.family = family,
+				.seconds = seconds,
+				.is_waived = is_waived };
 }
 
 /* The chip that costs most: of those side by side it alone is what the step waits for. */
-static int32_t worst_chip(const struct trial *t)
+static int32_t worst_chip(const struct trial *t, bool is_waived)
 {
 	double *chips = arena_make(t->s->keep, double, t->scale.chips + 1);
 	int32_t worst = 0;
 
 	for (ptrdiff_t i = 0; i < t->count; i++)
-		if (t->items[i].chip >= 0 && t->items[i].least.level && !t->items[i].is_waived)
+		if (t->items[i].chip >= 0 && t->items[i].is_waived == is_waived &&
+			(is_waived || t->items[i].least.level))
 			chips[t->items[i].chip] += t->items[i].least.cost;
 	for (int32_t i = 1; i < t->scale.chips; i++)
 		worst = chips[i] > chips[worst] ? i : worst;
@@ -334,7 +343,7 @@ static struct str odd_verdict(const struct trial *t, const struct weighed *w, en
 }
 
 static void add_finding(
-	struct trial *t, const struct weighed *w, enum verdict verdict, int32_t chip)
+	struct trial *t, const struct weighed *w, enum verdict verdict, const int32_t chips[2])
 {
 	struct judging *s = t->s;
 	struct subject *x = w->subject;
@@ -350,10 +359,14 @@ static void add_finding(
 		f->claimed_s = fmax(0, x->value * t->s->total_s);
 	if (isnan(x->gain) && !t->code->is_share)
 		f->claimed_s = f->bytes = NAN;
-	/* Gates, waived subjects and open ones claim no time. */
-	if (!t->rule->gate && verdict != VERDICT_WAIVED && verdict != VERDICT_INCONCLUSIVE &&
-		(w->chip < 0 || w->chip == chip))
-		add_claim(t, w, f);
+	/* Gates and open subjects claim no time. */
+	double waived = t->code->is_share ? x->waived_value * t->s->total_s : x->waived_gain;
+	bool is_asked = !t->rule->gate && verdict != VERDICT_INCONCLUSIVE &&
+			(w->chip < 0 || w->chip == chips[w->is_waived]);
+	if (is_asked)
+		add_claim(t, w, f, f->claimed_s, w->is_waived);
+	if (is_asked && waived > 0)
+		add_claim(t, w, f, waived, true);
 	struct str odd = odd_verdict(t, w, verdict);
 	if (odd.p)
 		f->note = odd;
@@ -364,7 +377,7 @@ static void add_finding(
 static void add_findings(struct trial *t, bool together)
 {
 	enum verdict v = t->result->verdict;
-	int32_t chip = worst_chip(t);
+	const int32_t chips[] = { worst_chip(t, false), worst_chip(t, true) };
 
 	for (ptrdiff_t i = 0; i < t->count; i++) {
 		const struct weighed *w = &t->items[i];
@@ -373,9 +386,9 @@ static void add_findings(struct trial *t, bool together)
 		if (!w->subject)
 			continue;
 		if (w->is_waived) {
-			add_finding(t, w, VERDICT_WAIVED, chip);
+			add_finding(t, w, VERDICT_WAIVED, chips);
 		} else if (v == VERDICT_INCONCLUSIVE && w->subject->open) {
-			add_finding(t, w, VERDICT_INCONCLUSIVE, chip);
+			add_finding(t, w, VERDICT_INCONCLUSIVE, chips);
 		} else if (is_bad &&
 			   (v == VERDICT_WARN || v == VERDICT_FAIL || v == VERDICT_INCONCLUSIVE)) {
 			bool is_fail = v == VERDICT_FAIL && w->least.can_fail &&
@@ -387,7 +400,7 @@ static void add_findings(struct trial *t, bool together)
 				is_fail	    ? VERDICT_FAIL
 				: is_closed ? VERDICT_INCONCLUSIVE
 					    : VERDICT_WARN,
-				chip);
+				chips);
 		}
 	}
 }
@@ -766,14 +779,16 @@ static void set_run_gain(struct tables *tables, double gain_s)
 		table_rows(tables, run)[i].gain_s = gain_s;
 }
 
-/* Credits all claims anew; claims themselves stay as they are. */
-static double credit_all(const struct judging *s)
+/* Credits claims anew, which stay as they are.  What is waived explains time, and gives none back. */
+static double credit_all(const struct judging *s, bool with_waived)
 {
 	struct claim *claims = arena_make(s->keep, struct claim, s->claim_count + 1);
+	ptrdiff_t count = 0;
 
-	if (s->claim_count)
-		memcpy(claims, s->claims, (size_t)s->claim_count * sizeof(*claims));
-	return credit(s->tables, claims, s->claim_count, s->ret->findings, s->keep);
+	for (ptrdiff_t i = 0; i < s->claim_count; i++)
+		if (with_waived || !s->claims[i].is_waived)
+			claims[count++] = s->claims[i];
+	return credit(s->tables, claims, count, s->ret->findings, s->keep);
 }
 
 enum turn { TURN_GATES, TURN_RULES, TURN_BACKSTOPS, TURNS };
@@ -789,7 +804,8 @@ static bool judge_all(struct judging *s)
 
 	for (int turn = 0; turn < TURNS; turn++) {
 		if (turn == TURN_BACKSTOPS && table_count(s->tables, run))
-			s->explained = credit_all(s) / table_rows(s->tables, run)[0].step_mean_s;
+			s->explained =
+				credit_all(s, true) / table_rows(s->tables, run)[0].step_mean_s;
 		for (ptrdiff_t i = 0; i < s->rules->count && ok; i++)
 			if ((int)turn_of(s->rules->items[i]) == turn) {
 				arena_clear(&s->scratch);
@@ -828,7 +844,7 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 	arena_free(&s.scratch);
 	if (!ok)
 		return false;
-	ret->gain_s = credit_all(&s);
+	ret->gain_s = credit_all(&s, false);
 	set_run_gain(tables, ret->gain_s);
 	rank_rules(ret, *keep);
 	if (ret->finding_count)

@@ -63,7 +63,8 @@ struct subject {
 	double value;	 /* NaN: not known, or an assert */
 	double unclear;
 	double gain; /* seconds per step, bytes, or a share; NaN: none, or not known */
-	struct expression *fault, *open; /* what was broken; what is not known; or NULL */
+	double waived_value, waived_gain; /* of both, what waived places took off */
+	struct expression *fault, *open;  /* what was broken; what is not known; or NULL */
 	enum excuse excuse;
 	const struct waiver *waiver;
 	bool is_known; /* it failed in the report before, too */

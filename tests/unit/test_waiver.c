@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 
 #include "base/out.h"
 #include "rules/fixture.h"
@@ -103,6 +104,36 @@ static void test_holds_on_its_last_day(void **state)
 	assert_str(
 		j.findings[0].note, "waived until 2026-06-30 by perf-team (PERF-12): on purpose");
 	assert_true(j.gain_s == 0); /* nobody is asked to give it back */
+}
+
+/* A rule about the rest of the step does not ask for what is waived: 3 of 10 s, then as much in places. */
+static void test_what_is_waived_is_explained(void **state)
+{
+	(void)state;
+	rows_tell(&tables, &keep,
+		"ops key=a name=a scope=embed kind=compute time_share=0.3 time_s=3");
+	rows_tell(
+		&tables, &keep, "ops key=b name=b scope=head kind=compute time_share=0.2 time_s=2");
+	table_rows(&tables, run)->roofline_ratio_lo = table_rows(&tables, run)->roofline_ratio_hi =
+		0.2;
+	const char *rest =
+		"  rest: { from: run, value: 1 - roofline_ratio_hi - :explained, "
+		"at_most: { warn: 10% }, gain: value, message: x }\n";
+	const char *places =
+		"  of-places: { from: run, value: 0.5, at_most: { warn: 10% }, gain: value, "
+		"places: { from: ops, value: time_share }, message: x }\n";
+	const char *waivers = "waivers:\n  - { rule: %s, owner: o, reason: r, expires: 2026-12-31, "
+			      "where: scope = 'embed', at_most: 40%% }\n";
+	struct out *o = out_memory(&keep);
+	out_fmt(o, "%s%s", RULES, rest);
+	out_fmt(o, waivers, "share");
+	judge_yaml(arena_z(&keep, out_text(o)));
+	assert_true(fabs(j.gain_s - 5) < 1e-9); /* 2 of the head, and 3 that no finding explains */
+	o = out_memory(&keep);
+	out_fmt(o, "version: 1\nrules:\n%s%s", places, rest);
+	out_fmt(o, waivers, "of-places");
+	judge_yaml(arena_z(&keep, out_text(o)));
+	assert_true(fabs(j.gain_s - 5) < 1e-9); /* 2 of other places, and again 3 */
 }
 
 static void test_has_a_limit(void **state)
@@ -386,6 +417,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_holds_on_its_last_day, fresh),
+		cmocka_unit_test_setup(test_what_is_waived_is_explained, fresh),
 		cmocka_unit_test_setup(test_has_a_limit, fresh),
 		cmocka_unit_test_setup(test_expires, fresh),
 		cmocka_unit_test_setup(test_day_of_the_capture, fresh),
