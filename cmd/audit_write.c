@@ -189,7 +189,7 @@ static bool write_owner(const struct audit_settings *s, struct audit *a, struct 
 		print_error(&a->err);
 	for (ptrdiff_t i = 0; ok && i < a->file.route_count; i++) {
 		struct plan plan = a->routes[i];
-		struct message_source source = fleet_message(&report);
+		struct message_source source = fleet_message(&report, &a->pages, &part);
 		if (!str_eq(a->file.routes[i].owner, owner))
 			continue;
 		if (plan.report_url.p && s->owner_pages)
@@ -245,7 +245,7 @@ enum status audit_write(struct context *c, const struct audit_settings *s, struc
 	if (!takes_stdout)
 		report_fleet_text(&a->report, a->keep, c->out);
 	out_flush(c->out); /* nobody waits for servers to see what is written */
-	struct message_source source = fleet_message(&a->report);
+	struct message_source source = fleet_message(&a->report, &a->pages, a->keep);
 	delivered &= !plan_deliver(&a->plan, &source, a->keep);
 	delivered &= write_owners(s, a);
 	return delivered ? STATUS_OK : STATUS_DELIVERY;

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "report/alert.h"
-#include "report/fleet.h"
+#include "report/fleet_view.h"
 #include "report/message.h"
 #include "report/model.h"
 #include "report/prose.h"
@@ -67,12 +67,29 @@ static struct str chips_text(double count, struct arena *keep)
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
+/* What a message is made of. */
+struct told {
+	const struct fleet_report *report;
+	const struct fleet_pages *pages;
+};
+
 /* An item's heading and text before they are cut. */
 struct draft {
 	struct message_item *item;
 	struct out *heading, *text;
 	struct arena *keep;
 };
+
+/* An old problem is another one than a new one. */
+static void part_often(struct draft *d, const struct fleet_answer *a, ptrdiff_t row)
+{
+	struct message_item *m = d->item;
+	m->seen_before = real(a, row, "seen_before");
+	m->ran_before = real(a, row, "ran_before");
+	if (m->ran_before > 0)
+		out_fmt(next(d->text), "found before in %.0f of %.0f window%s", m->seen_before,
+			m->ran_before, m->ran_before == 1 ? "" : "s");
+}
 
 static void put_missing(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
 {
@@ -100,6 +117,7 @@ static void put_waste(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 	out_fmt(d->heading, "%.*s could be had back: %.*s",
 		STR_ARG(fleet_back_text(a, row, d->keep)), STR_ARG(m->workload));
 	part_costliest(d->text, m->rule);
+	part_often(d, a, row);
 	out_fmt(next(d->text), "%.*s of its step time", STR_ARG(ratio_text(d->keep, share)));
 	if (before >= 0)
 		out_fmt(d->text, " (%.*s before)", STR_ARG(ratio_text(d->keep, before)));
@@ -165,6 +183,8 @@ static void put_problem(const struct fleet_answer *a, ptrdiff_t row, struct draf
 	if (m->chips > 0)
 		out_fmt(next(d->text), "%s %.*s", is_new ? "costs" : "gives back",
 			STR_ARG(chips_text(m->chips, d->keep)));
+	if (is_new)
+		part_often(d, a, row);
 	if (!out_text(d->text).len)
 		out_fmt(next(d->text), "%.*s before, %.*s now",
 			STR_ARG(prose(a, row, "before", d->keep)),
@@ -317,22 +337,27 @@ static void share_out(const struct fleet_report *r, ptrdiff_t shown, ptrdiff_t q
 }
 
 static struct message_item item_of(const struct section *s, const struct fleet_answer *a,
-	ptrdiff_t row, const struct message_room *room, struct arena *keep)
+	ptrdiff_t row, const struct fleet_pages *pages, const struct message_room *room,
+	struct arena *keep)
 {
 	struct message_item m = message_item_empty();
 	struct draft d = { &m, out_memory(keep), out_memory(keep), keep };
 	if (fleet_cell(a, row, STR("workload")))
 		m.workload = name(a, row, "workload", keep);
 	s->put(a, row, &d);
+	m.url = fleet_page_link(&a->rows[row], pages, keep);
+	if (!m.url.p)
+		m.url = arena_fmt(keep, "#%.*s", STR_ARG(a->question->name));
 	m.heading = text_cut(keep, out_text(d.heading), room->line);
 	m.text = text_cut(keep, out_text(d.text), room->text);
 	m.message = text_cut(keep, m.message, room->text);
 	return m;
 }
 
-static struct template_list items_of(const struct fleet_report *r, ptrdiff_t shown,
-	const struct message_room *room, struct arena *keep)
+static struct template_list items_of(
+	const struct told *t, ptrdiff_t shown, const struct message_room *room, struct arena *keep)
 {
+	const struct fleet_report *r = t->report;
 	struct message_item *items = arena_make(keep, struct message_item, shown + 1);
 	ptrdiff_t quota[SECTIONS], count = 0;
 	share_out(r, shown, quota);
@@ -341,7 +366,7 @@ static struct template_list items_of(const struct fleet_report *r, ptrdiff_t sho
 		for (ptrdiff_t row = 0; row < a->count && quota[s]; row++) {
 			if (!sections[s].takes(a, row))
 				continue;
-			items[count++] = item_of(&sections[s], a, row, room, keep);
+			items[count++] = item_of(&sections[s], a, row, t->pages, room, keep);
 			quota[s]--;
 		}
 	}
@@ -369,7 +394,8 @@ static void set_totals(struct message *m, const struct fleet_answer *totals)
 static struct message make(
 	const void *of, ptrdiff_t shown, const struct message_room *room, struct arena *keep)
 {
-	const struct fleet_report *r = of;
+	const struct told *t = of;
+	const struct fleet_report *r = t->report;
 	struct message m = message_empty();
 	bool has_week = fleet_has_week(r);
 	struct str promise = fleet_said(r, SAID_PROMISE, keep);
@@ -393,14 +419,17 @@ static struct message make(
 	fleet_coverage(r, &m.judged_runs, &m.runs);
 	if (has_week)
 		set_totals(&m, &r->answers[FLEET_TOTALS]);
-	m.items = items_of(r, shown, room, keep);
+	m.items = items_of(t, shown, room, keep);
 	return m;
 }
 
 /* A window is told once it is over: it is itself what changed. */
-struct message_source fleet_message(const struct fleet_report *r)
+struct message_source fleet_message(
+	const struct fleet_report *r, const struct fleet_pages *pages, struct arena *keep)
 {
-	struct message_source s = { .of = r, .make = make };
+	struct told *told = arena_make(keep, struct told, 1);
+	struct message_source s = { .of = told, .make = make };
+	*told = (struct told){ r, pages };
 	double judged, runs;
 	fleet_coverage(r, &judged, &runs);
 	for (int i = 0; i < SECTIONS; i++) {

@@ -13,44 +13,57 @@ struct str fleet_page_name(struct str run, struct arena *keep)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
+#define H(column, label, kind)                                                                     \
+	{                                                                                          \
+		STR_INIT(column), STR_INIT(label), HEAD_##kind,                                    \
+		{                                                                                  \
+			NULL, 0                                                                    \
+		}                                                                                  \
+	}
+#define PART(column, label, of)                                                                    \
+	{                                                                                          \
+		STR_INIT(column), STR_INIT(label), HEAD_PLAIN, STR_INIT(of)                        \
+	}
 static const struct fleet_head heads[] = {
-	{ STR_INIT("step_time_s"), STR_INIT("step"), HEAD_PLAIN },
-	{ STR_INIT("roofline_ratio"), STR_INIT("of roofline"), HEAD_PLAIN },
-	{ STR_INIT("roofline_ratio_hi"), STR_INIT("of roofline at most"), HEAD_DATA },
-	{ STR_INIT("mfu"), STR_INIT("MFU"), HEAD_PLAIN },
-	{ STR_INIT("share"), STR_INIT("recoverable"), HEAD_PART },
-	{ STR_INIT("share_before"), STR_INIT("before"), HEAD_PLAIN },
-	{ STR_INIT("part"), STR_INIT("of all"), HEAD_PLAIN },
-	{ STR_INIT("chips_back"), STR_INIT("chips back"), HEAD_PLAIN },
-	{ STR_INIT("chip_hours_back"), STR_INIT("chip-hours back"), HEAD_PLAIN },
-	{ STR_INIT("dollars_back"), STR_INIT("money back"), HEAD_PLAIN },
-	{ STR_INIT("priced_hours_back"), STR_INIT("of them with a price"), HEAD_DATA },
-	{ STR_INIT("top_rule"), STR_INIT("costliest rule"), HEAD_PLAIN },
-	{ STR_INIT("first_seen"), STR_INIT("first seen"), HEAD_DATA },
-	{ STR_INIT("of_workloads"), STR_INIT("of workloads"), HEAD_PLAIN },
-	{ STR_INIT("slow_runs"), STR_INIT("slow runs"), HEAD_PLAIN },
-	{ STR_INIT("slowness"), STR_INIT("times the median"), HEAD_PLAIN },
-	{ STR_INIT("before_s"), STR_INIT("before"), HEAD_PLAIN },
-	{ STR_INIT("now_s"), STR_INIT("now"), HEAD_PLAIN },
-	{ STR_INIT("after_s"), STR_INIT("after"), HEAD_PLAIN },
-	{ STR_INIT("change"), STR_INIT("change"), HEAD_LOSS },
-	{ STR_INIT("chips_lost"), STR_INIT("chips lost"), HEAD_LOSS },
-	{ STR_INIT("is_now"), STR_INIT("in window"), HEAD_PLAIN },
-	{ STR_INIT("p_value"), STR_INIT("p"), HEAD_CHANCE },
-	{ STR_INIT("commit_id"), STR_INIT("commit"), HEAD_PLAIN },
-	{ STR_INIT("days_left"), STR_INIT("days left"), HEAD_DEADLINE },
-	{ STR_INIT("dollars_limit"), STR_INIT("at most"), HEAD_PLAIN },
-	{ STR_INIT("chip_hours_limit"), STR_INIT("chip-hours at most"), HEAD_PLAIN },
-	{ STR_INIT("of_hours"), STR_INIT("of"), HEAD_PLAIN },
-	{ STR_INIT("ratio"), STR_INIT("share"), HEAD_PART },
-	{ STR_INIT("ratio_hi"), STR_INIT("share at most"), HEAD_DATA },
-	{ STR_INIT("changes"), STR_INIT("change points"), HEAD_PLAIN },
-	{ STR_INIT("is_broken"), STR_INIT("over"), HEAD_PLAIN },
-	{ STR_INIT("last_seen"), STR_INIT("last seen"), HEAD_PLAIN },
-	{ STR_INIT("is_new"), STR_INIT("new"), HEAD_PLAIN },
-	{ STR_INIT("snoozed_until"), STR_INIT("snoozed until"), HEAD_PLAIN },
-	{ STR_INIT("chip_hours"), STR_INIT("chip-hours"), HEAD_PLAIN },
-	{ STR_INIT("dollars"), STR_INIT("money"), HEAD_PLAIN },
+	H("step_time_s", "step", PLAIN),
+	H("roofline_ratio", "of roofline", PLAIN),
+	H("roofline_ratio_hi", "of roofline at most", DATA),
+	H("mfu", "MFU", PLAIN),
+	H("share", "recoverable", PART),
+	H("share_before", "before", PLAIN),
+	H("part", "of all", PLAIN),
+	PART("chips_back", "chips back", "chips"),
+	H("ran_before", "windows before", DATA),
+	PART("seen_before", "found before", "ran_before"),
+	H("chip_hours_back", "chip-hours back", PLAIN),
+	H("dollars_back", "money back", PLAIN),
+	H("priced_hours_back", "of them with a price", DATA),
+	H("top_rule", "costliest rule", PLAIN),
+	H("first_seen", "first seen", DATA),
+	H("of_workloads", "of workloads", PLAIN),
+	H("slow_runs", "slow runs", PLAIN),
+	H("slowness", "times the median", PLAIN),
+	H("before_s", "before", PLAIN),
+	H("now_s", "now", PLAIN),
+	H("after_s", "after", PLAIN),
+	H("change", "change", LOSS),
+	H("chips_lost", "chips lost", LOSS),
+	H("is_now", "in window", PLAIN),
+	H("p_value", "p", CHANCE),
+	H("commit_id", "commit", PLAIN),
+	H("days_left", "days left", DEADLINE),
+	H("dollars_limit", "at most", PLAIN),
+	H("chip_hours_limit", "chip-hours at most", PLAIN),
+	H("of_hours", "of", PLAIN),
+	H("ratio", "share", PART),
+	H("ratio_hi", "share at most", DATA),
+	H("changes", "change points", PLAIN),
+	H("is_broken", "over", PLAIN),
+	H("last_seen", "last seen", PLAIN),
+	H("is_new", "new", PLAIN),
+	H("snoozed_until", "snoozed until", PLAIN),
+	H("chip_hours", "chip-hours", PLAIN),
+	H("dollars", "money", PLAIN),
 };
 
 struct fleet_head fleet_head(struct str column)
@@ -64,9 +77,10 @@ struct fleet_head fleet_head(struct str column)
 bool fleet_is_shown(const struct fleet_answer *a, ptrdiff_t column)
 {
 	struct str name = a->question->columns[column].name;
-	/* Chips stand behind those of them that could be had back. */
-	if (fleet_head(name).kind == HEAD_DATA ||
-		(str_eq(name, STR("chips")) && fleet_column(a, STR("chips_back")) >= 0))
+	bool is_told = fleet_head(name).kind == HEAD_DATA;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		is_told |= str_eq(heads[i].of, name) && fleet_column(a, heads[i].column) >= 0;
+	if (is_told)
 		return false;
 	for (ptrdiff_t i = 0; i < a->count; i++)
 		if (!a->rows[i].cells[column].is_null)
@@ -145,10 +159,10 @@ static struct str number_text(
 		return arena_fmt(keep, "+%.*s", STR_ARG(text));
 	if (c->unit == UNIT_DOLLARS && is_part_priced(a, row))
 		return arena_fmt(keep, "\xe2\x89\xa5 %.*s", STR_ARG(text));
-	if (str_eq(c->name, STR("chips_back")) && real_at(a, row, STR("chips")) >= 0)
+	struct str of = fleet_head(c->name).of;
+	if (of.p && real_at(a, row, of) >= 0)
 		return arena_fmt(keep, "%.*s of %.*s", STR_ARG(text),
-			STR_ARG(fleet_number_text(
-				real_at(a, row, STR("chips")), UNIT_COUNT, keep)));
+			STR_ARG(fleet_number_text(real_at(a, row, of), UNIT_COUNT, keep)));
 	return text;
 }
 

@@ -46,6 +46,24 @@ struct attempt {
 	const char *too_long; /* what in it was, or NULL */
 };
 
+/* Links of items are as the report has them. */
+static void link_items(struct message *m, struct arena *keep)
+{
+	const struct message_item *from = m->items.items;
+	struct message_item *items = arena_make(keep, struct message_item, m->items.count);
+	struct str dir = str_head(m->report_url, str_rfind_char(m->report_url, '/') + 1);
+	m->items.items = items;
+	for (ptrdiff_t i = 0; i < m->items.count; i++) {
+		items[i] = from[i];
+		if (items[i].url.p && m->report_url.p)
+			items[i].url = arena_fmt(keep, "%.*s%.*s",
+				STR_ARG(str_starts(items[i].url, STR("#")) ? m->report_url : dir),
+				STR_ARG(items[i].url));
+		else
+			items[i].url = MISSING;
+	}
+}
+
 static bool fits(struct attempt *a, ptrdiff_t shown, const struct message_room *room)
 {
 	struct message m = a->source->make(a->source->of, shown, room, a->keep);
@@ -54,6 +72,7 @@ static bool fits(struct attempt *a, ptrdiff_t shown, const struct message_room *
 		m.more = arena_fmt(a->keep, "%td more %s left out here; the report has all.",
 			left_out, left_out == 1 ? "is" : "are");
 	m.report_url = a->report_url;
+	link_items(&m, a->keep);
 	cJSON *root = template_fill_json(a->t, &m, a->chat->escapes, a->keep);
 	a->text = json_compact(root, a->keep);
 	a->too_long = chat_too_long(a->chat, root, a->text);

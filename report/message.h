@@ -34,6 +34,11 @@
 		"fleet only, as all below")                                                        \
 	F(R, REAL, chip_hours, "of the usage file that it costs")                                  \
 	F(R, REAL, dollars, "what those cost")                                                     \
+	F(R, TEXT, url,                                                                            \
+		"where it is shown: the page of its run where --pages wrote one, else its part "   \
+		"of --report-url")                                                                 \
+	F(R, REAL, seen_before, "windows before in which its rule was broken, too")                \
+	F(R, REAL, ran_before, "of so many in which it ran")                                       \
 	F(R, REAL, change, "of a mover's step time, over the one before: above zero is slower")
 RECORD_STRUCT(message_item, MESSAGE_ITEM);
 
@@ -101,7 +106,10 @@ struct message_source {
 struct transitions;
 struct message_source report_message(const struct transitions *n);
 struct fleet_report;
-struct message_source fleet_message(const struct fleet_report *r);
+struct fleet_pages;
+/* Both outlive what comes back, which is in `keep`. */
+struct message_source fleet_message(
+	const struct fleet_report *r, const struct fleet_pages *pages, struct arena *keep);
 
 struct doc_template *message_load(
 	enum notice_kind kind, struct str dir, struct arena *keep, struct diag *err);

@@ -147,8 +147,8 @@ static int by_family(const void *a, const void *b)
 }
 
 /*
- * From `from`, the end of the claims of one rule, waived or not: findings are in rule order, so they
- * adjoin.
+ * From `from`, the end of the claims of one rule, waived or not: findings are in rule order, so
+ * they adjoin.
  */
 static ptrdiff_t rule_run(struct claim **group, ptrdiff_t from, ptrdiff_t count,
 	const struct finding *findings, double *sum)
@@ -165,8 +165,8 @@ static ptrdiff_t rule_run(struct claim **group, ptrdiff_t from, ptrdiff_t count,
 }
 
 /*
- * Claims of all rules but the one that claims most become zero; the first rule wins a tie.  A waived
- * one has what is beyond that.
+ * Claims of all rules but the one that claims most become zero; the first rule wins a tie.  A
+ * waived one has what is beyond that.
  */
 static void settle(struct claim **group, ptrdiff_t count, const struct finding *findings)
 {

@@ -51,7 +51,7 @@ int claim_level(const struct table_def *table);
 /* Seconds per step in each pool; infinite where the profile does not tell. */
 void pools_fill(const struct tables *tables, double pools[POOL_COUNT]);
 
-/* Sets gain_s and shared_s of the findings named by claims; returns the sum, with what is waived. */
+/* Sets gain_s and shared_s of findings named by claims; returns the sum, with what is waived. */
 double credit(const struct tables *tables, struct claim *claims, ptrdiff_t count,
 	struct finding *findings, struct arena *keep);
 

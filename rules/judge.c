@@ -779,7 +779,7 @@ static void set_run_gain(struct tables *tables, double gain_s)
 		table_rows(tables, run)[i].gain_s = gain_s;
 }
 
-/* Credits claims anew, which stay as they are.  What is waived explains time, and gives none back. */
+/* Credits claims anew, which stay as they are.  What is waived explains time, and gives none. */
 static double credit_all(const struct judging *s, bool with_waived)
 {
 	struct claim *claims = arena_make(s->keep, struct claim, s->claim_count + 1);

@@ -11,19 +11,29 @@ SELECT outcome, sum(runs) AS runs, sum(runs) * 1.0 / (SELECT sum(runs) FROM seen
 	max(CASE place WHEN 1 THEN profile END)
 FROM placed GROUP BY outcome ORDER BY outcome <> 'judged', runs DESC, outcome;
 
+-- In how many windows before a rule was broken, of those in which the workload ran.
+CREATE TABLE often AS
+SELECT w.workload, w.rule, ifnull((SELECT sum(windows) FROM broke AS b
+		WHERE b.workload = w.workload AND b.rule = w.rule), 0) AS seen, count(*) AS ran
+FROM said AS w JOIN earlier AS e ON e.workload = w.workload
+WHERE w.is_now AND w.verdict IN ('fail', 'warn')
+GROUP BY w.workload, w.rule ORDER BY w.workload, w.rule;
+CREATE INDEX often_of ON often (workload, rule);
+
 CREATE TABLE ranking AS
 SELECT row_number() OVER (
 		ORDER BY CASE WHEN (SELECT by_money FROM weighing) THEN dollars * share END DESC NULLS LAST,
 		nullif(chip_hours * share, 0) DESC NULLS LAST, chips * share DESC NULLS LAST,
-		share DESC, workload) AS rank,
-	workload, owner, chips * share, chip_hours * share, dollars * share, share,
+		share DESC, f.workload) AS rank,
+	f.workload, owner, chips * share, chip_hours * share, dollars * share, share,
 	(SELECT share FROM fleet AS b WHERE b.workload = f.workload AND NOT b.is_now),
-	(SELECT rule FROM worst WHERE worst.workload = f.workload),
-	roofline_ratio, roofline_ratio_hi, mfu, step_time_s, chip, chips, model, runs,
+	w.rule, o.seen, o.ran, roofline_ratio, roofline_ratio_hi, mfu, step_time_s, chip, chips, model, runs,
 	(SELECT strftime('%Y-%m-%d', min(usable_ns) / 1e9, 'unixepoch') FROM days
 		WHERE days.workload = f.workload),
 	run, profile
-FROM fleet AS f WHERE is_now ORDER BY rank;
+FROM fleet AS f LEFT JOIN worst AS w ON w.workload = f.workload
+LEFT JOIN often AS o ON o.workload = f.workload AND o.rule = w.rule
+WHERE is_now ORDER BY rank;
 
 -- The run to look at is that of the workload that gives back most.
 CREATE TABLE grouped AS
@@ -183,9 +193,10 @@ SELECT CASE WHEN n.judge IS NOT b.judge THEN 'rejudged' WHEN n.verdict = 'fail' 
 		ELSE 'fixed' END AS state, n.workload, n.rule,
 	b.verdict, n.verdict,
 	CASE n.verdict WHEN 'fail' THEN n.chips * n.share ELSE b.chips * b.share END AS cost,
-	coalesce(n.message, b.message), n.run, n.profile
+	coalesce(n.message, b.message), o.seen, o.ran, n.run, n.profile
 FROM said AS n JOIN said AS b
 	ON b.workload = n.workload AND b.rule = n.rule AND n.is_now AND NOT b.is_now
+LEFT JOIN often AS o ON o.workload = n.workload AND o.rule = n.rule
 WHERE (n.verdict = 'fail' AND b.verdict IN ('pass', 'warn', 'not-applicable'))
 	OR (b.verdict = 'fail' AND n.verdict IN ('pass', 'not-applicable'))
 ORDER BY state = 'rejudged', state DESC, cost DESC NULLS LAST, n.workload, n.rule;

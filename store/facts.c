@@ -222,7 +222,8 @@ void run_numbers_of(const struct run_facts *f, struct arena *keep, struct run_nu
 	n[FACT_share_e12] = whole(isnan(share) ? share : fmin(1, fmax(0, share)), 1e12);
 	n[FACT_lo_e12] = is_counted ? whole(f->roofline_ratio_lo, 1e12) : FACT_NONE;
 	n[FACT_hi_e12] = is_counted ? whole(hi, 1e12) : FACT_NONE;
-	n[FACT_mfu_e12] = whole(f->mfu, 1e12);
+	/* Above one the job file is of another job. */
+	n[FACT_mfu_e12] = f->mfu <= 1 ? whole(f->mfu, 1e12) : FACT_NONE;
 	n[FACT_steps_e12] = whole(f->steps_ratio, 1e12);
 	take_outcome(f, keep, ret);
 }

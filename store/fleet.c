@@ -163,6 +163,7 @@ enum asked {
 	ASK_LATER,
 	ASK_TURNS,
 	ASK_SAYINGS,
+	ASK_BROKE,
 	ASK_NEWEST
 };
 
@@ -210,6 +211,7 @@ static bool put_question(struct asking *a, enum asked id, struct diag *err)
 		{ .name = "judged", .kind = QUESTION_SQL, .text = a->judged },
 		{ .name = "judge", .kind = QUESTION_TEXT, .text = a->judge },
 		{ .name = "from", .kind = QUESTION_NUMBER, .number = a->from_ns },
+		{ .name = "span", .kind = QUESTION_NUMBER, .number = a->to_ns - a->from_ns },
 		{ .name = "to", .kind = QUESTION_NUMBER, .number = a->to_ns },
 		/* Only what is held against the window before needs to judge it. */
 		{ .name = "before",
@@ -481,7 +483,9 @@ static bool gather(struct asking *a, struct diag *err)
 	       look_up(a, ASK_TURNS,
 		       "SELECT ns FROM moments UNION SELECT ns FROM levels ORDER BY ns", err) &&
 	       run_script(a, "store/latest.sql", err) &&
-	       look_up(a, ASK_SAYINGS, "SELECT hash FROM latest ORDER BY hash", err);
+	       look_up(a, ASK_SAYINGS, "SELECT hash FROM latest ORDER BY hash", err) &&
+	       run_script(a, "store/fleet.sql", err) &&
+	       look_up(a, ASK_BROKE, "SELECT DISTINCT ns FROM earlier ORDER BY ns", err);
 }
 
 static bool begin_asking(struct asking *a)
@@ -502,7 +506,7 @@ static bool answer_all(
 	struct asking *a, struct arena *keep, struct fleet_report *ret, struct diag *err)
 {
 	*ret = (struct fleet_report){ .window = a->fleet->window, .owner = a->fleet->owner };
-	bool ok = run_script(a, "store/fleet.sql", err) && run_script(a, "store/answers.sql", err);
+	bool ok = run_script(a, "store/answers.sql", err);
 	for (int id = 0; ok && id < FLEET_COUNT; id++)
 		ok = answer(a->fleet, (enum fleet_id)id, keep, &ret->answers[id], err);
 	if (!ok)
@@ -535,7 +539,7 @@ static const struct {
 } gathered[] = { { "usage", false }, { "expected", false }, { "budget", false },
 	{ "snoozed", false }, { "sayings", false }, { "days", true }, { "alike", true },
 	{ "seen", true }, { "claims", true }, { "late_hosts", true }, { "flaws", true },
-	{ "later", true }, { "turns", true }, { "levels", true } };
+	{ "later", true }, { "turns", true }, { "levels", true }, { "broke", true } };
 
 static bool copy_rows(sqlite3_stmt *from, struct fleet *to, const char *name, struct diag *err)
 {
@@ -598,7 +602,8 @@ bool fleet_ask_owner(struct fleet *f, struct str owner, struct arena *keep,
 		ok = copy_table(f, part, gathered[i].name, gathered[i].is_by_workload, err);
 	if (ok && begin_asking(&a)) {
 		ok = run_script(&a, "store/gather.sql", err) &&
-		     run_script(&a, "store/latest.sql", err) && answer_all(&a, keep, ret, err);
+		     run_script(&a, "store/latest.sql", err) &&
+		     run_script(&a, "store/fleet.sql", err) && answer_all(&a, keep, ret, err);
 		arena_free(&a.scratch);
 	}
 	fleet_free(part);

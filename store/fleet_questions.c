@@ -109,6 +109,12 @@ static const struct fleet_column coverage_columns[] = {
 	T("example", "the reason in one of them"),
 };
 
+#define SEEN_COLUMNS                                                                               \
+	R("seen_before", COUNT,                                                                    \
+		"windows before this one, thirteen at most, whose newest run breaks that rule, "   \
+		"too; looked up for what stands first"),                                           \
+		R("ran_before", COUNT, "of so many in which it ran")
+
 static const struct fleet_column ranking_columns[] = {
 	R("rank", COUNT, "1 gives back most"),
 	T("workload", "what ran"),
@@ -117,6 +123,7 @@ static const struct fleet_column ranking_columns[] = {
 	R("share", RATIO, "step time that settling every finding would give back"),
 	R("share_before", RATIO, "the same in the window before"),
 	T("top_rule", "the rule that costs most"),
+	SEEN_COLUMNS,
 	R("roofline_ratio", RATIO,
 		"program goodput, mean over its runs; ops of unknown cost taken as free"),
 	R("roofline_ratio_hi", RATIO, "the same, ops of unknown cost taken as ideal"),
@@ -211,6 +218,7 @@ static const struct fleet_column problems_columns[] = {
 	T("now", "verdict of the newest run in it"),
 	R("chips", COUNT, "chips that its findings cost, or did cost"),
 	T("message", "what is wrong"),
+	SEEN_COLUMNS,
 };
 
 static const struct fleet_column waivers_columns[] = {

@@ -194,6 +194,16 @@ CREATE TABLE sayings (hash TEXT, rule TEXT, title TEXT, verdict TEXT, message TE
 SELECT DISTINCT r.hash, v.rule, v.title, v.verdict, v.message, v.note, v.waiver_ends, v.gain_e12
 FROM {of_rules} WHERE r.hash IN ({hashes})
 ;
+-- In how many windows captures of certain moments broke which rules.
+CREATE TABLE broke (workload TEXT, rule TEXT, windows INTEGER)
+;
+SELECT name, rule, count(DISTINCT ago)
+FROM (
+	SELECT {workload} AS name, v.rule AS rule, intDiv({to} - captured_ns, {span}) AS ago
+	FROM {of_rules} WHERE captured_ns IN ({moments}) AND v.verdict IN ('fail', 'warn')
+) AS a
+GROUP BY name, rule
+;
 CREATE TABLE newest_moment (captured_ns INTEGER)
 ;
 SELECT max(captured_ns) FROM {runs} WHERE captured_ns <= {end}

@@ -15,6 +15,7 @@ static const struct fleet_window week = { STR_INIT("2026-01-08T00:00:00.000Z"),
 static struct diag err;
 
 static struct fleet *fleet;
+static struct fleet_pages pages;
 
 static void take(struct run_facts *f)
 {
@@ -59,7 +60,7 @@ static struct fleet_report answer(void)
 
 static struct str write(enum notice_kind kind, const struct fleet_report *r)
 {
-	struct message_source source = fleet_message(r);
+	struct message_source source = fleet_message(r, &pages, &keep);
 	struct doc_template *t = message_load(kind, NONE, &keep, &err);
 	struct str text = NONE;
 	if (!t || !message_write(kind, t, &source, STR("https://ci.example/weekly.html"), &keep,
@@ -106,8 +107,9 @@ static void a_week(void **state)
 	assert_has(text, "5 of 6 runs could be judged. The fleet runs at 50.0% (50.0% before) of "
 			 "its roofline. 1 problem new, 1 fixed; 1 workload slower, 1 faster.");
 	assert_has(text,
-		"*2 of 8 chips could be had back: slower*\\ncopy-share costs most; 25.0% of "
-		"its step time (0% before); 50.0% of its roofline; owner: team \\\"a");
+		"*2 of 8 chips could be had back: slower*\\ncopy-share costs most; found before "
+		"in 0 of 1 window; 25.0% of its step time (0% before); 50.0% of its roofline; "
+		"owner: team \\\"a");
 	assert_has(text, "*copy-share: 4 chips in 2 workloads*\\nCopies are cheap; for example: "
 			 "copies 3 GiB\"");
 	assert_has(text, "*New: copy-share in slower*\\ncopies 3 GiB; costs 2 chips");
@@ -120,6 +122,12 @@ static void a_week(void **state)
 	assert_lacks(text, "2026-03-20");
 	assert_has(text, "*1 run: unreadable: RL201*\\ncut off");
 	assert_has(text, "<https://ci.example/weekly.html|Open the report>");
+	assert_has(text,
+		"{\"type\":\"mrkdwn\",\"text\":\"<https://ci.example/weekly.html#ranking|Open>\"}");
+	pages.dir = STR("runs");
+	map_put(&pages.runs, r.answers[FLEET_RANKING].rows[0].run, 0, &keep);
+	assert_has(write(NOTICE_WEBHOOK, &r), "\"url\":\"https://ci.example/runs/");
+	pages = (struct fleet_pages){ 0 };
 
 	waivers->rows[0].cells[fleet_column(waivers, STR("days_left"))].real = -3;
 	assert_has(write(NOTICE_SLACK, &r), "*Waiver ended 2026-01-20: ");
@@ -133,9 +141,10 @@ static void a_week(void **state)
 		"\"runs\":6,\"judged_runs\":5,\"workloads\":5,\"chips\":40,"
 		"\"chips_back\":4,\"share\":0.1,\"roofline_ratio\":0.5,\"summary\"");
 	assert_has(text, "\"counts\":{\"new\":1,\"fixed\":1,\"slower\":1,\"faster\":1}");
-	assert_has(text,
-		"{\"state\":\"slower\",\"rule\":\"copy-share\",\"workload\":\"slower\","
-		"\"owner\":\"team \\\"a\\\"\",\"chips\":2.666666666666667,\"change\":0.5}");
+	assert_has(text, "{\"state\":\"slower\",\"rule\":\"copy-share\",\"workload\":\"slower\","
+			 "\"owner\":\"team "
+			 "\\\"a\\\"\",\"chips\":2.666666666666667,\"change\":0.5,\"url\":\"https://"
+			 "ci.example/weekly.html#movers\"}");
 	assert_lacks(text, "verdict");
 }
 
@@ -211,7 +220,7 @@ static void is_due(void **state)
 {
 	(void)state;
 	struct fleet_report r = answer();
-	struct message_source s = fleet_message(&r);
+	struct message_source s = fleet_message(&r, &pages, &keep);
 	assert_true(s.is_due[NOTICE_ALWAYS]);
 	assert_true(s.is_due[NOTICE_CHANGE]); /* a window without any run is the news */
 	assert_true(s.is_due[NOTICE_FAILURE]);
@@ -222,7 +231,7 @@ static void is_due_when_quiet(void **state)
 	(void)state;
 	take_run("a", 10, 1, "pass");
 	struct fleet_report r = answer();
-	struct message_source s = fleet_message(&r);
+	struct message_source s = fleet_message(&r, &pages, &keep);
 	assert_true(s.is_due[NOTICE_CHANGE]);
 	assert_false(s.is_due[NOTICE_FAILURE]);
 }
@@ -232,7 +241,7 @@ static void is_due_when_broken(void **state)
 	(void)state;
 	take_run("a", 10, 1, "fail");
 	struct fleet_report r = answer();
-	assert_true(fleet_message(&r).is_due[NOTICE_FAILURE]);
+	assert_true(fleet_message(&r, &pages, &keep).is_due[NOTICE_FAILURE]);
 }
 
 /* ---- text stays text, and short -------------------------------------------------------------- */
@@ -303,7 +312,7 @@ static void no_sort_crowds_out_others(void **state)
 {
 	(void)state;
 	struct fleet_report r = filled("x", 30);
-	struct message_source s = fleet_message(&r);
+	struct message_source s = fleet_message(&r, &pages, &keep);
 	const struct message_room room = { 100, 100 };
 	struct message m = s.make(s.of, 6, &room, &keep);
 	const struct message_item *items = m.items.items;

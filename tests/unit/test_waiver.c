@@ -106,7 +106,7 @@ static void test_holds_on_its_last_day(void **state)
 	assert_true(j.gain_s == 0); /* nobody is asked to give it back */
 }
 
-/* A rule about the rest of the step does not ask for what is waived: 3 of 10 s, then as much in places. */
+/* A rule about the rest of the step does not ask for what is waived: 3 of 10 s. */
 static void test_what_is_waived_is_explained(void **state)
 {
 	(void)state;
