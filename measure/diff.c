@@ -92,7 +92,8 @@ static enum change change_of(const struct group *base, const struct group *head)
 	/* Unknown intervals do not stand in the way. */
 	bool intervals_meet = a->lo_s <= b->hi_s && b->lo_s <= a->hi_s;
 
-	if (!base->is_timed || !head->is_timed || fabs(lost) <= CHANGE_LEAST * base->step_s ||
+	if (!base->is_timed || !head->is_timed ||
+		fabs(lost) <= CHANGE_LEAST * fmin(base->step_s, head->step_s) ||
 		(head->count == base->count && intervals_meet))
 		return CHANGE_SAME;
 	return lost > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
@@ -104,7 +105,7 @@ struct match {
 	const struct group *base, *head; /* NULL where there is none */
 	bool is_piece;			 /* part of another match: split, or changed */
 	struct str place;		 /* NEW: where it stands */
-	struct str purpose;		 /* NEW and GONE: what they are paired by */
+	struct str purpose;		 /* NEW and GONE: what pairs them */
 	double split_s;			 /* SPLIT: time of all pieces */
 	struct str pieces;
 };
@@ -443,56 +444,81 @@ static int match_by_weight(const void *a, const void *b)
 /* Of a crowd of one purpose, only the nearest are looked at. */
 enum { ALIKE_LOOKED = 64 };
 
-/* From `at` on in steps of `way`: the first that is like `head` and not taken, or NULL. */
-static struct match *find_alike(
-	const struct match_list *gone, ptrdiff_t at, int way, const struct match *head)
+static bool is_taken(const struct match *m)
 {
-	for (int n = 0; n < ALIKE_LOOKED && at >= 0 && at < gone->count; n++, at += way) {
-		if (!str_eq(gone->items[at]->purpose, head->purpose))
+	return m->is_piece || m->change == CHANGE_CHANGED;
+}
+
+/* From `at` on in steps of `way`: the first that is like `one` and not taken, or NULL. */
+static struct match *find_alike(
+	const struct match_list *others, ptrdiff_t at, int way, const struct match *one)
+{
+	for (int n = 0; n < ALIKE_LOOKED && at >= 0 && at < others->count; n++, at += way) {
+		if (!str_eq(others->items[at]->purpose, one->purpose))
 			return NULL;
-		if (!gone->items[at]->is_piece)
-			return gone->items[at];
+		if (!is_taken(others->items[at]))
+			return others->items[at];
 	}
 	return NULL;
 }
 
-/* Gone, alike and the nearest in time, which stands beside where `head` would; or NULL. */
-static struct match *find_gone(const struct match_list *gone, const struct match *head)
+/* Alike and the nearest in time, which stands beside where `one` would; or NULL. */
+static struct match *find_nearest(const struct match_list *others, const struct match *one)
 {
-	ptrdiff_t from = 0, to = gone->count;
+	ptrdiff_t from = 0, to = others->count;
 
 	while (from < to) {
 		ptrdiff_t middle = from + (to - from) / 2;
-		if (by_purpose(gone->items[middle], head) < 0)
+		if (by_purpose(others->items[middle], one) < 0)
 			from = middle + 1;
 		else
 			to = middle;
 	}
-	struct match *more = find_alike(gone, from - 1, -1, head);
-	struct match *less = find_alike(gone, from, 1, head);
+	struct match *more = find_alike(others, from - 1, -1, one);
+	struct match *less = find_alike(others, from, 1, one);
 	if (!more || !less)
 		return more ? more : less;
-	double step_s = head->head->step_s;
-	return more->base->step_s * less->base->step_s <= step_s * step_s ? more : less;
+	double step_s = group_of(one)->step_s;
+	return group_of(more)->step_s * group_of(less)->step_s <= step_s * step_s ? more : less;
 }
 
-/* What serves one purpose is one op that changed, the heaviest first. */
+/* Those of a change by purpose and weight. */
+static struct match_list list_by_purpose(
+	const struct matches *all, enum change change, int like, struct arena *keep)
+{
+	struct match_list list = list_of(all, change, match_by_weight, keep);
+
+	for (ptrdiff_t i = 0; i < list.count; i++)
+		list.items[i]->purpose = purpose_of(group_of(list.items[i])->op, like, keep);
+	sort_by(list.items, list.count, compare_purposes);
+	return list;
+}
+
+/*
+ * What serves one purpose is one op that changed.  The heaviest of both runs chooses first, so that
+ * the runs the other way round give the same pairs.
+ */
 static void pair_alike(const struct matches *all, int like, struct arena *keep)
 {
-	struct match_list gone = list_of(all, CHANGE_GONE, match_by_weight, keep);
-	struct match_list new = list_of(all, CHANGE_NEW, match_by_weight, keep);
+	struct match_list gone = list_by_purpose(all, CHANGE_GONE, like, keep);
+	struct match_list new = list_by_purpose(all, CHANGE_NEW, like, keep);
+	struct match_list both = { arena_make(keep, struct match *, gone.count + new.count + 1),
+		0 };
 
 	for (ptrdiff_t i = 0; i < gone.count; i++)
-		gone.items[i]->purpose = purpose_of(gone.items[i]->base->op, like, keep);
-	sort_by(gone.items, gone.count, compare_purposes);
-	for (ptrdiff_t i = 0; i < new.count; i++) {
-		struct match *m = new.items[i];
-		m->purpose = purpose_of(m->head->op, like, keep);
-		struct match *was = m->purpose.len ? find_gone(&gone, m) : NULL;
-		if (!was)
+		both.items[both.count++] = gone.items[i];
+	for (ptrdiff_t i = 0; i < new.count; i++)
+		both.items[both.count++] = new.items[i];
+	sort_by(both.items, both.count, match_by_weight);
+	for (ptrdiff_t i = 0; i < both.count; i++) {
+		struct match *m = both.items[i], *other = NULL;
+		if (m->purpose.len && !is_taken(m))
+			other = find_nearest(m->head ? &gone : &new, m);
+		if (!other)
 			continue;
-		m->change = CHANGE_CHANGED;
-		m->base = was->base;
+		struct match *is = m->head ? m : other, *was = m->head ? other : m;
+		is->change = CHANGE_CHANGED;
+		is->base = was->base;
 		was->is_piece = true;
 	}
 }

@@ -11,7 +11,7 @@
  * dimensions; else, where an author named the kernel, of one such name; else, where they keep the
  * matrix units busy, of one layer by their scopes; else of one kind and line; else,
  * but for elementwise work, of one kind and the same dimensions.  Of several the nearest in time,
- * by their ratio, are taken together, the heaviest new one first, each once.
+ * by their ratio, are taken together, the heaviest of both runs first, each once.
  *
  * A fusion has split when it is gone, or still there under its key and holds less than it did, and
  * new ops stand in its place (their scopes are its own but for the last part; the same line of the

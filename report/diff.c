@@ -13,12 +13,12 @@
 
 struct str diff_counts(const struct op_diff *d, struct arena *keep)
 {
+	static const char *const words[CHANGES] = { "new", "gone", "changed", "split", "slower",
+		"faster", "the same" };
 	struct out *o = out_memory(keep);
-	out_fmt(o,
-		"%td new, %td gone, %td changed, %td split, %td slower, %td faster, %td the same",
-		d->counts[CHANGE_NEW], d->counts[CHANGE_GONE], d->counts[CHANGE_CHANGED],
-		d->counts[CHANGE_SPLIT], d->counts[CHANGE_SLOWER], d->counts[CHANGE_FASTER],
-		d->counts[CHANGE_SAME]);
+	for (int i = 0; i < CHANGES; i++)
+		if (d->counts[i] || i == CHANGE_SAME)
+			out_fmt(o, "%s%td %s", out_text(o).len ? ", " : "", d->counts[i], words[i]);
 	if (d->same_s < 0 || d->same_s > 0)
 		out_fmt(o, " (%.*s together)", STR_ARG(signed_time_text(keep, d->same_s)));
 	if (d->untimed)

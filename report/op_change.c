@@ -22,6 +22,8 @@ struct str change_place(const struct changes_row *op, enum change_length length,
 	bool users = op->user_file.len > 0;
 	struct str file = text_clean(keep, users ? op->user_file : op->source_file);
 	double line = users ? op->user_line : op->source_line;
+	if (length == CHANGE_BRIEF)
+		file = path_end(file);
 	if (!file.len)
 		return cut(op->scope, length, keep);
 	return line >= 1 ? arena_fmt(keep, "%.*s:%.0f", STR_ARG(file), line) : file;

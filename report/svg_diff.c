@@ -79,7 +79,7 @@ static void draw_waterfall(const void *what, double width, struct xhtml *x)
 			x, s->ink, from, top + 14, fmax(end - from, 1), BAR_HEIGHT, s->title);
 		svg_strong(x, INK_TEXT, ANCHOR_START, end + 6, top + 24, s->value);
 		if (i + 1 < w->count)
-			svg_line(x, INK_AXIS, LEFT + s->to_s * scale, top + 14 + BAR_HEIGHT,
+			svg_line(x, INK_GRID, LEFT + s->to_s * scale, top + 14 + BAR_HEIGHT,
 				LEFT + s->to_s * scale, top + 14 + ROW_HEIGHT);
 	}
 	svg_end(x);

@@ -252,9 +252,9 @@ static int cause_of(const struct gap *g)
 
 static void draw_gap(struct xhtml *x, const struct gap *g, double scale, double across, double top)
 {
-	int columns = (svg_columns(across - LEFT) - 18) / 3;
 	const struct gaps_row *row = g->longest;
 	struct str host = row->host_call.len ? row->host_call : row->host_activity;
+	int columns = (svg_columns(across - LEFT) - 18) / (host.len ? 3 : 2);
 	double width = g->total_s * scale;
 	struct out *title = out_memory(x->keep);
 	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10,

@@ -119,6 +119,23 @@ static void test_nearest_in_weight(void **state)
 	assert_int_equal(d.counts[CHANGE_GONE], 1);
 }
 
+/* What is new one way round is gone the other way round, and the pairs are the same. */
+static void test_mirror(void **state)
+{
+	(void)state;
+	diff(GONE("a", "ffn", "10e-3") GONE("b", "ffn", "5e-3"), GONE("u", "ffn", "6e-3"));
+	assert_int_equal(d.count, 2);
+	assert_str(d.items[0].instead_of, "a");
+	assert_str(d.items[1].change, "gone");
+	assert_str(d.items[1].name, "b");
+	diff_ops(&head, &base, &keep, &d);
+	assert_int_equal(d.count, 2);
+	assert_str(d.items[0].change, "new");
+	assert_str(d.items[0].name, "b");
+	assert_str(d.items[1].name, "a");
+	assert_str(d.items[1].instead_of, "u");
+}
+
 /* A kernel with another block size, a layer with another kernel: each is paired by its purpose. */
 static void test_purposes(void **state)
 {
@@ -378,6 +395,7 @@ int main(void)
 		cmocka_unit_test_setup(test_noise_is_the_same, fresh),
 		cmocka_unit_test_setup(test_place_and_consumer, fresh),
 		cmocka_unit_test_setup(test_nearest_in_weight, fresh),
+		cmocka_unit_test_setup(test_mirror, fresh),
 		cmocka_unit_test_setup(test_purposes, fresh),
 		cmocka_unit_test_setup(test_kinds, fresh),
 		cmocka_unit_test_setup(test_plans, fresh),
