@@ -306,7 +306,9 @@ static struct str flops_text(const struct hlo_module *m, ptrdiff_t instruction,
 	if (e->cost.flops_bound == COST_UPPER)
 		return arena_fmt(
 			keep, "%.*s; at most: masks and ragged rows may need less", STR_ARG(text));
-	return text;
+	return e->cost.flops_bound == COST_LOWER
+		       ? arena_fmt(keep, "%.*s; at least: some of it is unknown", STR_ARG(text))
+		       : text;
 }
 
 /* FLOPs per byte, on which UNIT_NONE has nothing to say. */

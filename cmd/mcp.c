@@ -128,11 +128,12 @@ static const struct top_list {
 	const char *name, *sql;
 } lists[] = {
 	{ "families",
-		"SELECT name, kind, members, per_step, time_share, p50_s, roofline_s, efficiency, "
-		"bound, "
-		"gain_s, shape, source_file, source_line FROM families ORDER BY time_s DESC" },
-	{ "ops", "SELECT name, kind, program, per_step, time_share, p50_s, roofline_s, efficiency, "
-		 "bound, gain_s, shape, source_file, source_line FROM ops ORDER BY time_s DESC" },
+		"SELECT name, kind, members, per_step, time_share, p50_s, roofline_s, cost_bound, "
+		"efficiency, bound, gain_s, shape, source_file, source_line FROM families ORDER BY "
+		"time_s DESC" },
+	{ "ops", "SELECT name, kind, program, per_step, time_share, p50_s, roofline_s, "
+		 "cost_bound, efficiency, bound, gain_s, shape, source_file, source_line FROM ops "
+		 "ORDER BY time_s DESC" },
 	{ "collectives", "SELECT name, kind, axis, group_size, message_bytes, per_step, exposed_s, "
 			 "exposed_share, transfer_s, expected_hi_s, source_file, source_line FROM "
 			 "collectives ORDER BY exposed_s DESC" },

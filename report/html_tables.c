@@ -9,7 +9,7 @@
 #include "report/html.h"
 #include "report/prose.h"
 
-enum { COLUMNS = 16, TEXT_COLUMNS = 36 };
+enum { COLUMNS = 17, TEXT_COLUMNS = 36 };
 
 struct pick {
 	const char *column, *label; /* no label: the column's name */
@@ -25,13 +25,14 @@ static const struct spec {
 		{ { "name", "heaviest op" }, { "kind", 0 }, { "members", 0 },
 			{ "time_share", "share of step" }, { "p50_s", "median" },
 			{ "attainable_s", "attainable" }, { "efficiency", 0 }, { "bound", 0 },
-			{ "skew", 0 }, { "gain_s", "gain" }, { "family", 0 } } },
+			{ "cost_bound", "cost" }, { "skew", 0 }, { "gain_s", "gain" },
+			{ "family", 0 } } },
 	{ TABLE_ops, "Ops",
 		{ { "name", "op" }, { "kind", 0 }, { "time_share", "share of step" },
 			{ "per_step", "per step" }, { "p50_s", "median" },
 			{ "source_file", "source" }, { "roofline_s", "roofline" },
-			{ "efficiency", 0 }, { "bound", 0 }, { "gain_s", "gain" },
-			{ "flops", "FLOPs" }, { "hbm_bytes", "HBM" },
+			{ "cost_bound", "cost" }, { "efficiency", 0 }, { "bound", 0 },
+			{ "gain_s", "gain" }, { "flops", "FLOPs" }, { "hbm_bytes", "HBM" },
 			{ "padding_ratio", "padding" }, { "shape", 0 }, { "scope", 0 } } },
 	{ TABLE_collectives, "Collectives",
 		{ { "name", "collective" }, { "kind", 0 }, { "source_file", "source" },
@@ -306,7 +307,7 @@ void page_heaviest(struct page *p, const struct report *r)
 			STR_ARG(ratio_text(p->keep, f[i].time_share)),
 			STR_ARG(time_text(p->keep, f[i].p50_s)));
 		if (f[i].attainable_s > 0)
-			out_fmt(o, " where %.*s is attainable",
+			out_fmt(o, " where %s%.*s is attainable", prose_bound(f[i].cost_bound),
 				STR_ARG(time_text(p->keep, f[i].attainable_s)));
 		page_field(p, i ? "" : "heaviest", out_text(o));
 	}

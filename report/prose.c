@@ -578,6 +578,13 @@ struct str prose_unclear(const struct report *r, struct arena *keep)
 	return arena_fmt(keep, "; nothing says what %.0f%% of it does", share * 100);
 }
 
+const char *prose_bound(struct str cost_bound)
+{
+	return str_eq(cost_bound, STR("lower"))	  ? "at least "
+	       : str_eq(cost_bound, STR("upper")) ? "at most "
+						  : "";
+}
+
 struct str prose_unpredicted(const struct report *r, struct arena *keep)
 {
 	double ops = fact_real(r, STR("unpredicted_ops"));

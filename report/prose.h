@@ -109,6 +109,8 @@ struct str prose_gain(const struct report *r, double gain_s, struct arena *keep)
  * "9 steady steps, 32.5 ms per step"; where nothing told steps apart, the window is no step:
  * "the whole capture, 45.3 ms".  Empty when no device op was recorded.
  */
+/* "at least ", "at most " or nothing, before what follows from a cost: families.cost_bound. */
+const char *prose_bound(struct str cost_bound);
 /* " without 12 ops of unknown cost", behind what is predicted; or empty. */
 struct str prose_unpredicted(const struct report *r, struct arena *keep);
 struct str prose_steps(const struct report *r, struct arena *keep);

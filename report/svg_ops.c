@@ -46,7 +46,8 @@ static void draw_family(struct xhtml *x, const struct ops *o, const struct famil
 		out_fmt(title, "\n%.3g %s, %.*s each", f->per_step, prose_per(o->r),
 			STR_ARG(time_text(x->keep, f->p50_s)));
 	if (f->roofline_s > 0)
-		out_fmt(title, "\nroofline %.*s", STR_ARG(time_text(x->keep, f->roofline_s)));
+		out_fmt(title, "\nroofline %s%.*s", prose_bound(f->cost_bound),
+			STR_ARG(time_text(x->keep, f->roofline_s)));
 	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10,
 		arena_fmt(x->keep, "%.*s%s", STR_ARG(family_name(f, columns, x->keep)), unknown));
 	xhtml_open(x, STR("g"));

@@ -240,11 +240,12 @@ static struct str point_title(const struct point *pt, struct arena *keep)
 	struct out *o = out_memory(keep);
 	out_fmt(o, "%.*s (%.*s)\n%.*s of the time, %.*s each", STR_ARG(op->name), STR_ARG(op->kind),
 		STR_ARG(ratio_text(keep, op->time_share)), STR_ARG(time_text(keep, op->p50_s)));
-	out_fmt(o, "\n%.*s at %.3g FLOPs per byte",
+	const char *bound = prose_bound(op->cost_bound);
+	out_fmt(o, "\n%s%.*s at %.3g FLOPs per byte", bound,
 		STR_ARG(unit_text(keep, pt->y, UNIT_FLOPS_PER_SECOND)), pt->x);
 	if (op->efficiency > 0)
-		out_fmt(o, "\n%.*s of its %.*s roofline", STR_ARG(ratio_text(keep, op->efficiency)),
-			STR_ARG(op->bound));
+		out_fmt(o, "\n%s%.*s of its %.*s roofline", bound,
+			STR_ARG(ratio_text(keep, op->efficiency)), STR_ARG(op->bound));
 	return out_text(o);
 }
 
@@ -384,9 +385,9 @@ static struct str caption_of(const struct report *r, const struct plot *p, struc
 	const struct point *top = &p->points[0];
 	double roof = roof_at(p, top->x), ridge = top_peak(p) / p->hbm_bps;
 	return arena_fmt(keep,
-		"The heaviest op with FLOPs, %.*s, reaches %.*s of the roof above it and lies on "
+		"The heaviest op with FLOPs, %.*s, reaches %s%.*s of the roof above it and lies on "
 		"the %s side of the ridge; the ops drawn take %.*s of the %s.",
-		STR_ARG(html_clip(top->op->name, 40, keep)),
+		STR_ARG(html_clip(top->op->name, 40, keep)), prose_bound(top->op->cost_bound),
 		STR_ARG(ratio_text(keep, top->y / roof)), top->x < ridge ? "memory" : "compute",
 		STR_ARG(ratio_text(keep, p->covered)), prose_span(r));
 }

@@ -97,6 +97,28 @@ static struct str ops_picture(const double *efficiencies, int count)
 	return str_head(picture, str_find(picture, STR("</figure>")));
 }
 
+/* What follows from a cost that is a bound says so. */
+static void test_bounds_of_costs(void **state)
+{
+	(void)state;
+	static const char *const bounds[] = { "lower", "upper", "exact" };
+	struct report r = good_report(&keep);
+	for (int i = 0; i < 3; i++) {
+		struct families_row *f = table_new(&r.tables, families, &keep);
+		f->name = arena_fmt(&keep, "op.%d", i);
+		f->kind = STR("attention");
+		f->time_share = 0.2;
+		f->roofline_s = 1e-3;
+		f->cost_bound = str_from(bounds[i]);
+	}
+	r.row_totals[TABLE_families] = 3;
+	struct str html = page_of(r);
+	assert_has(html, "roofline at least 1.00 ms<");
+	assert_has(html, "roofline at most 1.00 ms<");
+	assert_has(html, "roofline 1.00 ms<");
+	assert_has(html, ">lower<");
+}
+
 /* A bar is solid as far as a roofline explains it: one that is not known explains nothing. */
 static void test_time_by_op(void **state)
 {
@@ -520,6 +542,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_demo),
 		cmocka_unit_test(test_pictures),
+		cmocka_unit_test(test_bounds_of_costs),
 		cmocka_unit_test(test_time_by_op),
 		cmocka_unit_test(test_long_axis),
 		cmocka_unit_test(test_devices),
