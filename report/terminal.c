@@ -221,6 +221,7 @@ static void put_unsure(struct page *p, const struct report *r)
 {
 	const struct report_rule *first = headline_cause(r);
 	ptrdiff_t open = count_results(r, VERDICT_INCONCLUSIVE), told = 0, left = 0;
+	ptrdiff_t lead = 0;
 	ptrdiff_t room = CAUSES_BYTES;
 	struct trouble *troubles;
 	ptrdiff_t count = group_troubles(r, p->keep, &troubles);
@@ -229,8 +230,11 @@ static void put_unsure(struct page *p, const struct report *r)
 	page_break(p);
 	page_tint(p, TINT_UNSURE, STR("not judged"));
 	page_fmt(p, PAGE_LABEL, ": %td of %td rules", open, r->result_count);
+	while (first && lead < count && !str_eq(troubles[lead].rules[0]->reason, first->reason))
+		lead++;
 	for (ptrdiff_t i = 0; i < count; i++) {
-		const struct trouble *t = &troubles[i];
+		ptrdiff_t next = lead == count || i > lead ? i : i == 0 ? lead : i - 1;
+		const struct trouble *t = &troubles[next];
 		bool is_told = r->verdict == VERDICT_INCONCLUSIVE && first &&
 			       str_eq(t->rules[0]->reason, first->reason);
 		struct str cause = sentence_of(text_clean(p->keep, t->reason));

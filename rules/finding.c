@@ -110,7 +110,7 @@ static struct str read_columns(const struct trial *t, const struct expression *x
 	return words_joined(t->s->keep, names, x->reads.count, ", ");
 }
 
-/* "x cannot be judged: the profile does not tell "median execution"". */
+/* "the profile does not tell "median execution"", */
 static struct str subject_unknown(
 	const struct trial *t, const struct subject *s, struct str name, struct str *missing)
 {
@@ -126,9 +126,8 @@ static struct str subject_unknown(
 			t->rule->at_least ? "off it" : "on top");
 	}
 	*missing = missing_columns(t, s, s->open, &first);
-	if (first)
-		return arena_fmt(t->s->keep, "%.*s cannot be judged: %.*s", STR_ARG(name),
-			STR_ARG(column_absence(first, t->s->keep)));
+	if (first) /* the same of many subjects, and of many rules */
+		return column_absence(first, t->s->keep);
 	return arena_fmt(t->s->keep, "%.*s cannot be judged: this has no value: %.*s",
 		STR_ARG(name), STR_ARG(s->open->text));
 }

@@ -425,7 +425,7 @@ static struct str nothing_reason(const struct trial *t)
 		STR_ARG(def->name), rows);
 }
 
-/* The first finding that is inconclusive speaks for the others. */
+/* The first finding that is inconclusive speaks for those that say the same. */
 static struct str inconclusive_reason(const struct trial *t)
 {
 	const struct judgement *ret = t->s->ret;
@@ -437,7 +437,7 @@ static struct str inconclusive_reason(const struct trial *t)
 		if (ret->findings[i].verdict != VERDICT_INCONCLUSIVE)
 			continue;
 		first = first ? first : &ret->findings[i];
-		bad++;
+		bad += !bad || !str_eq(ret->findings[i].message, first->message);
 	}
 	if (!r->subjects && !r->unknown)
 		return nothing_reason(t);
