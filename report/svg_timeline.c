@@ -169,10 +169,10 @@ static void draw_whole(struct xhtml *x, struct timeline *t, const struct part *p
 static void draw_bar(struct xhtml *x, struct timeline *t, const struct timeline_row *b, double top)
 {
 	double left = t->left + b->start_s * t->scale, width = b->time_s * t->scale;
-	int act = act_of(b), columns = (int)((width - 8) / CHAR);
-	struct out *o = out_memory(x->keep);
 	if (!(left >= t->left && width > 0 && left + width <= t->left + t->units + RIGHT))
 		return;
+	int act = act_of(b), columns = (int)((width - 8) / CHAR);
+	struct out *o = out_memory(x->keep);
 	out_fmt(o, "%.*s (%.*s): %.*s from %.*s on", STR_ARG(b->name), STR_ARG(b->kind),
 		STR_ARG(time_text(x->keep, b->time_s)), STR_ARG(time_text(x->keep, b->start_s)));
 	if (b->ops > 1)
