@@ -163,20 +163,24 @@ struct str str_trim(struct str s)
 	return s;
 }
 
-bool str_only(struct str s, const char *set)
+static bool is_in(const char *set, char c)
 {
-	bool is_in[256] = { false };
 	for (; *set; set++) {
 		bool is_range = set[1] == '-' && set[2];
-		unsigned char to = (unsigned char)(is_range ? set[2] : *set);
-		for (int c = (unsigned char)*set; c <= to; c++)
-			is_in[c] = true;
+		if (c == *set || (is_range && c > *set && c <= set[2]))
+			return true;
 		set += is_range ? 2 : 0;
 	}
-	for (ptrdiff_t i = 0; i < s.len; i++)
-		if (!is_in[(unsigned char)s.p[i]])
-			return false;
-	return true;
+	return false;
+}
+
+bool str_only(struct str s, const char *set)
+{
+	ptrdiff_t i = 0;
+
+	while (i < s.len && is_in(set, s.p[i]))
+		i++;
+	return i == s.len;
 }
 
 bool str_take(struct str *s, struct str prefix)

@@ -309,26 +309,43 @@ static bool token_is(const struct token *t, const char *word)
 	       (t->text.p[0] | 0x20) == (word[0] | 0x20) && str_eq_nocase(t->text, str_from(word));
 }
 
-/* One of the words, which blanks part. */
+/* One of the words, which blanks part and which have no capitals. */
 static bool is_among(const struct token *t, const char *words)
 {
 	struct str rest = str_from(words), word;
 	bool is = false;
-	for (bool more = t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN; more && !is;) {
+	/* By its first byte most are in no list: lower case of a letter, a sign as it is. */
+	bool more = (t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN) &&
+		    strchr(words, t->text.p[0] | 0x20);
+	while (more && !is) {
 		more = str_cut(rest, ' ', &word, &rest);
 		is = str_eq_nocase(t->text, word);
 	}
 	return is;
 }
 
-/* Can be neither operand nor alias. */
+/* Can be neither operand nor alias.  Asked of each token several times. */
 static bool is_reserved(const struct token *t)
 {
-	return is_among(t,
-		"select from where group by having order limit offset union except "
-		"intersect on using join left right inner outer cross natural full as "
-		"asc desc and or in is like glob match regexp between then when else "
-		"end isnull notnull collate escape distinct all window nulls not values");
+	static const struct str words[] = { STR_INIT("select"), STR_INIT("from"), STR_INIT("where"),
+		STR_INIT("group"), STR_INIT("by"), STR_INIT("having"), STR_INIT("order"),
+		STR_INIT("limit"), STR_INIT("offset"), STR_INIT("union"), STR_INIT("except"),
+		STR_INIT("intersect"), STR_INIT("on"), STR_INIT("using"), STR_INIT("join"),
+		STR_INIT("left"), STR_INIT("right"), STR_INIT("inner"), STR_INIT("outer"),
+		STR_INIT("cross"), STR_INIT("natural"), STR_INIT("full"), STR_INIT("as"),
+		STR_INIT("asc"), STR_INIT("desc"), STR_INIT("and"), STR_INIT("or"), STR_INIT("in"),
+		STR_INIT("is"), STR_INIT("like"), STR_INIT("glob"), STR_INIT("match"),
+		STR_INIT("regexp"), STR_INIT("between"), STR_INIT("then"), STR_INIT("when"),
+		STR_INIT("else"), STR_INIT("end"), STR_INIT("isnull"), STR_INIT("notnull"),
+		STR_INIT("collate"), STR_INIT("escape"), STR_INIT("distinct"), STR_INIT("all"),
+		STR_INIT("window"), STR_INIT("nulls"), STR_INIT("not"), STR_INIT("values") };
+
+	if (t->kind != TOKEN_NAME)
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (t->text.len == words[i].len && str_eq_nocase(t->text, words[i]))
+			return true;
+	return false;
 }
 
 static bool is_select(const struct token *t)

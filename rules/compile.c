@@ -311,8 +311,7 @@ static void add_expression(struct compiler *c, struct listing *l, struct express
 /* Another than what SQL writes without quotes. */
 static bool name_is_odd(struct str name)
 {
-	return !name.len ||
-	       !str_only(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+	return !name.len || !str_only(name, "a-zA-Z_0-9");
 }
 
 /* A row of the subjects' by itself, under the name that they have. */

@@ -98,7 +98,7 @@ static const struct format *find_format(struct str text)
 
 static bool is_name(struct str s)
 {
-	return str_only(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+	return str_only(s, "a-zA-Z0-9_.-");
 }
 
 static bool apply_format(struct template_reader *r, struct str field, struct str name, ptrdiff_t at,

@@ -463,8 +463,7 @@ static const struct rule_key rule_keys[] = {
 
 bool rule_name_ok(struct str s)
 {
-	return s.len && s.len <= RULE_NAME_MAX && s.p[0] != '-' &&
-	       str_only(s, "abcdefghijklmnopqrstuvwxyz0123456789-");
+	return s.len && s.len <= RULE_NAME_MAX && s.p[0] != '-' && str_only(s, "a-z0-9-");
 }
 
 struct rule *ruleset_rule(const struct ruleset *set, struct str name)

@@ -181,8 +181,7 @@ struct rule_param *rule_param_named(const struct rule *rule, struct str name)
 
 static bool is_param_name(struct str s)
 {
-	return s.len && s.len <= 64 && !(s.p[0] >= '0' && s.p[0] <= '9') &&
-	       str_only(s, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	return s.len && s.len <= 64 && !(s.p[0] >= '0' && s.p[0] <= '9') && str_only(s, "a-z0-9_");
 }
 
 static bool read_number(const struct value_at *v, struct rule_param *ret)
