@@ -97,7 +97,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 # ---- building -----------------------------------------------------------------------------------
 
-.PHONY: all deps demo test site unit golden fuzz fuzz-corpus interop-jax mutation bench bench-changes bench-fleet bench-power \
+.PHONY: all deps demo test picture site unit golden fuzz fuzz-corpus interop-jax mutation bench bench-changes bench-fleet bench-power \
 	regenerate lint check-layers check-headers check-style check-calls check-dead check-names check-format format tidy coverage \
 	install uninstall print-completions dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
@@ -337,6 +337,9 @@ dist-linux: ## build/dist/: for x86-64 and arm64 static programs, wheels, .deb, 
 
 test-packaging: ## what dist-linux made, in fresh environments and bare roots (minutes); JAX=1 records a job, too
 	@JAX='$(JAX)' packaging/test.sh
+
+picture: all ## docs/page.png: the first screen of the demo's page (chromium)
+	$(Q)packaging/picture.py $(O)/rooflint docs/page.png
 
 site: all ## build/site/: the documents as static pages (mkdocs, from PyPI)
 	$(Q)python3 -m venv build/site-venv

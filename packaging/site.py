@@ -9,6 +9,7 @@ out.  The pages load nothing from another host, so they can be read from a disk.
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -75,6 +76,8 @@ def lay_out(program, pages):
             write(pages, "index", text)
         elif source.name != "README.md":
             write(pages, source.stem, text)
+    for picture in TOP.glob("docs/*.png"):
+        shutil.copy(picture, pages)
     # Links to files that are no pages would lead nowhere.
     for page in pages.glob("*.md"):
         page.write_text(re.sub(r"\[([^]]*)\]\((?!https?:|#)([^)#]*)(#[^)]*)?\)",
