@@ -13,11 +13,10 @@ FROM placed GROUP BY outcome ORDER BY outcome <> 'judged', runs DESC, outcome;
 
 -- In how many windows before a rule was broken, of those in which the workload ran.
 CREATE TABLE often AS
-SELECT w.workload, w.rule, ifnull((SELECT sum(windows) FROM broke AS b
-		WHERE b.workload = w.workload AND b.rule = w.rule), 0) AS seen, count(*) AS ran
+SELECT w.workload, w.rule, ifnull(b.windows, 0) AS seen, e.windows AS ran
 FROM said AS w JOIN earlier AS e ON e.workload = w.workload
-WHERE w.is_now AND w.verdict IN ('fail', 'warn')
-GROUP BY w.workload, w.rule ORDER BY w.workload, w.rule;
+LEFT JOIN broke AS b ON b.workload = w.workload AND b.rule = w.rule
+WHERE w.is_now AND w.verdict IN ('fail', 'warn') ORDER BY w.workload, w.rule;
 CREATE INDEX often_of ON often (workload, rule);
 
 CREATE TABLE ranking AS

@@ -175,9 +175,9 @@ struct asking {
 	struct str judge;
 	struct str judged; /* the SQL of what others are made of */
 	struct str since;
-	const int64_t *moments; /* a part of those that are looked up */
-	const struct str *hashes;
-	ptrdiff_t count; /* of either */
+	const int64_t *moments;	 /* a part of those that are looked up */
+	const struct str *texts; /* the same, of hashes or names */
+	ptrdiff_t count;	 /* of either */
 	sqlite3_stmt *insert;
 	struct arena scratch;
 };
@@ -225,7 +225,8 @@ static bool put_question(struct asking *a, enum asked id, struct diag *err)
 			.kind = QUESTION_NUMBERS,
 			.numbers = a->moments,
 			.count = a->count },
-		{ .name = "hashes", .kind = QUESTION_TEXTS, .texts = a->hashes, .count = a->count },
+		{ .name = "hashes", .kind = QUESTION_TEXTS, .texts = a->texts, .count = a->count },
+		{ .name = "names", .kind = QUESTION_TEXTS, .texts = a->texts, .count = a->count },
 	};
 	const struct question q = { statement_of(3 + 2 * id), values,
 		sizeof(values) / sizeof(values[0]), a->since };
@@ -287,13 +288,13 @@ static bool look_up(struct asking *a, enum asked id, const char *sql, struct dia
 {
 	struct facts_db *d = &a->fleet->db;
 	int64_t *moments = arena_make(d->keep, int64_t, STORE_LOOK_MAX);
-	struct str *hashes = arena_make(d->keep, struct str, STORE_LOOK_MAX);
+	struct str *found = arena_make(d->keep, struct str, STORE_LOOK_MAX);
 	struct arena texts = arena_new(ARENA_SCRATCH_BYTES);
 	sqlite3_stmt *stmt = NULL;
 	int code = SQLITE_ROW;
 	bool ok = begin_answer(a, id, err) && facts_db_statement(d, sql, NULL, &stmt, err);
 	a->moments = moments;
-	a->hashes = hashes;
+	a->texts = found;
 	while (ok && code == SQLITE_ROW) {
 		arena_clear(&texts);
 		for (a->count = 0; a->count < STORE_LOOK_MAX; a->count++) {
@@ -301,7 +302,7 @@ static bool look_up(struct asking *a, enum asked id, const char *sql, struct dia
 			if (code != SQLITE_ROW)
 				break;
 			moments[a->count] = sqlite3_column_int64(stmt, 0);
-			hashes[a->count] = facts_db_text(stmt, 0, &texts);
+			found[a->count] = facts_db_text(stmt, 0, &texts);
 		}
 		ok = (code == SQLITE_ROW || code == SQLITE_DONE || facts_db_fail(d, err)) &&
 		     (!a->count || put_question(a, id, err));
@@ -485,7 +486,7 @@ static bool gather(struct asking *a, struct diag *err)
 	       run_script(a, "store/latest.sql", err) &&
 	       look_up(a, ASK_SAYINGS, "SELECT hash FROM latest ORDER BY hash", err) &&
 	       run_script(a, "store/fleet.sql", err) &&
-	       look_up(a, ASK_BROKE, "SELECT DISTINCT ns FROM earlier ORDER BY ns", err);
+	       look_up(a, ASK_BROKE, "SELECT workload FROM earlier ORDER BY workload", err);
 }
 
 static bool begin_asking(struct asking *a)

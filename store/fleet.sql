@@ -65,10 +65,10 @@ WHERE place = 1
 ORDER BY workload;
 CREATE INDEX worst_workload ON worst (workload);
 
--- What messages and tables tell first, and the newest usable capture of it in each window before: a
--- problem that was there then is an old one.  As many as a page has lines, and three of each owner.
+-- What messages and tables tell first, and the windows before in which it ran: a problem that was there
+-- then is an old one.  As many as a page has lines, and three of each owner.
 CREATE TABLE earlier AS
-SELECT workload, ago, max(last_usable_ns) AS ns FROM days
+SELECT workload, count(DISTINCT ago) AS windows FROM days
 WHERE ago > 0 AND usable > 0 AND workload IN (
 	SELECT workload FROM (
 		SELECT workload, row_number() OVER (ORDER BY weight * share DESC, workload) AS place,
@@ -76,7 +76,7 @@ WHERE ago > 0 AND usable > 0 AND workload IN (
 				AS of_owner
 		FROM fleet WHERE is_now)
 	WHERE place <= 50 OR of_owner <= 3)
-GROUP BY workload, ago ORDER BY workload, ago;
+GROUP BY workload ORDER BY workload;
 
 -- The share of a step that each rule costs a workload, mean over its runs in this window as the
 -- workload's own share is: all rules together never cost more than settling every finding gives back.

@@ -111,8 +111,8 @@ static const struct fleet_column coverage_columns[] = {
 
 #define SEEN_COLUMNS                                                                               \
 	R("seen_before", COUNT,                                                                    \
-		"windows before this one, thirteen at most, whose newest run breaks that rule, "   \
-		"too; looked up for what stands first"),                                           \
+		"windows before this one, thirteen at most, in which it was broken, too; looked "  \
+		"up for what stands first"),                                                       \
 		R("ran_before", COUNT, "of so many in which it ran")
 
 static const struct fleet_column ranking_columns[] = {

@@ -15,18 +15,10 @@
 SELECT * FROM (
 	SELECT *,
 		max(is_ok) OVER (PARTITION BY profile) AS any_ok,
-		max(is_ok) OVER (PARTITION BY profile ORDER BY captured_ns, hash
-			ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS prev_ok,
-		max(captured_ns) OVER (PARTITION BY profile ORDER BY captured_ns, hash
-			ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS prev_ns,
-		max(weight) OVER (PARTITION BY profile ORDER BY captured_ns, hash
-			ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS prev_weight,
-		max(is_ok) OVER (PARTITION BY profile ORDER BY captured_ns, hash
-			ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING) AS next_ok,
-		max(captured_ns) OVER (PARTITION BY profile ORDER BY captured_ns, hash
-			ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING) AS next_ns,
-		max(weight) OVER (PARTITION BY profile ORDER BY captured_ns, hash
-			ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING) AS next_weight
+		max(is_ok) OVER prev AS prev_ok, max(captured_ns) OVER prev AS prev_ns,
+		max(weight) OVER prev AS prev_weight,
+		max(is_ok) OVER next AS next_ok, max(captured_ns) OVER next AS next_ns,
+		max(weight) OVER next AS next_weight
 	FROM (
 		SELECT *, row_number() OVER (
 			PARTITION BY run ORDER BY is_judge DESC, alike DESC, profile, hash) AS copy
@@ -43,6 +35,10 @@ SELECT * FROM (
 		) AS a) AS aa
 	) AS b
 	WHERE copy = 1
+	WINDOW prev AS (PARTITION BY profile ORDER BY captured_ns, hash
+			ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING),
+		next AS (PARTITION BY profile ORDER BY captured_ns, hash
+			ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)
 ) AS c
 WHERE (is_ok = 1 OR any_ok = 0)
 	AND CASE WHEN captured_ns > 0 AND prev_ok = 1 AND captured_ns - prev_ns <= 30500000000
@@ -194,13 +190,14 @@ CREATE TABLE sayings (hash TEXT, rule TEXT, title TEXT, verdict TEXT, message TE
 SELECT DISTINCT r.hash, v.rule, v.title, v.verdict, v.message, v.note, v.waiver_ends, v.gain_e12
 FROM {of_rules} WHERE r.hash IN ({hashes})
 ;
--- In how many windows captures of certain moments broke which rules.
+-- In how many windows before this one usable runs of certain workloads broke which rules.
 CREATE TABLE broke (workload TEXT, rule TEXT, windows INTEGER)
 ;
 SELECT name, rule, count(DISTINCT ago)
 FROM (
 	SELECT {workload} AS name, v.rule AS rule, intDiv({to} - captured_ns, {span}) AS ago
-	FROM {of_rules} WHERE captured_ns IN ({moments}) AND v.verdict IN ('fail', 'warn')
+	FROM {of_rules} WHERE {workload} IN ({names}) AND captured_ns > {begin} AND captured_ns <= {from}
+		AND outcome = 'judged' AND v.verdict IN ('fail', 'warn')
 ) AS a
 GROUP BY name, rule
 ;
