@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What rooflint says of each recorded job against what is true of it (truth.json).
 
-    tests/jobs/compare.py --rooflint PROGRAM [--table]
+    tests/jobs/compare.py --rooflint PROGRAM [--table | --readme]
 
 A check that is not right yet stands in pending.txt, with the reason; one that stands there and is
 right is a failure, too, so that the list can only shrink.  The last line is `N passed, N failed,
-N skipped`; --table prints each number beside the truth.
+N skipped`; --table prints each number beside the truth.  README.md holds the worst error of each
+sort of check: --readme writes it, and one that is not of today fails.
 """
 
 import argparse
@@ -292,7 +293,7 @@ LACKS = {
     "the program's HLO is not in the profile": ("no_hlo",),
     "the profile holds no events of the host": (),
     "nothing marks steps": (),
-    "Mark the steps with": ("one_step",),
+    "Lay a jax.profiler.StepTraceAnnotation around each": ("one_step",),
     "Record it with host tracing on": (),
     "1 step in the capture: nothing tells warm-up from work": ("one_step",),
     "its end is cut": (),
@@ -316,6 +317,48 @@ CHECKS = (check_steps, check_waits, check_syncs, check_collectives, check_flops,
           check_costs, check_floors, check_sentences)
 
 
+# The worst error of each sort of check: by the end of the check's name, and how it is told.
+OFF_BY = "% of it", lambda seen, want: 100 * abs(seen - want) / abs(want) if want else 0.0
+POINTS = "points", lambda seen, want: 100 * abs((seen or 0.0) - want)
+WRONG = "wrong", lambda seen, want: float(seen != want)
+OF_BOUND = "% of the bound", lambda seen, want: 100 * seen / want if want else 0.0
+COLUMNS = (
+    ("step time", "step_time_s, against the job's clock", OFF_BY),
+    ("mean step", "step_mean_s, against the job's clock", OFF_BY),
+    ("input_wait_ratio", "input_wait_ratio of a job with a loader", POINTS),
+    ("no loader", "input_wait_ratio of a job without one", POINTS),
+    ("sync_wait_ratio", "sync_wait_ratio", POINTS),
+    ("verdict_share", "verdict_share, against the job's clock", POINTS),
+    ("without a name", "device time without a role and a name", POINTS),
+    ("programs of a step", "programs_per_step", WRONG),
+    (" kind", "kind of a collective", WRONG),
+    (" bytes", "bytes of a collective", WRONG),
+    (" groups", "size and number of a collective's groups", WRONG),
+    ("flops", "FLOPs of the matmuls", OFF_BY),
+    ("checkpoint", "time in checkpoints", OFF_BY),
+    (" floor", "floor_s and predicted_step_s, of what was measured", OF_BOUND),
+)
+BEGIN, END = "<!-- by compare.py --readme -->\n", "<!-- end -->\n"
+
+
+def worst_table(seen):
+    """Of (job, what, seen, want): a row for each column."""
+    lines = ["| what | checks | worst | job |\n", "|---|---|---|---|\n"]
+    for end, label, (unit, error) in COLUMNS:
+        of = [(error(s, w), job) for job, what, s, w in seen if what.endswith(end)]
+        worst, job = max(of, key=lambda pair: pair[0])
+        lines.append("| %s | %d | %.3g %s | %s |\n" % (label, len(of), worst, unit,
+                                                     job if worst else ""))
+    return "".join(lines)
+
+
+def readme_with(table):
+    with open(os.path.join(HERE, "README.md"), encoding="utf-8") as f:
+        text = f.read()
+    before, rest = text.split(BEGIN)
+    return text, before + BEGIN + table + END + rest.split(END)[1]
+
+
 def short(value):
     return "%.6g" % value if isinstance(value, float) else str(value)
 
@@ -336,8 +379,10 @@ def main():
     parser.add_argument("--rooflint", required=True)
     parser.add_argument("--jobs", default=HERE)
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--readme", action="store_true")
     args = parser.parse_args()
     passed = failed = skipped = 0
+    told = []
     pending = read_pending()
     for job in sorted(os.listdir(args.jobs)):
         folder = os.path.join(args.jobs, job)
@@ -349,6 +394,7 @@ def main():
         for check in CHECKS:
             for what, seen, want, right in check(job, truth, ask):
                 is_pending = (job, what) in pending
+                told.append((job, what, seen, want))
                 if args.table:
                     print("%-18s %-20s %16s %16s %s" % (job, what, short(seen), short(want),
                                                         "" if right else "WRONG"))
@@ -367,6 +413,16 @@ def main():
     for job, what in pending:
         print("FAIL pending.txt names '%s: %s', which is no check" % (job, what))
         failed += 1
+    if args.jobs == HERE:
+        old, new = readme_with(worst_table(told))
+        if args.readme:
+            with open(os.path.join(HERE, "README.md"), "w", encoding="utf-8") as f:
+                f.write(new)
+        elif old != new:
+            print("FAIL README.md: its table is not of today; write it with --readme")
+            failed += 1
+        else:
+            passed += 1
     print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
     sys.exit(failed > 0)
 
