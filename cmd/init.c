@@ -95,6 +95,18 @@ static void put_comments(struct context *c, const struct limits *l)
 	}
 }
 
+/* What is left when findings have taken their part is no number of a good run. */
+static void put_explained(struct out *o, const struct limits *l)
+{
+	for (ptrdiff_t i = 0; i < l->count; i++)
+		if (l->items[i].is_explained)
+			out_fmt(o,
+				"  # %.*s: findings explain a part of a step, so no limit was made "
+				"of "
+				"the rest\n",
+				STR_ARG(l->items[i].rule->name));
+}
+
 static enum status init_run(struct context *c, const void *settings, const struct list *args)
 {
 	const struct init_settings *s = settings;
@@ -124,6 +136,7 @@ static enum status init_run(struct context *c, const void *settings, const struc
 		"extends: " EXTENDED "\n"
 		"rules:\n");
 	put_comments(c, &limits);
+	put_explained(c->out, &limits);
 	put_step_time(c->out, &limits, c->keep);
 	for (ptrdiff_t i = 0; i < limits.count; i++)
 		put_limit(c->out, &limits.items[i]);

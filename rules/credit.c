@@ -82,6 +82,7 @@ struct purse {
 	double spent[POOL_COUNT]; /* credited so far */
 	double debt[POOL_COUNT];  /* credited on lower levels, not yet taken off this one */
 	double total_left;
+	double hiding_left; /* of what hiding communication can give back */
 };
 
 static double known(double x)
@@ -123,13 +124,16 @@ void pools_fill(const struct tables *tables, double pools[POOL_COUNT])
 		pools[i] = limit(shares[i] * run->step_mean_s);
 }
 
-static struct purse purse_of(const struct tables *tables)
+static struct purse purse_of(const struct tables *tables, bool is_explaining)
 {
 	const struct run_row *run = run_of(tables);
-	struct purse purse = { .total_left = INFINITY };
+	struct purse purse = { .total_left = INFINITY, .hiding_left = INFINITY };
 
 	if (run)
 		purse.total_left = limit(run->step_mean_s * (1 - known(run->roofline_ratio_lo)));
+	/* Faster than predicted, it is the prediction that is wrong. */
+	if (run && !is_explaining && run->predicted_step_s < run->step_mean_s)
+		purse.hiding_left = run->step_mean_s - run->predicted_step_s;
 	pools_fill(tables, purse.left);
 	return purse;
 }
@@ -226,20 +230,23 @@ static int by_size(const void *a, const void *b)
 static double pay(struct purse *purse, const struct claim *claim)
 {
 	double taken = fmin(claim->seconds, purse->debt[claim->pool]);
-	double wanted = fmin(claim->seconds - taken, purse->left[claim->pool]);
-	double paid = fmax(0, fmin(wanted, purse->total_left));
+	double wanted = fmin(claim->seconds - taken, purse->left[claim->pool] / claim->share);
+	bool is_hiding = claim->pool == POOL_COMMS && claim->level == 2;
+	double most = is_hiding ? fmin(purse->total_left, purse->hiding_left) : purse->total_left;
+	double paid = fmax(0, fmin(wanted, most));
 
 	purse->debt[claim->pool] -= fmax(0, taken);
-	purse->left[claim->pool] -= paid;
-	purse->spent[claim->pool] += paid;
+	purse->left[claim->pool] -= paid * claim->share;
+	purse->spent[claim->pool] += paid * claim->share;
 	purse->total_left -= paid;
+	purse->hiding_left -= paid;
 	return paid;
 }
 
-double credit(const struct tables *tables, struct claim *claims, ptrdiff_t count,
-	struct finding *findings, struct arena *keep)
+double credit(const struct tables *tables, bool is_explaining, struct claim *claims,
+	ptrdiff_t count, struct finding *findings, struct arena *keep)
 {
-	struct purse purse = purse_of(tables);
+	struct purse purse = purse_of(tables, is_explaining);
 	double sum = 0;
 	int level = 0;
 	ptrdiff_t n = 0;

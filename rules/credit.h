@@ -12,6 +12,12 @@
  *      credited for both off the claims about the run: those look at the same seconds from above.
  *   4. A pool gives back no more than it holds, and all together no more than step minus ideal.
  *
+ * Communication of the run can be hidden, and then its links still take what they need at least
+ * (predicted_step_s): so much is not given back, whatever else is.
+ *
+ * A slow device costs the step all of its delay, and the pool of communication what the others
+ * wait meanwhile.
+ *
  * Refuses: verdicts.  Private to rules/.
  */
 #ifndef RULES_CREDIT_H
@@ -41,6 +47,7 @@ struct claim {
 	struct str family; /* what is credited once: the row's family, else its key */
 	double seconds;	   /* NaN: none */
 	bool is_waived;	   /* of what others leave; its finding gives nothing back */
+	double share;	   /* what a second of it takes of the pool, a mean over the devices */
 };
 
 /* Of a row of `table`: POOL_NONE where neither the table nor the row's kind says. */
@@ -51,8 +58,11 @@ int claim_level(const struct table_def *table);
 /* Seconds per step in each pool; infinite where the profile does not tell. */
 void pools_fill(const struct tables *tables, double pools[POOL_COUNT]);
 
-/* Sets gain_s and shared_s of findings named by claims; returns the sum, with what is waived. */
-double credit(const struct tables *tables, struct claim *claims, ptrdiff_t count,
-	struct finding *findings, struct arena *keep);
+/*
+ * Sets gain_s and shared_s of findings named by claims; returns the sum, with what is waived.  What
+ * is explained is all that communication takes, also what its links need.
+ */
+double credit(const struct tables *tables, bool is_explaining, struct claim *claims,
+	ptrdiff_t count, struct finding *findings, struct arena *keep);
 
 #endif

@@ -67,7 +67,7 @@ static void add_evidence(const struct trial *t, const struct subject *s, const s
 		if (x->uses[i] || is_limit)
 			f->evidence[n++] = (struct evidence){ .column = param->name,
 				.unit = param->unit,
-				.real = i == PARAM_EXPLAINED ? t->s->explained : param->value,
+				.real = i == PARAM_EXPLAINED ? t->s->ret->explained : param->value,
 				.is_param = true };
 	}
 	f->evidence_count = n;

@@ -278,6 +278,7 @@ static void add_claim(
 	struct judging *s = t->s;
 	const struct listing *l = &t->code->subjects;
 	struct str family = row_text(l->family, w->subject->row, s->keep);
+	double waited = l->waited_share ? cell_real(l->waited_share, w->subject->row) : NAN;
 
 	family = family.p ? family : f->subject;
 	if (is_waived != w->is_waived) /* waived places of a row whose other places are not */
@@ -286,11 +287,12 @@ static void add_claim(
 	if (!isnan(seconds) && !f->of_window)
 		*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) =
 			(struct claim){ .finding = s->ret->finding_count - 1,
-				.pool = w->pool,
-				.level = claim_level(l->rows),
+				.pool = waited > 0 ? POOL_COMMS : w->pool,
+				.level = t->code->places.rows ? 2 : claim_level(l->rows),
 				.family = family,
 				.seconds = seconds,
-				.is_waived = is_waived };
+				.is_waived = is_waived,
+				.share = waited > 0 ? waited : 1 };
 }
 
 /* The chip that costs most: of those side by side it alone is what the step waits for. */
@@ -649,7 +651,7 @@ static bool judge_rule(struct judging *s, ptrdiff_t index)
 	ptrdiff_t first_claim = s->claim_count;
 
 	*r = (struct rule_result){
-		.rule = rule, .first_finding = s->ret->finding_count, .cost = NAN
+		.rule = rule, .first_finding = s->ret->finding_count, .cost = NAN, .credited = NAN
 	};
 	number_clear(&t);
 	if (rule->severity == SEVERITY_OFF) {
@@ -694,11 +696,12 @@ static int by_cost(const void *a, const void *b)
 	const struct rule_result *x = *(const struct rule_result *const *)a,
 				 *y = *(const struct rule_result *const *)b;
 	const struct table_def *deltas = &table_defs[TABLE_deltas];
-	double cx = isnan(x->cost) ? -1 : x->cost, cy = isnan(y->cost) ? -1 : y->cost;
+	double cx = isnan(x->credited) ? x->cost : x->credited;
+	double cy = isnan(y->credited) ? y->cost : y->credited;
 	int order = (y->rule->from == deltas) - (x->rule->from == deltas);
 
 	if (!order)
-		order = (cx < 0) - (cy < 0);
+		order = isnan(cx) - isnan(cy);
 	if (!order)
 		order = x->of_capacity - y->of_capacity;
 	if (!order)
@@ -706,13 +709,21 @@ static int by_cost(const void *a, const void *b)
 	return order ? order : str_cmp(x->rule->name, y->rule->name);
 }
 
-static void rank_rules(const struct judgement *j, struct arena scratch)
+static void rank_rules(const struct judgement *j, double step_s, struct arena scratch)
 {
 	const struct rule_result **order =
 		arena_make(&scratch, const struct rule_result *, j->result_count + 1);
 
-	for (ptrdiff_t i = 0; i < j->result_count; i++)
-		order[i] = &j->results[i];
+	for (ptrdiff_t i = 0; i < j->result_count; i++) {
+		struct rule_result *r = &j->results[i];
+
+		order[i] = r;
+		for (const struct finding *f = &j->findings[r->first_finding];
+			f < &j->findings[r->first_finding + r->finding_count]; f++)
+			if (!isnan(f->gain_s))
+				r->credited =
+					(isnan(r->credited) ? 0 : r->credited) + f->gain_s / step_s;
+	}
 	if (j->result_count)
 		qsort(order, (size_t)j->result_count, sizeof(*order), by_cost);
 	for (ptrdiff_t i = 0; i < j->result_count; i++)
@@ -780,15 +791,15 @@ static void set_run_gain(struct tables *tables, double gain_s)
 }
 
 /* Credits claims anew, which stay as they are.  What is waived explains time, and gives none. */
-static double credit_all(const struct judging *s, bool with_waived)
+static double credit_all(const struct judging *s, bool is_explaining)
 {
 	struct claim *claims = arena_make(s->keep, struct claim, s->claim_count + 1);
 	ptrdiff_t count = 0;
 
 	for (ptrdiff_t i = 0; i < s->claim_count; i++)
-		if (with_waived || !s->claims[i].is_waived)
+		if (is_explaining || !s->claims[i].is_waived)
 			claims[count++] = s->claims[i];
-	return credit(s->tables, claims, count, s->ret->findings, s->keep);
+	return credit(s->tables, is_explaining, claims, count, s->ret->findings, s->keep);
 }
 
 enum turn { TURN_GATES, TURN_RULES, TURN_BACKSTOPS, TURNS };
@@ -804,7 +815,7 @@ static bool judge_all(struct judging *s)
 
 	for (int turn = 0; turn < TURNS; turn++) {
 		if (turn == TURN_BACKSTOPS && table_count(s->tables, run))
-			s->explained =
+			s->ret->explained =
 				credit_all(s, true) / table_rows(s->tables, run)[0].step_mean_s;
 		for (ptrdiff_t i = 0; i < s->rules->count && ok; i++)
 			if ((int)turn_of(s->rules->items[i]) == turn) {
@@ -825,13 +836,12 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 		.keep = keep,
 		.ret = ret,
 		.scratch = arena_new(ARENA_RUN_BYTES),
-		.explained = NAN,
 		.ok = true,
 		.err = err };
 
 	if (!s.today.p && table_count(tables, run)) /* so that an old profile keeps its verdict */
 		s.today = table_rows(tables, run)[0].captured;
-	*ret = (struct judgement){ .result_count = rules->count };
+	*ret = (struct judgement){ .result_count = rules->count, .explained = NAN };
 	ret->results = arena_make(keep, struct rule_result, rules->count + 1);
 	ret->waivers = arena_make(keep, struct waiver_result, rules->waiver_count + 1);
 	for (ptrdiff_t i = 0; i < rules->waiver_count; i++)
@@ -846,7 +856,7 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 		return false;
 	ret->gain_s = credit_all(&s, false);
 	set_run_gain(tables, ret->gain_s);
-	rank_rules(ret, *keep);
+	rank_rules(ret, s.step_s, *keep);
 	if (ret->finding_count)
 		qsort(ret->findings, (size_t)ret->finding_count, sizeof(*ret->findings), by_rank);
 	ret->verdict = run_verdict(&s);

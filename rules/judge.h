@@ -132,6 +132,7 @@ struct rule_result {
 	int64_t let_be;	      /* subjects beyond a limit that together do not matter */
 	double cost;	      /* of its findings together, or of what it let be: a share */
 	bool of_capacity;     /* of the memory, else of the step */
+	double credited; /* of the cost, what no other rule is credited with; NaN: claims none */
 	struct rule_number number;
 	struct str reason;	 /* for NOT_APPLICABLE, INCONCLUSIVE and OFF: why, for people */
 	struct str closed_gate;	 /* the gate that holds it up; else missing */
@@ -153,7 +154,8 @@ struct judgement {
 	ptrdiff_t result_count;
 	struct finding *findings; /* fail, warn, waived, inconclusive; each by its rule's cost */
 	ptrdiff_t finding_count;
-	double gain_s; /* sum of credited gains, per step; run.gain_s too */
+	double gain_s;	  /* sum of credited gains, per step; run.gain_s too */
+	double explained; /* of it, backstops aside, as a share of the step; NaN: no step */
 	/*
 	 * Of the whole, as the exit status has it: fail; inconclusive if a gate that a live rule
 	 * needs, a required rule, or one that could be judged before is open; warn; pass;

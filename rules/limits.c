@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "rules/compile.h"
+
 /* Room above what was seen, and twice that for the failure; of a share at least what matters: */
 #define ROOM_SHARE 0.1	/* a tenth of a number */
 #define ROOM_STEP  0.05 /* a twentieth of the step time */
@@ -45,7 +47,8 @@ static int weight_of(enum verdict v)
 	return weights[v];
 }
 
-static void see(struct limit *l, const struct rule_result *r)
+/* Of a backstop the number is what the findings of others leave. */
+static void see(struct limit *l, const struct rule_result *r, double explained)
 {
 	const struct rule_number *n = &r->number;
 	const double seen[] = { n->warn, n->fail }, now[] = { n->warn_limit, n->fail_limit };
@@ -54,8 +57,12 @@ static void see(struct limit *l, const struct rule_result *r)
 	l->at_least = n->at_least;
 	if (weight_of(r->verdict) > weight_of(l->worst))
 		l->worst = r->verdict;
+	bool is_rest = r->rule->code->is_backstop && explained > 0;
+	l->is_explained |= is_rest;
 	for (int i = 0; i < LIMITS; i++) {
-		l->seen[i] = l->at_least ? fmin(l->seen[i], seen[i]) : fmax(l->seen[i], seen[i]);
+		double worst = l->at_least ? fmin(l->seen[i], seen[i]) : fmax(l->seen[i], seen[i]);
+
+		l->seen[i] = is_rest ? l->seen[i] : worst;
 		l->now[i] = now[i];
 	}
 }
@@ -66,7 +73,7 @@ void limits_add(struct limits *l, const struct judgement *j, const struct tables
 	for (ptrdiff_t i = 0; i < l->count; i++)
 		for (ptrdiff_t k = 0; k < j->result_count; k++)
 			if (str_eq(j->results[k].rule->name, l->items[i].rule->name))
-				see(&l->items[i], &j->results[k]);
+				see(&l->items[i], &j->results[k], j->explained);
 	if (!table_count(tables, run))
 		return;
 	const struct run_row *run = table_rows(tables, run);

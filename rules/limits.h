@@ -21,6 +21,7 @@ struct limit {
 	double value[LIMITS];	 /* with room for noise; NaN: none that is tighter */
 	struct str text[LIMITS]; /* as a rule file says it */
 	struct str seen_text, now_text; /* of the failure, else of the warning */
+	bool is_explained; /* a backstop of a run with findings: what is left says nothing */
 };
 
 struct limits {

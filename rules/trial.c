@@ -47,7 +47,7 @@ static void bind_params(const struct trial *t, sqlite3_stmt *stmt)
 	const struct rule *rule = t->rule;
 
 	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
-		double value = i == PARAM_EXPLAINED ? t->s->explained : rule->params[i].value;
+		double value = i == PARAM_EXPLAINED ? t->s->ret->explained : rule->params[i].value;
 		struct str name = arena_fmt(t->s->keep, ":%.*s", STR_ARG(rule->params[i].name));
 		int index = sqlite3_bind_parameter_index(stmt, name.p);
 

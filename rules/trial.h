@@ -25,7 +25,6 @@ struct judging {
 	double capacity;	  /* what gains in bytes are */
 	double total_s;		  /* the step, for values that are shares of it */
 	double pools[POOL_COUNT]; /* as shares */
-	double explained;	  /* share of the step that credited findings take */
 	bool ok;		  /* else *err says what ended it */
 	struct diag *err;
 };

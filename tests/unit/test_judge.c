@@ -740,6 +740,45 @@ static void chips_work_side_by_side(void **state)
 	assert_near(j.gain_s, 0.014); /* of the worst one alone */
 }
 
+/*
+ * By hand: of four devices that compute 60 ms one takes 100, so three wait 40 ms; all communicate
+ * for 10 ms more.  Without the slow one a step takes 70 ms, and 60 with all of it hidden.
+ */
+static void a_delay_is_credited_once(void **state)
+{
+	static const char rules[] = HEAD
+		"  exposed: { group: communication, select: \"select name as key, "
+		"comms_exposed_ratio as share from run\", value: share, at_most: { warn: 20% }, "
+		"gain: value, places: { from: collectives, value: exposed_share } }\n"
+		"  late: { select: \"select device as key, slowness - 1 as excess_ratio, busy_s, "
+		"0.75 as waited_share from devices\", value: excess_ratio, at_most: { warn: 10% }, "
+		"gain: busy_s * excess_ratio }\n";
+	(void)state;
+	add("run name=x step_time_s=0.11 step_mean_s=0.11 compute_ratio=0.636363636363636 "
+	    "comms_exposed_ratio=0.363636363636364\n"
+	    "devices host=h device=0 slowness=1.66666666666667 busy_s=0.06\n"
+	    "devices host=h device=1 slowness=1 busy_s=0.06\n"
+	    "collectives key=a role=step exposed_share=0.363636363636364\n");
+	judge_yaml(rules);
+	assert_near(finding("late", "0")->gain_s, 0.04);
+	assert_near(finding("exposed", "x")->claimed_s, 0.04);
+	assert_near(finding("exposed", "x")->gain_s, 0.01); /* less the 30 of the average device */
+	assert_near(finding("exposed", "x")->shared_s, 0.03);
+	assert_near(j.gain_s, 0.05);
+	assert_str(
+		j.findings[0].rule->name, "late"); /* what others are credited with comes later */
+	/* The links need 64 ms of a step, however well that is hidden. */
+	table_rows(&tables, run)->predicted_step_s = 0.064;
+	judge_yaml(rules);
+	assert_near(finding("late", "0")->gain_s, 0.04);
+	assert_near(finding("exposed", "x")->gain_s, 0.006);
+	assert_near(j.gain_s, 0.11 - 0.064);
+	/* A prediction that the job is faster than is wrong. */
+	table_rows(&tables, run)->predicted_step_s = 0.2;
+	judge_yaml(rules);
+	assert_near(j.gain_s, 0.05);
+}
+
 static void of_busy_time_and_of_capacity(void **state)
 {
 	static const char memory[] =
@@ -1688,6 +1727,7 @@ int main(void)
 		TEST(nothing_large_passes_in_pieces),
 		TEST(pools_cap_the_cost),
 		TEST(chips_work_side_by_side),
+		TEST(a_delay_is_credited_once),
 		TEST(of_busy_time_and_of_capacity),
 		TEST(a_share_is_its_own_cost),
 		TEST(trifles_open_nothing),
