@@ -170,7 +170,7 @@ static void test_finding(void **state)
 	struct rule_result result = {
 		.rule = &rule, .verdict = VERDICT_FAIL, .subjects = 5, .unknown = 1
 	};
-	struct judgement j = { &result, 1, &finding, 1, 0.25, VERDICT_FAIL, NULL, 0 };
+	struct judgement j = { &result, 1, &finding, 1, 0.25, 0.25, VERDICT_FAIL, NULL, 0 };
 	rule.params = params;
 	rule.param_count = 1;
 	struct report r = build(&t, &j);
@@ -202,8 +202,8 @@ static struct str todo(
 	struct finding finding = { .rule = results[0].rule,
 		.verdict = VERDICT_INCONCLUSIVE,
 		.missing = str_from(missing) };
-	struct judgement j = { results, count, &finding, missing ? 1 : 0, NAN, VERDICT_INCONCLUSIVE,
-		NULL, 0 };
+	struct judgement j = { results, count, &finding, missing ? 1 : 0, NAN, NAN,
+		VERDICT_INCONCLUSIVE, NULL, 0 };
 	struct report r = build(t, &j);
 	assert_int_equal(r.verdict, VERDICT_INCONCLUSIVE);
 	return r.results[0].todo;
