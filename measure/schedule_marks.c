@@ -9,6 +9,9 @@
 #define CLOCK_SLACK_PS INT64_C(200000000)
 /* Of a job that waits inside its marks, so much work may end behind them. */
 #define BEHIND_MAX 0.05
+/* Of a program's executions so many, or an eighth, may wait in a device's queue. */
+#define WAITING_MIN  3
+#define WAITING_PART 8
 /* Of fewer steps nothing is said of what comes behind each. */
 #define FOLLOWED_MIN 3
 /* More of the device's time that no mark can be told for leaves the marks unused. */
@@ -173,7 +176,33 @@ static struct module_runs runs_of(const struct scheduling *s, const struct sched
 	return ret;
 }
 
-/* False when there are not as many calls as executions, or one comes behind its execution. */
+/*
+ * How many executions the window's begin found launched: the fewest with which no call comes behind
+ * its execution.  As many calls may wait for theirs when the window ends.  -1: calls and executions
+ * are not of each other.
+ */
+static ptrdiff_t launched_before(const struct schedule_device *d, const struct module_runs *runs,
+	const struct host_span *const *launches, ptrdiff_t count)
+{
+	ptrdiff_t most = runs->count / WAITING_PART;
+	ptrdiff_t before = runs->count > count ? runs->count - count : 0;
+
+	most = most > WAITING_MIN ? most : WAITING_MIN;
+	for (; before <= most; before++) {
+		ptrdiff_t told = 0, n = runs->count - before;
+		int64_t slack_ps = d->host_shift_ps + CLOCK_SLACK_PS;
+		if (count - n > most)
+			return -1;
+		while (told < n &&
+			launches[told]->start_ps <= runs->items[before + told]->start_ps + slack_ps)
+			told++;
+		if (told == n)
+			return n > 0 ? before : -1;
+	}
+	return -1;
+}
+
+/* False when calls and executions are not of each other. */
 static bool told_by_launch(const struct scheduling *s, const struct schedule_device *d,
 	const struct module_runs *runs, int32_t module, ptrdiff_t first, ptrdiff_t marks,
 	struct arena scratch)
@@ -181,15 +210,12 @@ static bool told_by_launch(const struct scheduling *s, const struct schedule_dev
 	ptrdiff_t count;
 	const struct host_span **launches = launches_of(s, d->host, module, &count, &scratch);
 
-	if (count != runs->count)
+	ptrdiff_t before = launched_before(d, runs, launches, count);
+	if (before < 0)
 		return false;
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (launches[i]->start_ps >
-			runs->items[i]->start_ps + d->host_shift_ps + CLOCK_SLACK_PS)
-			return false;
-	for (ptrdiff_t i = 0; i < count; i++)
-		runs->items[i]->step =
-			mark_of(s, first, marks, launches[i]->thread, launches[i]->start_ps);
+	for (ptrdiff_t i = before; i < runs->count; i++)
+		runs->items[i]->step = mark_of(s, first, marks, launches[i - before]->thread,
+			launches[i - before]->start_ps);
 	return true;
 }
 

@@ -1052,6 +1052,32 @@ static void other_work_is_cut_out(void **state)
  * A Steps line that marks training and an evaluation, and a program that runs between the marks:
  * each device program has a role, and the judged steps are those that train.
  */
+/* The window finds an execution launched, and ends before the last call has its own. */
+static void a_queue_at_both_ends(void **state)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 0; i < 12; i++) {
+		int64_t at = i * 3000;
+		execute(ops, at);
+		annotate(thread, 100 + i, at + 400, at + 600);
+		x_event(thread, "PjitFunction(train_step)", at + 450, at + 550, NULL);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "annotation");
+	assert_number(xrun_row(&run)->steps, 9);
+	assert_number(xrun_row(&run)->step_time_s, 3000 * US);
+	assert_number(table_rows(&run.tables, steps)->step, 100); /* the second execution's */
+	assert_number(table_rows(&run.tables, steps)->start_s, 3000 * US);
+}
+
 /* Marks around the gradient: the update behind each of them, but the last, is of the step.  What
  * comes behind every second one is not. */
 static void work_behind_every_mark(void **state)
@@ -1599,6 +1625,7 @@ int main(void)
 		TEST(what_nothing_tells_of),
 		TEST(two_threads_mark),
 		TEST(work_behind_every_mark),
+		TEST(a_queue_at_both_ends),
 	};
 	return cmocka_run_group_tests_name("measure_steps", tests, NULL, NULL);
 }
