@@ -25,7 +25,8 @@ static void put_step_time(struct out *o, const struct limits *l, struct arena *k
 		out_fmt(o,
 			"  # No limit on the step time: the median step is known to within %.*s "
 			"only.\n"
-			"  # Record more steps, at least ten, and run init again.\n",
+			"  # Record more steps, while nothing else runs there, and run init "
+			"again.\n",
 			STR_ARG(unit_text(keep, l->noise, UNIT_RATIO)));
 	if (!limits_of_step(l, keep, step))
 		return;

@@ -47,13 +47,20 @@ def event():
 
 
 def get(url):
-    with urllib.request.urlopen(url, timeout=SECONDS) as answer:
-        return answer.read()
+    try:
+        with urllib.request.urlopen(url, timeout=SECONDS) as answer:
+            return answer.read()
+    except (urllib.error.URLError, TimeoutError) as e:
+        sys.exit("rooflint: cannot fetch %s: %s; `version` names a release, and `program` a rooflint "
+                 "that is there already" % (url, e))
 
 
 def install():
     """The release's program, its digest compared, onto PATH; or the one that `program` names."""
     program = given("program")
+    if not program and platform.system() != "Linux":
+        sys.exit("rooflint: releases hold programs for Linux; `pip install rooflint` on %s, and name "
+                 "what it installs as `program`" % platform.system())
     if not program:
         version = given("version")
         if not version:
@@ -123,7 +130,11 @@ def check():
             worst = [r["verdict"] for r in json.load(f)["reports"]]
         order = ["error", "fail", "inconclusive", "warn", "pass"]
         output("verdict", min(worst, key=order.index) if worst else "error")
-    output("save", "true" if status == 0 and last != "0" and is_main() else "false")
+    keeps = is_main() and last != "0"
+    if keeps and status:
+        print("::notice title=rooflint::this run is no baseline for later ones, as its exit status is "
+              "%d: those are compared with the good runs before it" % status)
+    output("save", "true" if keeps and not status else "false")
 
 
 # ---- comment --------------------------------------------------------------------------------------

@@ -255,7 +255,10 @@ class Action(unittest.TestCase):
         self.assertIn("slower", fork["summary"])
 
         # A slow night on the main branch is no measure for the next one.
-        self.assertEqual(self.run_night(5, slower=1.3)["outputs"]["status"], "1")
+        bad = self.run_night(5, slower=1.3)
+        self.assertEqual(bad["outputs"]["status"], "1")
+        self.assertIn("::notice title=rooflint::this run is no baseline", bad["log"])
+        self.assertNotIn("no baseline", second["log"] + slow["log"])
         self.assertEqual(len(self.runner.caches), 2)
         self.assertEqual(self.run_night(6, slower=1.3)["outputs"]["status"], "1")
 
@@ -295,6 +298,11 @@ class Action(unittest.TestCase):
             said = self.runner.run(inputs, self.night(0))
             self.assertEqual(said["status"], status, said["log"])
         self.assertIn("is not what SHA256SUMS of the release says", said["log"])
+
+        said = self.runner.run({**inputs, "releases": "file:///no/such/release"}, self.night(0))
+        self.assertEqual(said["status"], "failure")
+        self.assertIn("rooflint: cannot fetch file:///no/such/release/SHA256SUMS", said["log"])
+        self.assertNotIn("Traceback", said["log"])
 
 
 if __name__ == "__main__":

@@ -102,6 +102,38 @@ class Pages(unittest.TestCase):
             ran += 1
         self.assertGreater(ran, 25)
 
+    def test_start(self):
+        """The page for beginners from its first line to its last, in a folder that holds nothing."""
+        here = os.path.join(self.dir, "start")
+        os.makedirs(os.path.join(here, "tests", "profiles"))
+        shutil.copytree(DEMO, os.path.join(here, "tests", "profiles", "demo"))
+        with open(os.path.join(TOP, "docs", "start.md"), encoding="utf-8") as f:
+            blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", f.read(), re.M)
+        statuses = []
+        for line in (line.strip() for block in blocks for line in self.shell(block)):
+            if "LOGDIR" in line:
+                continue
+            if line == "import rooflint" or "--baseline" in line:  # the job runs
+                night = "monday" if line == "import rooflint" else "tuesday"
+                shutil.copytree(os.path.join(self.dir, "as it was", "runs", night),
+                                os.path.join(here, "runs", "today"), dirs_exist_ok=True)
+            if line == "import rooflint":
+                continue
+            path = os.path.dirname(ROOFLINT) + os.pathsep + os.environ["PATH"]
+            done = subprocess.run(["bash", "-c", line], cwd=here, text=True, check=False,
+                                  capture_output=True, env={**os.environ, "PATH": path})
+            statuses.append(done.returncode)
+            self.assertIn(done.returncode, (0, 1) if " check " in line else (0,),
+                          line + "\n" + done.stderr)
+        self.assertGreater(len(statuses), 9)
+        self.assertIn("--baseline", line)
+
+    def shell(self, block):
+        """The commands of a block; of a script in Python its first line."""
+        lines = [line for line in block.splitlines() if line.strip()]
+        script = lines[0].strip() == "import rooflint"
+        return [x for x in lines[:1 if script else None] if not x.strip().startswith("pip ")]
+
     def test_site(self):
         packages.need("mkdocs-material")
         out = os.path.join(self.dir, "site")
