@@ -38,14 +38,6 @@ static bool keyed_unknown(const struct keyed *r, const struct doc_node *node, st
 
 /* ---- maps ------------------------------------------------------------------------------------ */
 
-static ptrdiff_t index_of(struct str word, const struct str *words, ptrdiff_t count)
-{
-	ptrdiff_t i = 0;
-	while (i < count && !str_eq(words[i], word))
-		i++;
-	return i;
-}
-
 bool keyed_map(
 	const struct keyed *r, struct str what, const struct key *keys, const struct doc_node *node)
 {
@@ -58,7 +50,7 @@ bool keyed_map(
 	if (node->kind != DOC_MAP)
 		return keyed_fail(r, node, "%.*s is a map of keys", STR_ARG(what));
 	for (ptrdiff_t i = 0; i < node->count; i++)
-		if (index_of(node->pairs[i].key->text, names, count) == count)
+		if (!NAMED(names, count, node->pairs[i].key->text))
 			return keyed_unknown(r, node->pairs[i].key, STR("key"), names, count);
 	for (const struct key *k = keys; k->name.p; k++) {
 		const struct doc_node *value = doc_get(node, k->name);
@@ -148,7 +140,9 @@ bool key_word(const struct keyed *r, const struct key *k, const struct doc_node 
 	}
 	if (!need_scalar(r, k, node))
 		return false;
-	ptrdiff_t i = index_of(node->text, words, count);
-	*(int *)slot(r, k) = (int)i + 1;
-	return i < count || keyed_unknown(r, node, k->name, words, count);
+	const struct str *word = NAMED(words, count, node->text);
+	if (!word)
+		return keyed_unknown(r, node, k->name, words, count);
+	*(int *)slot(r, k) = (int)(word - words) + 1;
+	return true;
 }

@@ -188,6 +188,22 @@ static struct str nearest_prefix(struct str word, const struct str *candidates, 
 	return best;
 }
 
+void *text_named(const void *items, ptrdiff_t count, size_t bytes, struct str name)
+{
+	for (const char *at = items; count-- > 0; at += bytes)
+		if (str_eq(*(const struct str *)(const void *)at, name))
+			return (void *)(uintptr_t)at;
+	return NULL;
+}
+
+void text_names(
+	struct list *ret, struct arena *keep, const void *items, ptrdiff_t count, size_t bytes)
+{
+	for (const char *at = items; count-- > 0; at += bytes)
+		*arena_push(keep, ret->items, ret->count, ret->cap) =
+			*(const struct str *)(const void *)at;
+}
+
 enum { PLURAL_LEAST = 5 }; /* of a shorter word too little is left without its last letter */
 
 struct str did_you_mean(

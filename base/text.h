@@ -45,6 +45,14 @@ struct str text_nearest(struct str word, const struct str *candidates, ptrdiff_t
 struct str did_you_mean(
 	struct arena *keep, struct str word, const struct str *candidates, ptrdiff_t count);
 
+/* Of items that begin with their name, each of so many bytes: the one of that name, or NULL. */
+void *text_named(const void *items, ptrdiff_t count, size_t bytes, struct str name);
+#define NAMED(items, count, name) text_named(items, count, sizeof(*(items)), name)
+/* Their names, added to a list. */
+void text_names(
+	struct list *ret, struct arena *keep, const void *items, ptrdiff_t count, size_t bytes);
+#define NAMES(ret, keep, items, count) text_names(ret, keep, items, count, sizeof(*(items)))
+
 /* A pattern of digits drops out: "fusion.123" and "fusion.7" have the same text_without_digits. */
 struct str text_without_digits(struct arena *keep, struct str s);
 

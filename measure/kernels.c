@@ -5,6 +5,7 @@
 
 #include "base/embed.h"
 #include "base/keyed.h"
+#include "base/text.h"
 
 struct kernels {
 	const struct op_costs *own;
@@ -37,15 +38,13 @@ static bool read_formula(const struct keyed *r, const struct key *k, const struc
 
 static bool read_word(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
-	int *to = (void *)((char *)r->to + k->offset);
 	bool is_kind = str_eq(k->name, STR("kind"));
 	const struct str *words = is_kind ? kernel_kinds : kernel_bounds;
-	int count = is_kind ? KERNEL_KINDS : KERNEL_BOUNDS;
+	const struct str *word = NAMED(words, is_kind ? KERNEL_KINDS : KERNEL_BOUNDS, node->text);
 
-	for (*to = 0; *to < count; ++*to)
-		if (str_eq(words[*to], node->text))
-			return true;
-	return keyed_fail(r, node, "%.*s is no word of it", STR_ARG(node->text));
+	if (word)
+		*(int *)(void *)((char *)r->to + k->offset) = (int)(word - words);
+	return word || keyed_fail(r, node, "%.*s is no word of it", STR_ARG(node->text));
 }
 
 #define AT(what) .offset = offsetof(struct op_cost, what)

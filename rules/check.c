@@ -610,20 +610,18 @@ static struct value param_value(struct checker *c)
 {
 	const struct token *t = next(c);
 	const struct sql_names *names = c->names;
-	struct str *known = arena_make(c->keep, struct str, names->param_count + 1);
-	for (ptrdiff_t i = 0; i < names->param_count; i++) {
-		const struct rule_param *param = &names->params[i];
+	const struct rule_param *param = NAMED(names->params, names->param_count, t->text);
+	struct list known = { NULL, 0, 0 };
+	if (param) {
 		struct value v = of(of_unit(param->unit));
-		known[i] = param->name;
-		if (!str_eq(param->name, t->text))
-			continue;
-		names->uses[i] = true;
+		names->uses[param - names->params] = true;
 		if (param->unit == UNIT_NONE)
 			v.dimension.kind = DIMENSION_BARE;
 		v.literal = t;
 		return v;
 	}
-	struct str hint = did_you_mean(c->keep, t->text, known, names->param_count);
+	NAMES(&known, c->keep, names->params, names->param_count);
+	struct str hint = did_you_mean(c->keep, t->text, known.items, known.count);
 	if (names->is_query)
 		fail(c, DIAG_RULE_NAME, t->at, t->width, "a query has no parameters");
 	else
@@ -936,18 +934,16 @@ static struct value expression(struct checker *c, int precedence)
 static void from_item(struct checker *c)
 {
 	const struct token *t = ahead(c, 0);
-	struct str names[2 * TABLE_COUNT];
+	struct list names = { NULL, 0, 0 };
 	if (t->kind != TOKEN_NAME || is_reserved(t))
 		return;
 	next(c);
 	if (c->has_with || engine_table(t->text))
 		return;
-	for (int i = 0; i < TABLE_COUNT; i++) {
-		names[i] = table_defs[i].name;
-		names[TABLE_COUNT + i] = base_table_defs[i].name;
-	}
+	NAMES(&names, c->keep, table_defs, TABLE_COUNT);
+	NAMES(&names, c->keep, base_table_defs, TABLE_COUNT);
 	fail(c, DIAG_RULE_NAME, t->at, t->width, "there is no table '%.*s'%.*s", STR_ARG(t->text),
-		STR_ARG(did_you_mean(c->keep, t->text, names, 2 * TABLE_COUNT)));
+		STR_ARG(did_you_mean(c->keep, t->text, names.items, names.count)));
 }
 
 /*
@@ -1086,15 +1082,13 @@ static void tell_column(const struct checker *c, const struct token *t, struct s
 	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
 	const struct sql_names *names = c->names;
 	struct list known = { NULL, 0, 0 };
-	for (ptrdiff_t i = 0; i < names->param_count; i++)
-		*arena_push(c->keep, known.items, known.count, known.cap) = names->params[i].name;
+	NAMES(&known, c->keep, names->params, names->param_count);
 	for (int i = 0; i <= c->table_count; i++) {
 		const struct table_def *def = i < c->table_count ? c->tables[i]
 					      : names->run	 ? &table_defs[TABLE_run]
 								 : NULL;
-		for (ptrdiff_t k = 0; def && k < def->column_count; k++)
-			*arena_push(c->keep, known.items, known.count, known.cap) =
-				def->columns[k].name;
+		if (def)
+			NAMES(&known, c->keep, def->columns, def->column_count);
 		if (!find_column(def, last->text))
 			continue;
 		if (last != t && names->table && table_find(t->text))

@@ -1,4 +1,5 @@
 /* The section costs: of a rule file.  See parse.h. */
+#include "base/text.h"
 #include "rules/parse.h"
 
 /* A rule file with more is generated; each custom call is matched against all of them. */
@@ -31,13 +32,12 @@ static bool read_cost(
 		return node_fail(r, map, DIAG_RULE_SCHEMA, "%.*s: a cost has flops or bytes",
 			STR_ARG(name->text));
 	struct op_costs *costs = &r->set->costs;
-	ptrdiff_t at = 0; /* that of the name, which a file that extends another may write anew */
-	while (at < costs->count && !str_eq(costs->items[at].name, name->text))
-		at++;
-	if (at == costs->count)
-		(void)arena_push(r->keep, costs->items, costs->count, costs->cap);
-	costs->items[at] = (struct op_cost){ .name = name->text, .origin = origin_of(r, name) };
-	return entry_read(r, &cost_section, name->text, name, map, &costs->items[at]);
+	/* That of the name, which a file that extends another may write anew. */
+	struct op_cost *cost = NAMED(costs->items, costs->count, name->text);
+	if (!cost)
+		cost = arena_push(r->keep, costs->items, costs->count, costs->cap);
+	*cost = (struct op_cost){ .name = name->text, .origin = origin_of(r, name) };
+	return entry_read(r, &cost_section, name->text, name, map, cost);
 }
 
 const struct section cost_section = { "a cost", "{ flops: 2 * elements(0), bytes: bytes(0) }",

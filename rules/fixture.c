@@ -1,4 +1,5 @@
 /* Tests of rules.  See fixture.h. */
+#include "base/text.h"
 #include "rules/fixture.h"
 
 #include <math.h>
@@ -21,16 +22,16 @@ static bool set_cell(
 	struct fixture_reader *x, const struct table_def *def, void *row, const struct doc_pair *p)
 {
 	const struct column *c = table_column(def, p->key->text);
-	struct str *names = arena_make(x->r.keep, struct str, def->column_count), nearest;
+	struct list names = { NULL, 0, 0 };
+	struct str nearest;
 	double value = NAN;
 	enum unit unit;
 
-	for (ptrdiff_t i = 0; i < def->column_count; i++)
-		names[i] = def->columns[i].name;
+	NAMES(&names, x->r.keep, def->columns, def->column_count);
 	if (!c)
 		return node_fail(&x->r, p->key, DIAG_RULE_NAME, "%.*s has no column '%.*s'%.*s",
 			STR_ARG(def->name), STR_ARG(p->key->text),
-			STR_ARG(did_you_mean(x->r.keep, p->key->text, names, def->column_count)));
+			STR_ARG(did_you_mean(x->r.keep, p->key->text, names.items, names.count)));
 	if (p->value->kind != DOC_SCALAR)
 		return node_fail(&x->r, p->value, DIAG_RULE_SCHEMA, "a cell takes one value");
 	if (c->type == COLUMN_TEXT) {

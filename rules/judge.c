@@ -690,6 +690,21 @@ static bool judge_rule(struct judging *s, ptrdiff_t index)
 
 /* ---- the run ------------------------------------------------------------------------------ */
 
+/* By the first of these that differ. */
+static int by_keys(const double (*keys)[2], ptrdiff_t count)
+{
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (keys[i][0] != keys[i][1])
+			return keys[i][0] < keys[i][1] ? -1 : 1;
+	return 0;
+}
+
+/* What is largest first, what is not known last. */
+static double most_first(double x)
+{
+	return isnan(x) ? 1 : -x;
+}
+
 /* Rules as a reader wants them: the comparison that was asked for, then seconds, then bytes. */
 static int by_cost(const void *a, const void *b)
 {
@@ -698,14 +713,11 @@ static int by_cost(const void *a, const void *b)
 	const struct table_def *deltas = &table_defs[TABLE_deltas];
 	double cx = isnan(x->credited) ? x->cost : x->credited;
 	double cy = isnan(y->credited) ? y->cost : y->credited;
-	int order = (y->rule->from == deltas) - (x->rule->from == deltas);
+	const double keys[][2] = { { x->rule->from != deltas, y->rule->from != deltas },
+		{ isnan(cx), isnan(cy) }, { x->of_capacity, y->of_capacity },
+		{ most_first(cx), most_first(cy) } };
+	int order = by_keys(keys, sizeof(keys) / sizeof(keys[0]));
 
-	if (!order)
-		order = isnan(cx) - isnan(cy);
-	if (!order)
-		order = x->of_capacity - y->of_capacity;
-	if (!order)
-		order = (cx < cy) - (cx > cy);
 	return order ? order : str_cmp(x->rule->name, y->rule->name);
 }
 
@@ -739,20 +751,13 @@ static int by_rank(const void *a, const void *b)
 		[VERDICT_WAIVED] = 2,
 		[VERDICT_INCONCLUSIVE] = 3 };
 	const struct finding *x = a, *y = b;
-	double gx = isnan(x->gain_s) ? -1 : x->gain_s, gy = isnan(y->gain_s) ? -1 : y->gain_s;
-	double bx = isnan(x->bytes) ? -1 : x->bytes, by = isnan(y->bytes) ? -1 : y->bytes;
-	double cx = isnan(x->claimed_s) ? -1 : x->claimed_s;
-	double cy = isnan(y->claimed_s) ? -1 : y->claimed_s;
-	int order = ranks[x->verdict] - ranks[y->verdict];
+	const double keys[][2] = { { ranks[x->verdict], ranks[y->verdict] },
+		{ (double)x->rank, (double)y->rank },
+		{ most_first(x->gain_s), most_first(y->gain_s) },
+		{ most_first(x->claimed_s), most_first(y->claimed_s) },
+		{ most_first(x->bytes), most_first(y->bytes) } };
+	int order = by_keys(keys, sizeof(keys) / sizeof(keys[0]));
 
-	if (!order)
-		order = (x->rank > y->rank) - (x->rank < y->rank);
-	if (!order)
-		order = (gx < gy) - (gx > gy);
-	if (!order)
-		order = (cx < cy) - (cx > cy);
-	if (!order)
-		order = (bx < by) - (bx > by);
 	if (!order)
 		order = str_cmp(x->name, y->name);
 	if (!order)

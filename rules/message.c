@@ -61,10 +61,8 @@ static void find_field(struct template_reader *r, struct str name, struct piece 
 {
 	struct str sql = name, of_run = name;
 	ptrdiff_t more = 0; /* bytes that stand before the name in its expression */
-	bool is_word = false;
+	bool is_word = NAMED(wording_names, WORDINGS, name);
 
-	for (int i = 0; i < WORDINGS; i++)
-		is_word |= str_eq(name, wording_names[i]);
 	const struct rule_param *param = rule_param_named(r->names->rule, name);
 	if (table_column(r->names->rows, name)) {
 		is_word = false;
@@ -90,10 +88,7 @@ static const struct format *find_format(struct str text)
 {
 	ptrdiff_t blank = str_find_char(text, ' ');
 	struct str name = blank < 0 ? text : str_head(text, blank);
-	for (int i = 0; i < FORMATS; i++)
-		if (str_eq(formats[i].name, name))
-			return &formats[i];
-	return NULL;
+	return NAMED(formats, FORMATS, name);
 }
 
 static bool is_name(struct str s)
@@ -106,12 +101,11 @@ static bool apply_format(struct template_reader *r, struct str field, struct str
 {
 	const struct format *f = find_format(name);
 	bool is_text = piece->expression->dimension.kind == DIMENSION_TEXT;
-	struct str names[FORMATS];
+	struct list names = { NULL, 0, 0 };
 
-	for (int i = 0; i < FORMATS; i++)
-		names[i] = formats[i].name;
+	NAMES(&names, r->keep, formats, FORMATS);
 	if (!f) {
-		struct str hint = did_you_mean(r->keep, name, names, FORMATS);
+		struct str hint = did_you_mean(r->keep, name, names.items, names.count);
 		if (!hint.len)
 			hint = STR("; there are time, percent, bytes, rate, flops, count, number "
 				   "and brief");

@@ -1,4 +1,5 @@
 /* The `notifications:` of a rule file.  See notice.h. */
+#include "base/text.h"
 #include "rules/notice.h"
 
 #include "base/secret.h"
@@ -56,13 +57,11 @@ static bool read_notice(
 			STR_ARG(kinds[n.kind]));
 	if (r->set->notice_count >= NOTICES_MAX)
 		return node_fail(r, name, DIAG_LIMIT, "more than %d notifications", NOTICES_MAX);
-	ptrdiff_t at = 0; /* that of the name, which a file that extends another may write anew */
-	while (at < r->set->notice_count && !str_eq(r->set->notices[at].name, n.name))
-		at++;
-	if (at == r->set->notice_count)
-		(void)arena_push(
-			r->keep, r->set->notices, r->set->notice_count, r->set->notice_cap);
-	r->set->notices[at] = n;
+	/* That of the name, which a file that extends another may write anew. */
+	struct notice *to = NAMED(r->set->notices, r->set->notice_count, n.name);
+	if (!to)
+		to = arena_push(r->keep, r->set->notices, r->set->notice_count, r->set->notice_cap);
+	*to = n;
 	return true;
 }
 
@@ -78,11 +77,9 @@ bool notice_parse(struct str word, struct arena *keep, struct notice *ret, struc
 	struct str kind, rest, url, secret;
 	bool has_url = str_cut(word, ':', &kind, &rest);
 	bool has_secret = str_cut(rest, ':', &url, &secret);
-	int index = 0;
-	while (index < NOTICE_KINDS && !str_eq(kind, kinds[index]))
-		index++;
+	const struct str *found = NAMED(kinds, NOTICE_KINDS, kind);
 	/* What stands behind the colon is not repeated: it may be an address pasted by mistake. */
-	if (index == NOTICE_KINDS || !has_url)
+	if (!found || !has_url)
 		return diag_set(err, DIAG_USAGE,
 			"'%.*s' is no kind of target; KIND:VARIABLE has %.*s for a KIND",
 			STR_ARG(kind), STR_ARG(words_joined(keep, kinds, NOTICE_KINDS, " or ")));
@@ -92,10 +89,12 @@ bool notice_parse(struct str word, struct arena *keep, struct notice *ret, struc
 			"the "
 			"colon: ROOFLINT_ and more of A-Z, 0-9 and _",
 			STR_ARG(kind));
-	if (has_secret && index != NOTICE_WEBHOOK)
+	if (has_secret && found != &kinds[NOTICE_WEBHOOK])
 		return diag_set(
 			err, DIAG_USAGE, "only a webhook is signed, %.*s is not", STR_ARG(kind));
-	*ret = (struct notice){ .name = kind, .kind = (enum notice_kind)index, .url_from = url };
+	*ret = (struct notice){
+		.name = kind, .kind = (enum notice_kind)(found - kinds), .url_from = url
+	};
 	if (has_secret)
 		ret->secret_from = secret;
 	return true;

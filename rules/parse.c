@@ -1,4 +1,5 @@
 /* Reading one rule file: the document, its sections, and rules.  See parse.h. */
+#include "base/text.h"
 #include "rules/parse.h"
 
 #include <math.h>
@@ -54,10 +55,7 @@ struct str words_joined(
 
 const struct rule_key *section_key(const struct section *section, struct str name)
 {
-	for (int i = 0; i < section->count; i++)
-		if (str_eq(section->keys[i].name, name))
-			return &section->keys[i];
-	return NULL;
+	return NAMED(section->keys, section->count, name);
 }
 
 static ptrdiff_t opened(struct str sql)
@@ -73,24 +71,23 @@ static bool unknown_key(const struct rule_reader *r, const struct section *secti
 	struct str owner, const struct doc_node *map, ptrdiff_t at)
 {
 	enum { LISTED_MOST = 8 }; /* all keys of an entry are named only when they are few */
-	struct str *names = arena_make(r->keep, struct str, section->count);
+	struct list names = { NULL, 0, 0 };
 	const struct doc_node *key = map->pairs[at].key,
 			      *last = at ? map->pairs[at - 1].value : NULL;
 
-	for (int i = 0; i < section->count; i++)
-		names[i] = section->keys[i].name;
+	NAMES(&names, r->keep, section->keys, section->count);
 	if (last && last->kind == DOC_SCALAR && !last->quoted && opened(last->text) > 0)
 		return node_fail(r, last, DIAG_RULE_SCHEMA,
 			"%.*s.%.*s: quote this expression: its comma ends it inside { }",
 			STR_ARG(owner), STR_ARG(map->pairs[at - 1].key->text));
-	struct str hint = did_you_mean(r->keep, key->text, names, section->count);
+	struct str hint = did_you_mean(r->keep, key->text, names.items, names.count);
 	if (section == &rule_section &&
 		(str_eq(key->text, STR("warn")) || str_eq(key->text, STR("fail")) ||
 			str_eq(key->text, STR("limit"))))
 		hint = STR("; limits are at_most: { warn, fail }, or at_least");
 	else if (!hint.len && section->count <= LISTED_MOST)
 		hint = arena_fmt(r->keep, "; it has %.*s",
-			STR_ARG(words_joined(r->keep, names, section->count, " and ")));
+			STR_ARG(words_joined(r->keep, names.items, names.count, " and ")));
 	return node_fail(r, key, DIAG_RULE_SCHEMA, "%.*s: %s has no key '%.*s'%.*s", STR_ARG(owner),
 		section->entry, STR_ARG(key->text), STR_ARG(hint));
 }
@@ -246,14 +243,12 @@ const int document_key_count = DOCUMENT_KEYS;
 
 static bool check_document_key(const struct rule_reader *r, const struct doc_node *key)
 {
-	struct str names[DOCUMENT_KEYS];
+	struct list names = { NULL, 0, 0 };
 
-	for (int i = 0; i < DOCUMENT_KEYS; i++) {
-		names[i] = document_keys[i].name;
-		if (str_eq(names[i], key->text))
-			return true;
-	}
-	struct str hint = did_you_mean(r->keep, key->text, names, DOCUMENT_KEYS);
+	if (NAMED(document_keys, DOCUMENT_KEYS, key->text))
+		return true;
+	NAMES(&names, r->keep, document_keys, DOCUMENT_KEYS);
+	struct str hint = did_you_mean(r->keep, key->text, names.items, names.count);
 	if (!hint.len)
 		hint = STR("; a rule file has version, extends and rules");
 	return node_fail(r, key, DIAG_RULE_SCHEMA, "unknown key '%.*s'%.*s", STR_ARG(key->text),
@@ -328,18 +323,12 @@ static const struct rule_key group_keys[] = {
 
 struct rule_group *group_named(const struct ruleset *set, struct str name)
 {
-	for (ptrdiff_t i = 0; i < set->group_count; i++)
-		if (str_eq(set->groups[i].name, name))
-			return &set->groups[i];
-	return NULL;
+	return NAMED(set->groups, set->group_count, name);
 }
 
 struct rule_set *set_named(const struct ruleset *set, struct str name)
 {
-	for (ptrdiff_t i = 0; i < set->set_count; i++)
-		if (str_eq(set->sets[i].name, name))
-			return &set->sets[i];
-	return NULL;
+	return NAMED(set->sets, set->set_count, name);
 }
 
 static bool read_group(

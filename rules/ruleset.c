@@ -301,11 +301,10 @@ static bool apply_setting(struct loader *l, struct str text)
 			       &r, rule, param - rule->params == PARAM_WARN ? &s->value : NULL);
 	if (param && param - rule->params >= PARAM_OWN)
 		return param_set(&r, rule, s->key.text, &s->key, &s->value);
-	struct str *names = arena_make(l->keep, struct str, rule->param_count + 1);
-	for (ptrdiff_t i = 0; i < rule->param_count; i++)
-		names[i] = rule->params[i].name;
-	names[PARAM_EXPLAINED] = STR("severity");
-	struct str hint = did_you_mean(l->keep, s->key.text, names, rule->param_count);
+	struct list names = { NULL, 0, 0 };
+	NAMES(&names, l->keep, rule->params, rule->param_count);
+	names.items[PARAM_EXPLAINED] = STR("severity");
+	struct str hint = did_you_mean(l->keep, s->key.text, names.items, names.count);
 	return node_fail(&r, &s->key, DIAG_RULE_NAME,
 		"rule %.*s has no limit or parameter '%.*s'%.*s", STR_ARG(rule->name),
 		STR_ARG(s->key.text), STR_ARG(hint));
@@ -313,11 +312,8 @@ static bool apply_setting(struct loader *l, struct str text)
 
 /* ---- the set as a whole ------------------------------------------------------------------- */
 
-static bool rule_fail(const struct loader *l, struct rule *rule, const struct origin *origin,
-	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-
-static bool rule_fail(const struct loader *l, struct rule *rule, const struct origin *origin,
-	const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static bool rule_fail(const struct loader *l,
+	struct rule *rule, const struct origin *origin, const char *fmt, ...)
 {
 	va_list args;
 
@@ -386,20 +382,17 @@ static bool add_gates(const struct loader *l, struct rule *rule, const struct na
 		if (set)
 			continue;
 		if (!gate || !gate->gate) {
-			struct str *all =
-				arena_make(l->keep, struct str, l->set->count + l->set->set_count);
-			ptrdiff_t n = 0;
+			struct list all = { NULL, 0, 0 };
 
 			for (ptrdiff_t g = 0; g < l->set->count; g++)
-				if (l->set->items[g]->gate)
-					all[n++] = l->set->items[g]->name;
-			for (ptrdiff_t g = 0; g < l->set->set_count; g++)
-				all[n++] = l->set->sets[g].name;
+				NAMES(&all, l->keep, l->set->items[g], l->set->items[g]->gate);
+			NAMES(&all, l->keep, l->set->sets, l->set->set_count);
 			return rule_fail(l, rule, at, "needs: %s '%.*s'%.*s",
 				gate ? "this rule is not of the group evidence:"
 				     : "there is no gate or set",
 				STR_ARG(names->items[i]),
-				STR_ARG(did_you_mean(l->keep, names->items[i], all, n)));
+				STR_ARG(did_you_mean(
+					l->keep, names->items[i], all.items, all.count)));
 		}
 		while (k < rule->gate_count && rule->gates[k] != gate)
 			k++;
@@ -441,8 +434,7 @@ enum { KNOWN_GROUPS = sizeof(known_groups) / sizeof(known_groups[0]) };
 
 static bool check_group(const struct loader *l, struct rule *rule, const struct rule_group *group)
 {
-	struct str *names = arena_make(l->keep, struct str, KNOWN_GROUPS + l->set->group_count);
-	ptrdiff_t n = 0;
+	struct list names = { NULL, 0, 0 };
 
 	if (group && !rule->severity_origin.node && group->severity_origin.node) {
 		rule->severity = group->severity;
@@ -459,15 +451,11 @@ static bool check_group(const struct loader *l, struct rule *rule, const struct 
 			"a gate cannot be switched off: what needs it would be judged without "
 			"evidence; with severity: warn it closes nothing and still says what is "
 			"missing");
-	for (; n < KNOWN_GROUPS; n++)
-		if (str_eq(rule->group.text, known_groups[n]))
-			return true;
-	if (group || !rule->group.text.p)
+	if (group || !rule->group.text.p || NAMED(known_groups, KNOWN_GROUPS, rule->group.text))
 		return true;
-	memcpy(names, known_groups, sizeof(known_groups));
-	for (ptrdiff_t i = 0; i < l->set->group_count; i++)
-		names[n++] = l->set->groups[i].name;
-	struct str hint = did_you_mean(l->keep, rule->group.text, names, n);
+	NAMES(&names, l->keep, known_groups, KNOWN_GROUPS);
+	NAMES(&names, l->keep, l->set->groups, l->set->group_count);
+	struct str hint = did_you_mean(l->keep, rule->group.text, names.items, names.count);
 	if (hint.len)
 		return rule_fail(l, rule, &rule->group.origin, "there is no group '%.*s'%.*s",
 			STR_ARG(rule->group.text), STR_ARG(hint));

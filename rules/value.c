@@ -29,10 +29,8 @@ static struct str path_of(const struct value_at *v)
 		       : v->name;
 }
 
-static bool fail(const struct value_at *v, enum diag_id id, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static bool fail(const struct value_at *v, enum diag_id id, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static bool fail(
+	const struct value_at *v, enum diag_id id, const char *fmt, ...)
 {
 	va_list args;
 
@@ -77,11 +75,11 @@ static bool set_word(const struct value_at *v, void *to)
 
 	if (!need_scalar(v, v->node))
 		return false;
-	for (int i = 0; i < key->word_count; i++)
-		if (str_eq(key->words[i], v->node->text)) {
-			*(unsigned *)to = (unsigned)i;
-			return true;
-		}
+	const struct str *word = NAMED(key->words, key->word_count, v->node->text);
+	if (word) {
+		*(unsigned *)to = (unsigned)(word - key->words);
+		return true;
+	}
 	struct str hint = did_you_mean(v->r->keep, v->node->text, key->words, key->word_count);
 	struct str all = words_joined(v->r->keep, key->words, key->word_count, " or ");
 	return fail(v, DIAG_RULE_SCHEMA, " is %.*s%.*s", STR_ARG(all), STR_ARG(hint));
@@ -133,16 +131,15 @@ static bool set_formula(const struct value_at *v, void *to)
 static bool set_table(const struct value_at *v, void *to)
 {
 	struct rule_text *ret = to;
-	struct str names[TABLE_COUNT];
+	struct list names = { NULL, 0, 0 };
 
 	if (!need_scalar(v, v->node))
 		return false;
 	ret->text = v->node->text;
 	if (table_find(v->node->text))
 		return true;
-	for (int i = 0; i < TABLE_COUNT; i++)
-		names[i] = table_defs[i].name;
-	struct str hint = did_you_mean(v->r->keep, v->node->text, names, TABLE_COUNT);
+	NAMES(&names, v->r->keep, table_defs, TABLE_COUNT);
+	struct str hint = did_you_mean(v->r->keep, v->node->text, names.items, names.count);
 	if (!hint.len)
 		hint = STR("; `rooflint tables` lists them");
 	return fail(v, DIAG_RULE_NAME, ": there is no table '%.*s'%.*s", STR_ARG(v->node->text),
@@ -173,10 +170,7 @@ static bool set_names(const struct value_at *v, void *to)
 
 struct rule_param *rule_param_named(const struct rule *rule, struct str name)
 {
-	for (ptrdiff_t i = 0; i < rule->param_count; i++)
-		if (str_eq(rule->params[i].name, name))
-			return &rule->params[i];
-	return NULL;
+	return NAMED(rule->params, rule->param_count, name);
 }
 
 static bool is_param_name(struct str s)
