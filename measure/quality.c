@@ -557,7 +557,8 @@ void fill_quality(const struct capture *in, const struct swept *run, const struc
 		quality_add(in, tables, "ops-recorded", run->first != NULL, "%s",
 			run->first
 				? "device ops are in the profile"
-				: "no device op was recorded: on CPU older runtimes record none");
+				: "no device op was recorded: on CPU the host's tracer tells them, "
+				  "from host_tracer_level 1 on, and older runtimes tell none");
 		quality_steps(in, run, tables);
 		quality_devices(in, run, tables);
 		quality_programs(in, run, tables);
