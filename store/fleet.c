@@ -163,6 +163,7 @@ enum asked {
 	ASK_LATER,
 	ASK_TURNS,
 	ASK_SAYINGS,
+	ASK_CAPTURES,
 	ASK_BROKE,
 	ASK_NEWEST
 };
@@ -471,11 +472,26 @@ static bool answer(struct fleet *f, enum fleet_id id, struct arena *keep, struct
 	return ok;
 }
 
+/* Copies that lie elsewhere are no workload: not one that stopped, and none of a trend. */
+static bool drop_copies(struct asking *a, struct diag *err)
+{
+	return run_script(a, "store/twins.sql", err) &&
+	       look_up(a, ASK_CAPTURES,
+		       "SELECT DISTINCT ns FROM (SELECT max(ns) AS ns FROM twins "
+		       "GROUP BY copy, original) ORDER BY ns",
+		       err) &&
+	       facts_db_execute(&a->fleet->db,
+		       "DELETE FROM days WHERE rowid IN (SELECT day FROM twins AS t "
+		       "JOIN captures AS a ON a.workload = t.copy "
+		       "JOIN captures AS b USING (captured_ns, run) WHERE b.workload = t.original)",
+		       err);
+}
+
 static bool gather(struct asking *a, struct diag *err)
 {
 	static const enum asked once[] = { ASK_ALIKE, ASK_SEEN, ASK_CLAIMS, ASK_HOSTS, ASK_FLAWS,
 		ASK_LATER };
-	if (!ask_days(a, err))
+	if (!ask_days(a, err) || !drop_copies(a, err))
 		return false;
 	for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++)
 		if (!ask_once(a, once[i], err))

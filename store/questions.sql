@@ -6,7 +6,8 @@
 --   {judge}                  whose judgement counts where there are several
 
 -- One judgement of each capture: this judge's if there is one.  Copies count once, for the workload
--- that has most captures: an archive does not take a run from the real one.  Of a capture that was
+-- that has most captures of its own, else the shortest path: an archive does not take a run from the
+-- real one.  Of a capture that was
 -- read in part, too, since not all hosts had come or a sample was asked for, the one with most hosts
 -- counts; its parts begin within half a minute of one another.  A profile that could not be read once
 -- and now can is no longer unreadable.
@@ -21,18 +22,20 @@ SELECT * FROM (
 		max(weight) OVER next AS next_weight
 	FROM (
 		SELECT *, row_number() OVER (
-			PARTITION BY run ORDER BY is_judge DESC, alike DESC, profile, hash) AS copy
-		FROM (SELECT *, count(*) OVER (PARTITION BY name) AS alike FROM (
-			SELECT hash, run, profile, {workload} AS name, owner, model, commit_id,
-				platform, chip, chips, global_batch, tokens_per_step, judge, rules,
-				quality, captured_ns, step_ns, share_e12, lo_e12, hi_e12, mfu_e12,
+			PARTITION BY run ORDER BY is_judge DESC, owns DESC, length(hex(profile)), profile,
+				hash) AS copy
+		FROM (SELECT *, sum(is_own) OVER (PARTITION BY name) AS owns FROM (SELECT *,
+			CASE WHEN min(name) OVER (PARTITION BY run) = max(name) OVER (PARTITION BY run)
+				THEN 1 ELSE 0 END AS is_own, is_judge * 1000000 + ifNull(hosts, 0) AS weight
+			FROM (
+			SELECT hash, run, profile, {workload} AS name, chip, chips, global_batch,
+				tokens_per_step, quality, captured_ns, step_ns, share_e12, lo_e12, hi_e12, mfu_e12,
 				steps_e12, outcome, because,
 				CASE WHEN error_id IS NULL THEN 1 ELSE 0 END AS is_ok,
-				CASE WHEN judge = {judge} THEN 1 ELSE 0 END AS is_judge,
-				CASE WHEN judge = {judge} THEN 1000000 ELSE 0 END + ifNull(hosts, 0) AS weight
+				CASE WHEN judge = {judge} THEN 1 ELSE 0 END AS is_judge, hosts
 			FROM {runs}
 			WHERE captured_ns = 0 OR (captured_ns > {before} AND captured_ns <= {to})
-		) AS a) AS aa
+		) AS a) AS aa) AS ab
 	) AS b
 	WHERE copy = 1
 	WINDOW prev AS (PARTITION BY profile ORDER BY captured_ns, hash
@@ -41,10 +44,10 @@ SELECT * FROM (
 			ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)
 ) AS c
 WHERE (is_ok = 1 OR any_ok = 0)
-	AND CASE WHEN captured_ns > 0 AND prev_ok = 1 AND captured_ns - prev_ns <= 30500000000
-		AND prev_weight >= weight THEN 1 ELSE 0 END = 0
-	AND CASE WHEN captured_ns > 0 AND next_ok = 1 AND next_ns - captured_ns <= 30500000000
-		AND next_weight > weight THEN 1 ELSE 0 END = 0
+	AND CASE WHEN captured_ns > 0
+		AND (prev_ok = 1 AND captured_ns - prev_ns <= 30500000000 AND prev_weight >= weight
+			OR next_ok = 1 AND next_ns - captured_ns <= 30500000000 AND next_weight > weight)
+		THEN 0 ELSE 1 END = 1
 ;
 -- Days of a history: captures that came, and the median step of those that are usable.  A capture
 -- that was judged several times, or lies in several places of a workload, is one by its moment.
@@ -189,6 +192,10 @@ CREATE TABLE sayings (hash TEXT, rule TEXT, title TEXT, verdict TEXT, message TE
 ;
 SELECT DISTINCT r.hash, v.rule, v.title, v.verdict, v.message, v.note, v.waiver_ends, v.gain_e12
 FROM {of_rules} WHERE r.hash IN ({hashes})
+;
+CREATE TABLE captures (workload TEXT, captured_ns INTEGER, run TEXT)
+;
+SELECT DISTINCT {workload} AS name, captured_ns, run FROM {runs} WHERE captured_ns IN ({moments})
 ;
 -- In how many windows before this one usable runs of certain workloads broke which rules.
 CREATE TABLE broke (workload TEXT, rule TEXT, windows INTEGER)
