@@ -28,16 +28,6 @@ struct groups {
 	ptrdiff_t count;
 };
 
-bool is_planned(const struct tables *t)
-{
-	return table_count(t, run) && str_eq(table_rows(t, run)[0].evidence, STR("planned"));
-}
-
-bool is_window(const struct tables *t)
-{
-	return table_count(t, run) && str_eq(table_rows(t, run)[0].steps_source, STR("window"));
-}
-
 /* The heaviest first. */
 static int by_weight(const struct group *x, const struct group *y)
 {

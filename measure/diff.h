@@ -41,10 +41,6 @@ enum change {
 	CHANGES
 };
 
-bool is_planned(const struct tables *t); /* nothing ran: a compiler's dump alone */
-/* Without steps: what it did in its time is no measure of what another one does in another. */
-bool is_window(const struct tables *t);
-
 /* Time of all ops of a kind. */
 struct diff_kind {
 	struct str kind;

@@ -6,37 +6,18 @@
 #include "measure/measured.h"
 #include "measure/plots.h"
 
-/* Of programs that have not run: what needs no event. */
-static bool tables_plan(struct measured *m, struct str name, struct tables *ret, struct diag *err)
-{
-	const struct capture *in = &m->in;
-	const struct swept *run = &m->run;
-	struct run_parts parts = { .programs = &m->programs };
-
-	if (!plan_programs(in, &m->run, err))
-		return false;
-	const struct op_facts *ops = op_facts_know(in, run);
-	m->programs = programs_know(in, run, ops);
-	fill_devices(in, run, ret);
-	parts.ops = fill_ops(in, run, ops, ret);
-	parts.comms = fill_collectives(in, run, &parts.ops, ret);
-	fill_programs(in, run, &m->programs, ret);
-	fill_memory(in, run, &m->facts, &m->programs, ret);
-	struct str job_wrong = fill_run(in, run, &parts, name, ret);
-	fill_quality(in, run, &m->facts, &m->programs, ret, parts.comms.is_whole, job_wrong);
-	return true;
-}
-
-static bool tables_measure(
-	struct measured *m, struct str name, struct tables *ret, struct diag *err)
+/* A plan has no host, and what it would copy or was read from says nothing of a run. */
+static bool tables_fill(struct measured *m, struct str name, struct tables *ret, struct diag *err)
 {
 	const struct capture *in = &m->in;
 	const struct host_facts *facts = &m->facts;
 	const struct swept *run = &m->run;
 	struct run_parts parts = { .programs = &m->programs };
+	bool planned = capture_is_planned(in);
 
-	if (!host_facts_read(in->hosts, in->host_count, in->keep, &m->facts, err) ||
-		!steps_sweep(in, facts, &m->run, err))
+	if (planned ? !plan_programs(in, &m->run, err)
+		    : !host_facts_read(in->hosts, in->host_count, in->keep, &m->facts, err) ||
+				!steps_sweep(in, facts, &m->run, err))
 		return false;
 	const struct op_facts *ops = op_facts_know(in, run);
 	m->programs = programs_know(in, run, ops);
@@ -46,12 +27,14 @@ static bool tables_measure(
 	fill_steps(in, run, ret);
 	parts.ops = fill_ops(in, run, ops, ret);
 	parts.comms = fill_collectives(in, run, &parts.ops, ret);
-	fill_transfers(in, run, ops, ret);
 	fill_programs(in, run, &m->programs, ret);
 	fill_memory(in, run, facts, &m->programs, ret);
 	bool is_whole = fill_live(in, ret) && parts.comms.is_whole;
 	parts.compiles_in_steps = fill_compiles(in, run, facts, ret);
-	fill_files(in, ret);
+	if (!planned) {
+		fill_transfers(in, run, ops, ret);
+		fill_files(in, ret);
+	}
 	if (!fill_gaps(in, run, facts, &parts.ops, ret, &parts.gaps, err))
 		return false;
 	parts.verdict_share = fill_phases(in, run, &parts.gaps, &m->programs, ret);
@@ -79,7 +62,7 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 	};
 	*ret = (struct tables){ 0 };
 	devices_find(&m->in, &m->run);
-	if ((capture_is_planned(&m->in) ? tables_plan : tables_measure)(m, name, ret, err))
+	if (tables_fill(m, name, ret, err))
 		return m;
 	measure_end(m);
 	return NULL;

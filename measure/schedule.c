@@ -338,6 +338,24 @@ static bool plan_same(const struct step_plan *a, const struct step_plan *b)
 	return same;
 }
 
+/* The device's plan, if it is another than it has. */
+static void plan_set(struct scheduling *s, struct schedule_device *d, enum step_source source,
+	const struct planning *p, ptrdiff_t judged)
+{
+	struct step_plan plan = { .source = source,
+		.marks = p->items,
+		.mark_count = p->count,
+		.in_step = s->ret->in_step,
+		.in_step_count = registry_program_count(s->registry),
+		.drop_first = judged >= 3 };
+
+	d->changed = !plan_same(d->plan, &plan);
+	if (!d->changed)
+		return;
+	LONGER(s->keep, plan.marks, p->count, p->count);
+	*d->plan = plan;
+}
+
 /* `alone`: a step is its work, without what comes behind. */
 static void device_plan(struct scheduling *s, struct schedule_device *d, bool alone)
 {
@@ -374,17 +392,7 @@ static void device_plan(struct scheduling *s, struct schedule_device *d, bool al
 	}
 	if (d == &s->devices[s->ret->last])
 		sorts_time(s, steps, n, scratch);
-	struct step_plan plan = { .source = s->ret->is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM,
-		.marks = p.items,
-		.mark_count = p.count,
-		.in_step = s->ret->in_step,
-		.in_step_count = registry_program_count(s->registry),
-		.drop_first = judged >= 3 };
-	d->changed = !plan_same(d->plan, &plan);
-	if (!d->changed)
-		return;
-	LONGER(s->keep, plan.marks, p.count, p.count);
-	*d->plan = plan;
+	plan_set(s, d, s->ret->is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM, &p, judged);
 }
 
 /* Of the devices that run judged steps the one whose work ends last on the host's clock; the first
@@ -512,13 +520,6 @@ static void sorts_settle(struct scheduling *s)
 	executions_read(s);
 }
 
-static void plans_make(struct scheduling *s, bool alone)
-{
-	sorts_settle(s);
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		device_plan(s, &s->devices[i], alone);
-}
-
 /* ---- marks of the devices themselves --------------------------------------------------------- */
 
 /* A Steps line's marks hold their work, give or take a clock's tick.  Where more hold none, they
@@ -594,12 +595,7 @@ static void line_plan(struct scheduling *s, struct schedule_device *d, const str
 	for (ptrdiff_t i = 0; is_last && i < n; i++)
 		if (steps[i].sort >= 0)
 			s->ret->sorts[steps[i].sort].count++;
-	LONGER(s->keep, p.items, p.count, p.count);
-	d->plan->marks = p.items;
-	d->plan->mark_count = p.count;
-	d->plan->in_step = s->ret->in_step;
-	d->plan->in_step_count = registry_program_count(s->registry);
-	d->plan->drop_first = judged >= 3;
+	plan_set(s, d, STEPS_LINE, &p, judged);
 }
 
 static bool line_sorts(struct scheduling *s)
@@ -619,45 +615,24 @@ static bool line_sorts(struct scheduling *s)
 	return sort_judge(s);
 }
 
-bool schedule_line(struct schedule_device *devices, ptrdiff_t device_count,
-	const struct registry *registry, struct str wanted, struct arena *keep,
-	struct schedule *ret, bool *replanned)
+/* By the host's marks, else by what repeats. */
+static bool sorts_tell(struct scheduling *s)
 {
-	struct arena scratch = arena_new(SWEEP_ARENA_BYTES);
-	struct scheduling s = { .devices = devices,
-		.device_count = device_count,
-		.registry = registry,
-		.wanted = wanted,
-		.keep = keep,
-		.scratch = &scratch,
-		.ret = ret };
-	ptrdiff_t first = 0;
+	bool ok = marks_tell(s);
 
-	*ret = (struct schedule){ .judged = -1, .is_marked = true };
-	modules_read(&s);
-	bool ok = line_sorts(&s);
-	if (ok)
-		sorts_settle(&s);
-	*replanned = ok && ret->sort_count > 1;
-	for (ptrdiff_t i = 0; ok && i < device_count; i++)
-		for (ptrdiff_t k = 0; k < devices[i].run_count; k++)
-			*replanned |= devices[i].runs[k].step < 0;
-	for (ptrdiff_t i = 0; ok && i < device_count; i++) {
-		ptrdiff_t marks = devices[i].plan->mark_count;
-		struct step_plan said = *devices[i].plan;
-		line_plan(&s, &devices[i], &s.marks[first]);
-		if (!*replanned)
-			*devices[i].plan = said;
-		first += marks;
+	if (ok) {
+		sorts_read(s);
+		ok = sort_judge(s);
 	}
-	arena_free(&scratch);
-	return ok;
+	s->ret->is_marked = ok;
+	return ok || periods_tell(s);
 }
 
 bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,
 	const struct host_facts *facts, const struct registry *registry, struct str wanted,
 	struct arena *keep, struct schedule *ret)
 {
+	bool by_line = device_count > 0 && devices[0].plan->source == STEPS_LINE;
 	struct arena scratch = arena_new(SWEEP_ARENA_BYTES);
 	struct scheduling s = { .devices = devices,
 		.device_count = device_count,
@@ -667,18 +642,21 @@ bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,
 		.keep = keep,
 		.scratch = &scratch,
 		.ret = ret };
+	ptrdiff_t marks = 0; /* of the devices before */
 
-	*ret = (struct schedule){ .judged = -1 };
+	*ret = (struct schedule){ .judged = -1, .is_marked = by_line };
 	modules_read(&s);
-	bool ok = marks_tell(&s);
-	if (ok) {
-		sorts_read(&s);
-		ok = sort_judge(&s);
-	}
-	ret->is_marked = ok;
-	ok = ok || periods_tell(&s);
+	bool ok = by_line ? line_sorts(&s) : sorts_tell(&s);
 	if (ok)
-		plans_make(&s, ret->is_server);
+		sorts_settle(&s);
+	for (ptrdiff_t i = 0; ok && i < device_count; i++) {
+		ptrdiff_t own = devices[i].plan->mark_count;
+		if (by_line)
+			line_plan(&s, &devices[i], &s.marks[marks]);
+		else
+			device_plan(&s, &devices[i], ret->is_server);
+		marks += own;
+	}
 	arena_free(&scratch);
 	return ok;
 }

@@ -67,19 +67,11 @@ struct schedule {
 
 /*
  * False when neither marks nor periods tell steps; plans are as they were then.  `wanted` is a
- * pattern for the name of a mark or of a module, or missing.
+ * pattern for the name of a mark or of a module, or missing.  Where the devices' plans have marks
+ * of their own (a Steps line), which hold their work, those are the steps; false when they do not.
  */
 bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,
 	const struct host_facts *facts, const struct registry *registry, struct str wanted,
 	struct arena *keep, struct schedule *ret);
-
-/*
- * The same where each device's plan has its own marks (a Steps line), which hold their work.  False
- * when they do not, or none is of a wanted sort; `replanned` when there is other work than judged
- * steps: plans are as they were else.
- */
-bool schedule_line(struct schedule_device *devices, ptrdiff_t device_count,
-	const struct registry *registry, struct str wanted, struct arena *keep,
-	struct schedule *ret, bool *replanned);
 
 #endif

@@ -257,18 +257,6 @@ static struct schedule_device *devices_ran(struct stepping *t)
 	return devices;
 }
 
-/* A Steps line may mark several sorts of steps, and other work may run beside it. */
-static bool plan_line(struct stepping *t)
-{
-	struct schedule_device *devices = devices_ran(t);
-	bool replanned = false;
-
-	t->run->is_scheduled =
-		devices && schedule_line(devices, t->run->device_count, t->in->registry, t->wanted,
-				   t->in->keep, &t->run->schedule, &replanned);
-	return replanned;
-}
-
 /*
  * From what every device ran to plans; false: that tells no steps.  `changed`: some device has
  * another plan than it had.
@@ -278,12 +266,13 @@ static bool plan_schedule(struct stepping *t, bool *changed)
 	struct schedule_device *devices = devices_ran(t);
 
 	*changed = false;
-	if (!devices)
+	if (!devices && t->run->source != STEPS_LINE)
 		t->run->schedule.trouble = STR(TOO_MANY_RUNS);
 	if (!devices || !schedule_make(devices, t->run->device_count, t->facts, t->in->registry,
 				t->wanted, t->in->keep, &t->run->schedule))
 		return false;
-	t->run->source = t->run->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
+	if (t->run->source != STEPS_LINE)
+		t->run->source = t->run->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
 	t->run->is_scheduled = true;
 	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
 		*changed |= devices[i].changed;
@@ -489,9 +478,11 @@ static struct steps_seen steps_seen(const struct stepping *t)
 /* Does what the whole sweep saw ask for another one? */
 static bool plan_again(struct stepping *t)
 {
-	bool any_steady = false;
+	bool any_steady = false, changed;
 
-	if (t->run->source == STEPS_LINE && !t->run->is_scheduled && plan_line(t))
+	/* A Steps line may mark several sorts of steps, and other work may run beside it. */
+	if (t->run->source == STEPS_LINE && !t->run->is_scheduled && plan_schedule(t, &changed) &&
+		changed)
 		return true;
 	if (plan_by_runs(t))
 		return true;

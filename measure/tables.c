@@ -118,6 +118,16 @@ void table_reserve(struct tables *t, enum table_id id, ptrdiff_t rows, struct ar
 	t->items[id].cap = rows;
 }
 
+bool is_planned(const struct tables *t)
+{
+	return table_count(t, run) && str_eq(table_rows(t, run)[0].evidence, STR("planned"));
+}
+
+bool is_window(const struct tables *t)
+{
+	return table_count(t, run) && str_eq(table_rows(t, run)[0].steps_source, STR("window"));
+}
+
 const struct table_def *table_find(struct str name)
 {
 	for (int i = 0; i < TABLE_COUNT; i++)

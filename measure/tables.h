@@ -72,6 +72,10 @@ void table_reserve(struct tables *t, enum table_id id, ptrdiff_t rows, struct ar
 #define table_new(t, table, keep) ((struct table##_row *)table_add((t), TABLE_##table, (keep)))
 #define table_count(t, table)	  ((t)->items[TABLE_##table].count)
 
+bool is_planned(const struct tables *t); /* nothing ran: a compiler's dump alone */
+/* Without steps: what it did in its time is no measure of what another one does in another. */
+bool is_window(const struct tables *t);
+
 const struct table_def *table_find(struct str name); /* NULL if unknown */
 const struct column *table_column(const struct table_def *def, struct str name); /* or NULL */
 /* Why this column is NULL: what the profile lacks, else the column's own words. */
