@@ -61,6 +61,12 @@ void *arena_grow(struct arena *a, void **items, ptrdiff_t *count, ptrdiff_t *cap
 	(arena_grow((a), (void **)&(items), &(count), &(cap), (ptrdiff_t)sizeof(*(items))),        \
 		&(items)[(count)-1])
 
+/* One more string in a list. */
+static inline void list_add(struct list *list, struct str s, struct arena *keep)
+{
+	*arena_push(keep, list->items, list->count, list->cap) = s;
+}
+
 /*
  * Called, on any thread, when an arena is full, with its size in bytes; or when none can be had,
  * with what all of them have reserved.  Must not return.

@@ -26,8 +26,7 @@ static void want_all(struct pages *p)
 				map_get(&p->wanted, row->run) != MAP_NONE)
 				continue;
 			map_put(&p->wanted, row->run, 0, keep);
-			*arena_push(keep, p->profiles.items, p->profiles.count, p->profiles.cap) =
-				row->profile;
+			list_add(&p->profiles, row->profile, keep);
 		}
 	}
 }

@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 	messages = out_log(&keep, STDERR_FILENO);
 	struct list words = { 0 };
 	for (int i = 1; i < argc; i++)
-		*arena_push(&keep, words.items, words.count, words.cap) = str_from(argv[i]);
+		list_add(&words, str_from(argv[i]), &keep);
 	int status = run_words(&keep, &words);
 	arena_free(&keep);
 	return status;

@@ -286,10 +286,9 @@ static bool command_words(const struct server *s, const struct tool *t, const cJ
 	double rows;
 	if (!known_arguments(t, given, err))
 		return false;
-	*arena_push(s->keep, words->items, words->count, words->cap) = str_from(t->command);
+	list_add(words, str_from(t->command), s->keep);
 	for (ptrdiff_t i = 0; i < 2 && t->words[i]; i++)
-		*arena_push(s->keep, words->items, words->count, words->cap) =
-			str_from(t->words[i]);
+		list_add(words, str_from(t->words[i]), s->keep);
 	for (const struct param *p = t->params; p->kind != PARAM_END; p++) {
 		const cJSON *item = cJSON_GetObjectItemCaseSensitive(given, p->name);
 		if (p->kind == PARAM_ROWS) {
@@ -309,14 +308,14 @@ static bool command_words(const struct server *s, const struct tool *t, const cJ
 		if (!take_text(s, p, item, &value, err))
 			return false;
 		if (p->option)
-			*arena_push(s->keep, words->items, words->count, words->cap) =
-				arena_fmt(s->keep, "--%s=%.*s", p->option, STR_ARG(value));
+			list_add(words, arena_fmt(s->keep, "--%s=%.*s", p->option, STR_ARG(value)),
+				s->keep);
 		else
 			places[place_count++] = value;
 	}
-	*arena_push(s->keep, words->items, words->count, words->cap) = STR("--");
+	list_add(words, STR("--"), s->keep);
 	for (ptrdiff_t i = 0; i < place_count; i++)
-		*arena_push(s->keep, words->items, words->count, words->cap) = places[i];
+		list_add(words, places[i], s->keep);
 	return true;
 }
 
@@ -573,8 +572,7 @@ static enum status mcp_run(struct context *c, const void *settings, const struct
 		struct str root = args->count ? args->items[i] : STR(".");
 		if (!realpath(arena_z(c->keep, root), real))
 			return misuse("cannot serve '%.*s': %s", STR_ARG(root), strerror(errno));
-		*arena_push(c->keep, roots.items, roots.count, roots.cap) =
-			arena_str(c->keep, str_from(real));
+		list_add(&roots, arena_str(c->keep, str_from(real)), c->keep);
 	}
 	struct server s = { &roots, &keep, c->out };
 	serve(&s, arena_make(c->keep, char, LINE_MAX_BYTES));

@@ -70,7 +70,7 @@ static bool store(struct parse *p, const struct option *o, struct str value)
 		*(struct str *)(void *)target = value;
 		return true;
 	case OPTION_LIST:
-		*arena_push(p->keep, list->items, list->count, list->cap) = value;
+		list_add(list, value, p->keep);
 		return true;
 	case OPTION_WORD:
 		return store_word(p, o, value);
@@ -166,7 +166,7 @@ static bool parse_word(struct parse *p, struct str word, bool *help)
 		return parse_long(p, word, help);
 	if (word.len > 1 && str_take(&word, STR("-")))
 		return parse_letters(p, word, help);
-	*arena_push(p->keep, p->args->items, p->args->count, p->args->cap) = word;
+	list_add(p->args, word, p->keep);
 	return true;
 }
 
@@ -181,7 +181,7 @@ bool options_parse(const struct command *command, const struct list *words, stru
 		if (!literal && str_eq(word, STR("--")))
 			literal = true;
 		else if (literal)
-			*arena_push(keep, args->items, args->count, args->cap) = word;
+			list_add(args, word, keep);
 		else if (!parse_word(&p, word, help))
 			return false;
 	}

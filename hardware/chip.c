@@ -24,7 +24,7 @@ static struct list words_of(struct str file, struct arena *keep)
 	struct str word;
 	while (str_cut(file, '"', &word, &file) && str_cut(file, '"', &word, &file) &&
 		!str_eq(word, STR("peak_flops")))
-		*arena_push(keep, words.items, words.count, words.cap) = word;
+		list_add(&words, word, keep);
 	return words;
 }
 
@@ -136,11 +136,12 @@ static struct str ids_near(struct chip_set *set, struct str name)
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		const struct chip *c = chip_at(set, i);
 		for (ptrdiff_t j = -2; j < c->alias_count; j++) {
-			*arena_push(&set->own, words.items, words.count, words.cap) =
+			list_add(&words,
 				j == -2	  ? c->id
 				: j == -1 ? c->name
-					  : c->aliases[j];
-			*arena_push(&set->own, ids.items, ids.count, ids.cap) = c->id;
+					  : c->aliases[j],
+				&set->own);
+			list_add(&ids, c->id, &set->own);
 		}
 	}
 	for (int n = 0; n < NEAR_CHIPS; n++) {

@@ -78,8 +78,7 @@ static void launch_add(struct reading *r, const struct event *e)
 	int32_t at = map_get(&f->launch_names, name);
 	if (at == MAP_NONE) {
 		at = (int32_t)f->launched.count;
-		*arena_push(r->keep, f->launched.items, f->launched.count, f->launched.cap) =
-			arena_str(r->keep, name);
+		list_add(&f->launched, arena_str(r->keep, name), r->keep);
 		map_put(&f->launch_names, f->launched.items[at], at, r->keep);
 	}
 	*arena_push(r->keep, list->items, list->count, list->cap) = (struct host_span){ e->start_ps,

@@ -50,7 +50,7 @@ void previous_judged(
 	const struct report *r = previous_report(previous, profile);
 	for (ptrdiff_t i = 0; r && i < r->result_count; i++)
 		if (verdict_is_judged(r->results[i].verdict))
-			*arena_push(keep, ret->items, ret->count, ret->cap) = r->results[i].name;
+			list_add(ret, r->results[i].name, keep);
 }
 
 bool baseline_judged(const struct ruleset *rules, const struct tables *base, struct arena *keep,
@@ -63,7 +63,6 @@ bool baseline_judged(const struct ruleset *rules, const struct tables *base, str
 		return false;
 	for (ptrdiff_t i = 0; i < j.result_count; i++)
 		if (verdict_is_judged(j.results[i].verdict))
-			*arena_push(keep, ret->items, ret->count, ret->cap) =
-				j.results[i].rule->name;
+			list_add(ret, j.results[i].rule->name, keep);
 	return true;
 }
