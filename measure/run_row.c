@@ -21,7 +21,11 @@ enum phase run_phase(const struct capture *in, const struct swept *run)
 {
 	const struct job_file *j = in->options->job;
 
-	return j && j->phase ? (enum phase)j->phase : program_phase(run->main);
+	if (j && j->phase)
+		return (enum phase)j->phase;
+	enum phase phase = program_phase(run->main);
+	bool by_mark = phase == PHASE_UNKNOWN && run->is_scheduled;
+	return by_mark ? phase_of_name(run->schedule.sorts[run->schedule.judged].name) : phase;
 }
 
 static struct mask_sum run_masks(const struct swept *run)

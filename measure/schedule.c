@@ -166,11 +166,14 @@ static void sorts_read(struct scheduling *s)
 		mark->sort = sort_of(s, mark->name,
 			modules_text(s, &parts[i], &makes[i], end - i, s->keep, scratch));
 		struct step_sort *sort = &s->ret->sorts[mark->sort];
+		int64_t mark_ps = 0;
 		sort->count++;
 		for (ptrdiff_t k = i; k < end; k++) {
-			sort->time_ps += parts[k].time_ps;
+			mark_ps += parts[k].time_ps;
 			sort->trains = sort->trains || module_trains(s, parts[k].module);
 		}
+		sort->time_ps += mark_ps;
+		sort->most_ps = mark_ps > sort->most_ps ? mark_ps : sort->most_ps;
 	}
 }
 
@@ -201,7 +204,8 @@ static bool sort_is_wanted(struct str wanted, const struct step_sort *sort)
 	return fits;
 }
 
-/* The one that trains, else the one with most time; of those that are wanted. */
+/* The one that trains, else the one with most time in all of its marks but the longest; of those
+ * that are wanted. */
 static bool sort_judge(struct scheduling *s)
 {
 	struct schedule *r = s->ret;
@@ -212,7 +216,8 @@ static bool sort_judge(struct scheduling *s)
 		const struct step_sort *b = r->judged >= 0 ? &r->sorts[r->judged] : NULL;
 		if (s->wanted.p && !sort_is_wanted(s->wanted, a))
 			continue;
-		if (!b || (a->trains != b->trains ? a->trains : a->time_ps > b->time_ps))
+		bool longer = b && a->time_ps - a->most_ps > b->time_ps - b->most_ps;
+		if (!b || (a->trains != b->trains ? a->trains : longer))
 			r->judged = i;
 	}
 	return r->judged >= 0;

@@ -92,7 +92,7 @@ enum lane_class lane_class_of(struct str name, enum plane_class plane, int64_t i
 }
 
 /* How a host event's name tells its class; the first row that fits decides. */
-enum match { STARTS, EQUALS, CONTAINS, ENDS };
+enum match { STARTS, EQUALS, CONTAINS, ENDS, FRAME /* but for the line's number */ };
 static const struct {
 	enum match how;
 	struct str text;
@@ -120,6 +120,8 @@ static const struct {
 	{ CONTAINS, STR_INIT("checkpoint"), HOST_CHECKPOINT },
 	{ EQUALS, STR_INIT("$builtins next"), HOST_INPUT },
 	{ STARTS, STR_INIT("$queue.py:"), HOST_INPUT },
+	{ FRAME, STR_INIT("$queues.py: get"), HOST_INPUT },   /* of another process */
+	{ FRAME, STR_INIT("$_base.py: result"), HOST_INPUT }, /* of a pool of threads */
 	{ STARTS, STR_INIT("next("), HOST_INPUT },
 	{ ENDS, STR_INIT("__next__"), HOST_INPUT }, /* of a function, or "Loader.__next__" */
 	/* A helper of the job's own that makes the batch, and not one that trains on it. */
@@ -163,6 +165,9 @@ static bool matches(enum match how, struct str name, struct str text)
 		return str_eq(name, text);
 	case ENDS:
 		return str_ends(name, text);
+	case FRAME:
+		return str_starts(name, str_head(text, str_find(text, STR(" ")))) &&
+		       str_ends(name, str_from_offset(text, str_find(text, STR(" "))));
 	default:
 		return str_contains(name, text);
 	}

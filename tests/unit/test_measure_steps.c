@@ -1078,6 +1078,26 @@ static void a_queue_at_both_ends(void **state)
 	assert_number(table_rows(&run.tables, steps)->start_s, 3000 * US);
 }
 
+/* The first execution of a warm-up takes longer than all the rest: it is not the job. */
+static void marks_of_a_warm_up(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	for (int64_t i = 0; i < 12; i++) {
+		int64_t at = i * 400 + (i ? 9000 : 0);
+		x_event(thread, i < 4 ? "first" : "rest", at, at + (i ? 300 : 9300),
+			X_STATS(x_int("_r", 1), x_int("step_num", i)));
+		x_event(ops, "dot.1", at + 10, at + (i ? 110 : 9110), NULL);
+	}
+	xrun_measure(&run);
+	assert_text(table_rows(&run.tables, phases)->name, "first");
+	assert_text(table_rows(&run.tables, phases)->role, "other");
+	assert_number(xrun_row(&run)->steps, 6);
+	assert_number(xrun_row(&run)->step_time_s, 400 * US);
+}
+
 /* Marks around the gradient: the update behind each of them, but the last, is of the step.  What
  * comes behind every second one is not. */
 static void work_behind_every_mark(void **state)
@@ -1537,11 +1557,15 @@ static void tell_waits(const char *loader)
 /* A helper that makes the batch is a loader; one that trains on it is none. */
 static void a_loader_by_its_name(void **state)
 {
+	static const char *const loaders[] = { "$train.py:9 get_batch", "$train.py:7 load",
+		"$queues.py:98 get", "$_base.py:428 result", "BatchIterator.__next__" };
 	(void)state;
-	tell_waits("$train.py:9 get_batch");
-	assert_number(xrun_row(&run)->input_wait_ratio, .6);
-	xrun_end(&run);
-	xrun_begin(&run);
+	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++) {
+		tell_waits(loaders[i]);
+		assert_number(xrun_row(&run)->input_wait_ratio, .6);
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
 	tell_waits("$train.py:12 train_batch");
 	assert_number(xrun_row(&run)->input_wait_ratio, 0);
 }
@@ -1625,6 +1649,7 @@ int main(void)
 		TEST(what_nothing_tells_of),
 		TEST(two_threads_mark),
 		TEST(work_behind_every_mark),
+		TEST(marks_of_a_warm_up),
 		TEST(a_queue_at_both_ends),
 	};
 	return cmocka_run_group_tests_name("measure_steps", tests, NULL, NULL);
