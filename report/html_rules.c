@@ -36,12 +36,13 @@ static struct str subject_id(const struct maker *m, const struct report_finding 
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
-/* What was measured, then the limits. */
-static struct template_list evidence_list(const struct maker *m, const struct report_finding *f)
+/* What was measured, then the limits, unless the rule's number is told beside them. */
+static struct template_list evidence_list(
+	const struct maker *m, const struct report_finding *f, bool with_limits)
 {
 	struct html_evidence *items = arena_make(m->keep, struct html_evidence, f->evidence.count);
 	ptrdiff_t count = 0;
-	for (int limits = 0; limits < 2; limits++)
+	for (int limits = 0; limits <= with_limits; limits++)
 		for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
 			const struct report_evidence *e = &f->evidence.items[i];
 			if (e->is_limit == limits)
@@ -81,37 +82,32 @@ static struct template_list subjects_of(
 
 static struct html_finding finding_card(const struct maker *m, const struct group *g)
 {
-	const struct report_finding *f = g->items[0];
-	const struct report_rule *rule = rule_of(m->r, f->rule);
-	struct html_finding ret = { .rule = f->rule, .verdict = verdict_name(f->verdict) };
-	ret.id = id_of(m, "rule", f->rule);
-	ret.subject_id = subject_id(m, f);
-	ret.word = str_from(verdict_looks[f->verdict].word);
-	ret.icon = svg_icon(f->verdict);
-	ret.message = prose_message(m->r, f, m->keep);
-	ret.place = place_text(f->source_file, f->source_line, m->keep);
-	ret.scope = f->scope;
-	ret.cost = prose_cost(m->r, g, m->keep);
-	ret.share = svg_share(g->gain_s / fact_real(m->r, STR("step_mean_s")), m->keep);
-	if (rule) {
-		ret.number = prose_limits(rule, f->value, m->keep);
-		ret.limits = svg_limits(&rule->number, f->value, m->keep);
-	}
-	ret.evidence = evidence_list(m, f);
-	ret.note = f->note;
-	ret.around = html_around(f, m->keep);
-	ret.cause = html_prose(f->cause, m->keep);
-	ret.fix = html_prose(f->fix, m->keep);
-	if (rule) {
-		ret.expected = rule->title;
-		ret.why = html_prose(rule->why, m->keep);
-		ret.unknown = prose_unknown(m->r, rule, m->keep);
-	}
+	const struct finding_told t = prose_told(m->r, g, m->keep);
+	const struct report_finding *f = t.finding;
+	struct html_finding ret = { .id = id_of(m, "rule", f->rule),
+		.subject_id = subject_id(m, f),
+		.rule = f->rule,
+		.verdict = verdict_name(f->verdict),
+		.word = str_from(verdict_looks[f->verdict].word),
+		.icon = svg_icon(f->verdict),
+		.message = t.message,
+		.place = t.place,
+		.scope = f->scope,
+		.cost = t.cost,
+		.share = svg_share(g->gain_s / fact_real(m->r, STR("step_mean_s")), m->keep),
+		.expected = t.expected,
+		.number = t.number,
+		.note = f->note,
+		.unknown = t.unknown,
+		.evidence = evidence_list(m, f, !t.number.len),
+		.around = html_around(f, m->keep),
+		.cause = html_prose(f->cause, m->keep),
+		.fix = html_prose(f->fix, m->keep),
+		.why = html_prose(t.why, m->keep) };
+	if (t.rule)
+		ret.limits = svg_limits(&t.rule->number, f->value, m->keep);
 	ret.others = subjects_of(m, g, 1, &ret.others_more);
-	if (f->verdict == VERDICT_FAIL) {
-		struct group warned = group_of(m->r, f->rule, VERDICT_WARN, m->keep);
-		ret.warned = subjects_of(m, &warned, 0, &ret.warned_more);
-	}
+	ret.warned = subjects_of(m, &t.warned, 0, &ret.warned_more);
 	return ret;
 }
 
@@ -155,7 +151,7 @@ static struct template_list troubles_of(const struct maker *m)
 			.reason = html_spans(t->reason, m->keep),
 			.todo = html_prose(first->todo, m->keep) };
 		if (g.count)
-			items[i].evidence = evidence_list(m, g.items[0]);
+			items[i].evidence = evidence_list(m, g.items[0], true);
 	}
 	return LIST(items, count);
 }

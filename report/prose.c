@@ -444,41 +444,53 @@ struct str prose_limits(const struct report_rule *rule, double value, struct are
 	return out_text(o);
 }
 
+struct finding_told prose_told(const struct report *r, const struct group *g, struct arena *keep)
+{
+	const struct report_finding *f = g->items[0];
+	struct finding_told t = { .finding = f, .rule = rule_of(r, f->rule) };
+	t.message = prose_message(r, f, keep);
+	t.place = place_text(f->source_file, f->source_line, keep);
+	t.cost = prose_cost(r, g, keep);
+	if (t.rule) {
+		t.expected = t.rule->title;
+		t.number = prose_limits(t.rule, f->value, keep);
+		t.unknown = prose_unknown(r, t.rule, keep);
+		t.why = t.rule->why;
+	}
+	if (f->verdict == VERDICT_FAIL)
+		t.warned = group_of(r, f->rule, VERDICT_WARN, keep);
+	return t;
+}
+
 void prose_group(struct page *p, const struct report *r, const struct group *g,
 	const struct prose_style *style)
 {
-	const struct report_finding *f = g->items[0];
-	const struct report_rule *rule = rule_of(r, f->rule);
-	struct str place = place_text(f->source_file, f->source_line, p->keep);
-	if (place.len || f->scope.len) {
+	const struct finding_told t = prose_told(r, g, p->keep);
+	const struct report_finding *f = t.finding;
+	if (t.place.len || f->scope.len) {
 		page_line(p);
 		page_z(p, "   --> ");
-		page_tint(p, TINT_BOLD, place);
-		if (f->scope.len && (style->whole || !place.len))
-			page_fmt(p, 7, "%sin %.*s", place.len ? " " : "", STR_ARG(f->scope));
+		page_tint(p, TINT_BOLD, t.place);
+		if (f->scope.len && (style->whole || !t.place.len))
+			page_fmt(p, 7, "%sin %.*s", t.place.len ? " " : "", STR_ARG(f->scope));
 	}
-	page_field(p, "costs", prose_cost(r, g, p->keep));
+	page_field(p, "costs", t.cost);
 	if (style->whole) {
-		page_field(p, "expected", rule ? rule->title : MISSING);
+		page_field(p, "expected", t.expected);
 		put_evidence(p, f, "measured", false);
 		put_evidence(p, f, "limit", true);
-	} else if (rule) {
-		page_field(p, "measured", prose_limits(rule, f->value, p->keep));
+	} else {
+		page_field(p, "measured", t.number);
 	}
 	page_field(p, "note", f->note);
 	put_subjects(p, r, "also", g, 1, style);
-	if (f->verdict == VERDICT_FAIL) {
-		/* They share cause and fix with those that fail. */
-		struct group warned = group_of(r, f->rule, VERDICT_WARN, p->keep);
-		put_subjects(p, r, "warned", &warned, 0, style);
-	}
-	if (rule)
-		page_field(p, "unknown", prose_unknown(r, rule, p->keep));
+	put_subjects(p, r, "warned", &t.warned, 0, style);
+	page_field(p, "unknown", t.unknown);
 	if (style->whole)
 		page_field(p, "cause", f->cause);
 	page_field(p, "fix", f->fix);
-	if (style->whole && rule)
-		page_field(p, "why", rule->why);
+	if (style->whole)
+		page_field(p, "why", t.why);
 	page_line(p);
 }
 

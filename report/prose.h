@@ -83,6 +83,14 @@ struct prose_style {
 };
 void prose_group(struct page *p, const struct report *r, const struct group *g,
 	const struct prose_style *style);
+/* What a group of findings says, for text and page alike. */
+struct finding_told {
+	const struct report_finding *finding; /* its first */
+	const struct report_rule *rule;	      /* or NULL */
+	struct str message, place, cost, expected, number, unknown, why;
+	struct group warned; /* subjects that share cause and fix with those that fail */
+};
+struct finding_told prose_told(const struct report *r, const struct group *g, struct arena *keep);
 /* The headline's sentence and all of that, in lines of `width`. */
 struct str prose_whole(const struct report *r, const struct group *g, ptrdiff_t others, int width,
 	struct arena *keep);
