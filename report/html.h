@@ -89,6 +89,7 @@
 
 #define HTML_TROUBLE(R, F)                                                                         \
 	F(R, LIST(html_rule_name), rules, "the rules that could not be judged")                    \
+	F(R, LIST(html_rule_name), waiting, "the rules that wait for them")                        \
 	F(R, PICTURE, icon, "the sign of the verdict")                                             \
 	F(R, LIST(html_span), reason, "why not")                                                   \
 	F(R, LIST(html_evidence), evidence, "what was seen")                                       \

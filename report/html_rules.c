@@ -146,7 +146,8 @@ static struct template_list troubles_of(const struct maker *m)
 		for (ptrdiff_t k = 0; k < t->count; k++)
 			names[k] = (struct html_rule_name){ t->rules[k]->name,
 				id_of(m, "rule", t->rules[k]->name) };
-		items[i] = (struct html_trouble){ .rules = LIST(names, t->count),
+		items[i] = (struct html_trouble){ .rules = LIST(names, t->own),
+			.waiting = LIST(names + t->own, t->count - t->own),
 			.icon = svg_icon(first->verdict),
 			.reason = html_spans(t->reason, m->keep),
 			.todo = html_prose(first->todo, m->keep) };

@@ -237,24 +237,40 @@ static bool same_trouble(const struct report_rule *a, const struct report_rule *
 	return a->reason.len && str_eq(a->reason, b->reason) && str_eq(a->todo, b->todo);
 }
 
+/* The gate that it waits for, if that is told itself. */
+static const struct report_rule *gate_of(const struct report *r, const struct report_rule *rule)
+{
+	const struct report_rule *gate =
+		rule->closed_gate.len ? rule_of(r, rule->closed_gate) : NULL;
+	return gate && gate != rule && gate->verdict == VERDICT_INCONCLUSIVE &&
+			       !gate->closed_gate.len
+		       ? gate
+		       : NULL;
+}
+
 ptrdiff_t group_troubles(const struct report *r, struct arena *keep, struct trouble **ret)
 {
 	ptrdiff_t count = 0, cap = 0, *caps = arena_make(keep, ptrdiff_t, r->result_count + 1);
 	struct trouble *troubles = NULL;
-	for (ptrdiff_t i = 0; i < r->result_count; i++) {
-		const struct report_rule *rule = &r->results[i];
+	for (ptrdiff_t i = 0; i < 2 * r->result_count; i++) {
+		bool is_waiting = i >= r->result_count;
+		const struct report_rule *rule = &r->results[i % r->result_count];
+		const struct report_rule *cause = gate_of(r, rule);
 		ptrdiff_t at = 0;
-		if (rule->verdict != VERDICT_INCONCLUSIVE)
+		if (rule->verdict != VERDICT_INCONCLUSIVE || is_waiting != (cause != NULL))
 			continue;
-		while (at < count && !same_trouble(troubles[at].rules[0], rule))
+		cause = cause ? cause : rule;
+		while (at < count && troubles[at].rules[0] != cause &&
+			!same_trouble(troubles[at].rules[0], cause))
 			at++;
 		if (at == count)
 			arena_push(keep, troubles, count, cap)->reason = rule->reason;
 		struct trouble *t = &troubles[at];
+		t->own += !is_waiting;
 		*arena_push(keep, t->rules, t->count, caps[at]) = rule;
 	}
 	for (ptrdiff_t i = 0; i < count; i++) {
-		if (troubles[i].count == 1)
+		if (troubles[i].own == 1)
 			troubles[i].reason = reason_of(troubles[i].rules[0], keep);
 		if (!troubles[i].reason.len)
 			troubles[i].reason = STR("could not be judged");

@@ -60,12 +60,12 @@ struct str path_end(struct str path);
 struct str reason_of(const struct report_rule *rule, struct arena *keep);
 
 /*
- * Inconclusive rules that say the same reason and the same to do: one missing chip or closed gate
- * stops a dozen of them.  A rule that tells no reason stands alone.
+ * Inconclusive rules that say the same reason and the same to do, and those that wait for them:
+ * one missing chip or closed gate stops a dozen.  A rule that tells no reason stands alone.
  */
 struct trouble {
-	const struct report_rule **rules; /* in the report's order */
-	ptrdiff_t count;
+	const struct report_rule **rules; /* those whose reason it is, then those that wait */
+	ptrdiff_t own, count;
 	struct str reason; /* with what was withheld, if of one rule; never empty */
 };
 ptrdiff_t group_troubles(const struct report *r, struct arena *keep, struct trouble **ret);

@@ -284,7 +284,8 @@ static void put_rest(struct out *o, const struct report_finding *f, struct arena
 			out_text(o).len ? " more" : "");
 }
 
-struct str prose_cost(const struct report *r, const struct group *g, struct arena *keep)
+/* What the findings of a group cost, its first above all; missing when its rule gives no gain. */
+static struct str prose_cost(const struct report *r, const struct group *g, struct arena *keep)
 {
 	const struct report_finding *f = g->items[0];
 	struct out *o = out_memory(keep);
@@ -402,7 +403,9 @@ static void put_subjects(struct page *p, const struct report *r, const char *lab
 		p, PAGE_TEXT, "%s%lld more", end > from ? "and " : "", (long long)(g->count - end));
 }
 
-struct str prose_unknown(const struct report *r, const struct report_rule *rule, struct arena *keep)
+/* "3 more could not be judged: " and why not the first; missing when all could. */
+static struct str prose_unknown(
+	const struct report *r, const struct report_rule *rule, struct arena *keep)
 {
 	struct group g = group_of(r, rule->name, VERDICT_INCONCLUSIVE, keep);
 	struct str first = g.count ? g.items[0]->message : MISSING;

@@ -99,9 +99,6 @@ void prose_unsure(struct page *p, const struct report *r, const struct report_ru
 /* The headline's sentence: the message, or what stands in for it. */
 struct str prose_message(
 	const struct report *r, const struct report_finding *f, struct arena *keep);
-/* "3 more could not be judged: " and why not the first; missing when all could. */
-struct str prose_unknown(
-	const struct report *r, const struct report_rule *rule, struct arena *keep);
 struct str evidence_text(const struct report_evidence *e, struct arena *keep);
 /* The rule that costs most, or the error; missing when nothing fails or warns. */
 struct str prose_top(const struct report *r, struct arena *keep);
@@ -109,8 +106,6 @@ struct str prose_top(const struct report *r, struct arena *keep);
 struct str prose_gives_back(const struct report *r, struct arena *keep);
 /* "2 hosts", "1 of 4 hosts"; empty when that is not known. */
 struct str prose_hosts(const struct report *r, struct arena *keep);
-/* What the findings of a group cost, its first above all; missing when its rule gives no gain. */
-struct str prose_cost(const struct report *r, const struct group *g, struct arena *keep);
 /* "up to 12.3 ms of 28.1 ms per step (43.8%)", or "... in the whole capture (43.8%)" */
 struct str prose_gain(const struct report *r, double gain_s, struct arena *keep);
 /*

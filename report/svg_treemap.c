@@ -269,7 +269,7 @@ bool svg_treemap(const struct report *r, struct arena *keep, struct html_picture
 	*m = map_of(r, true, keep);
 	if (m->count < 2) /* a single scope tells nothing */
 		*m = map_of(r, false, keep);
-	if (!m->count)
+	if (!m->count || (m->count == 1 && m->groups[0].count == 1)) /* one box tells nothing */
 		return false;
 	ret->id = STR("picture-treemap");
 	ret->title = m->by_scope ? STR("Time by scope") : STR("Time by kind");

@@ -182,6 +182,15 @@ static void put_waived(struct page *p, const struct report *r)
 
 /* ---- what could not be judged ---------------------------------------------------------------- */
 
+static struct str rule_names(
+	const struct report_rule *const *rules, ptrdiff_t count, struct arena *keep)
+{
+	struct out *names = out_memory(keep);
+	for (ptrdiff_t i = 0; i < count; i++)
+		out_fmt(names, "%s%.*s", i ? ", " : "", STR_ARG(text_clean(keep, rules[i]->name)));
+	return out_text(names);
+}
+
 /* Each cause with what to do, and the rules that wait. */
 static void put_troubles(struct page *p, const struct report *r)
 {
@@ -189,15 +198,13 @@ static void put_troubles(struct page *p, const struct report *r)
 	ptrdiff_t count = group_troubles(r, p->keep, &troubles);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct trouble *t = &troubles[i];
-		struct out *names = out_memory(p->keep);
-		for (ptrdiff_t k = 0; k < t->count; k++)
-			out_fmt(names, "%s%.*s", k ? ", " : "",
-				STR_ARG(text_clean(p->keep, t->rules[k]->name)));
 		page_break(p);
 		page_tint(p, TINT_UNSURE, STR("inconclusive"));
-		page_fmt(p, HEADLINE_INDENT, "[%.*s]: %.*s", STR_ARG(out_text(names)),
-			STR_ARG(t->reason));
+		page_fmt(p, HEADLINE_INDENT, "[%.*s]: %.*s",
+			STR_ARG(rule_names(t->rules, t->own, p->keep)), STR_ARG(t->reason));
 		prose_unsure(p, r, t->rules[0]);
+		page_field(p, "waiting", rule_names(t->rules + t->own, t->count - t->own, p->keep));
+		page_line(p);
 	}
 }
 
@@ -238,7 +245,7 @@ static void put_unsure(struct page *p, const struct report *r)
 		bool is_told = r->verdict == VERDICT_INCONCLUSIVE && first &&
 			       str_eq(t->rules[0]->reason, first->reason);
 		struct str cause = sentence_of(text_clean(p->keep, t->reason));
-		if (t->rules[0]->closed_gate.len || is_told)
+		if (is_told)
 			continue;
 		if (told == CAUSES_SHOWN || cause.len > room) {
 			left++;
