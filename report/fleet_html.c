@@ -259,6 +259,7 @@ void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *p
 		.missing = fleet_said(r, SAID_MISSING, keep),
 		.later = fleet_said(r, SAID_LATER, keep),
 		.budget = fleet_said(r, SAID_BUDGET, keep),
+		.machines = fleet_said(r, SAID_MACHINES, keep),
 		.version = r->tool_version,
 		.weight = r->by_hours ? STR("chip-hours") : STR("chips"),
 		.has_mfu = fleet_has_week(r) &&

@@ -47,12 +47,6 @@ static struct out *next(struct out *o)
 	return o;
 }
 
-static void part_owner(struct out *o, struct str owner)
-{
-	if (owner.len)
-		out_fmt(next(o), "owner: %.*s", STR_ARG(owner));
-}
-
 static void part_costliest(struct out *o, struct str rule)
 {
 	if (rule.len)
@@ -78,7 +72,14 @@ struct draft {
 	struct message_item *item;
 	struct out *heading, *text;
 	struct arena *keep;
+	bool is_owners; /* the message is one owner's, who needs no telling */
 };
+
+static void part_owner(struct draft *d)
+{
+	if (d->item->owner.len && !d->is_owners)
+		out_fmt(next(d->text), "owner: %.*s", STR_ARG(d->item->owner));
+}
 
 /* An old problem is another one than a new one. */
 static void part_often(struct draft *d, const struct fleet_answer *a, ptrdiff_t row)
@@ -99,7 +100,7 @@ static void put_missing(const struct fleet_answer *a, ptrdiff_t row, struct draf
 	m->owner = name(a, row, "owner", d->keep);
 	out_fmt(d->heading, "Missing: %.*s", STR_ARG(m->workload));
 	out_str(d->text, fleet_absence_text(a, row, d->keep));
-	part_owner(d->text, m->owner);
+	part_owner(d);
 }
 
 static void put_waste(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
@@ -123,7 +124,7 @@ static void put_waste(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 		out_fmt(d->text, " (%.*s before)", STR_ARG(ratio_text(d->keep, before)));
 	if (ratio.p)
 		out_fmt(next(d->text), "%.*s of its roofline", STR_ARG(ratio));
-	part_owner(d->text, m->owner);
+	part_owner(d);
 }
 
 static void put_rule(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
@@ -212,7 +213,7 @@ static void put_mover(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 			is_slower ? "lost" : "won");
 	if (is_slower)
 		part_costliest(d->text, m->rule);
-	part_owner(d->text, m->owner);
+	part_owner(d);
 }
 
 static void put_waiver(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
@@ -337,15 +338,14 @@ static void share_out(const struct fleet_report *r, ptrdiff_t shown, ptrdiff_t q
 }
 
 static struct message_item item_of(const struct section *s, const struct fleet_answer *a,
-	ptrdiff_t row, const struct fleet_pages *pages, const struct message_room *room,
-	struct arena *keep)
+	ptrdiff_t row, const struct told *t, const struct message_room *room, struct arena *keep)
 {
 	struct message_item m = message_item_empty();
-	struct draft d = { &m, out_memory(keep), out_memory(keep), keep };
+	struct draft d = { &m, out_memory(keep), out_memory(keep), keep, t->report->owner.p };
 	if (fleet_cell(a, row, STR("workload")))
 		m.workload = name(a, row, "workload", keep);
 	s->put(a, row, &d);
-	m.url = fleet_page_link(&a->rows[row], pages, keep);
+	m.url = fleet_page_link(&a->rows[row], t->pages, keep);
 	if (!m.url.p)
 		m.url = arena_fmt(keep, "#%.*s", STR_ARG(a->question->name));
 	m.heading = text_cut(keep, out_text(d.heading), room->line);
@@ -366,7 +366,7 @@ static struct template_list items_of(
 		for (ptrdiff_t row = 0; row < a->count && quota[s]; row++) {
 			if (!sections[s].takes(a, row))
 				continue;
-			items[count++] = item_of(&sections[s], a, row, t->pages, room, keep);
+			items[count++] = item_of(&sections[s], a, row, t, room, keep);
 			quota[s]--;
 		}
 	}

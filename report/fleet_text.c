@@ -267,7 +267,10 @@ static struct str goodput_text(const struct fleet_report *r, struct arena *keep)
 	struct out *o = out_memory(keep);
 	if (!(real_at(a, row, STR("roofline_ratio")) >= 0))
 		return MISSING;
-	out_z(o, "The fleet runs at ");
+	if (r->owner.p)
+		out_fmt(o, "What %.*s runs is at ", STR_ARG(text_clean(keep, r->owner)));
+	else
+		out_z(o, "The fleet runs at ");
 	put_ratio(r, STR("roofline_ratio"), keep, o);
 	out_z(o, " of its roofline");
 	if (real_at(a, row, STR("mfu")) >= 0) {
@@ -437,13 +440,12 @@ static struct str problems_text(const struct fleet_report *r, struct arena *keep
 	out_fmt(o, ", %.0f fixed", real_at(a, 0, STR("fixed_problems")));
 	if (real_at(a, 0, STR("rejudged_workloads")) > 0)
 		out_fmt(o,
-			" (the judge changed for %.0f workload%s, and with it %.0f verdict%s, "
-			"which "
-			"count for neither)",
+			" (the judge changed for %.0f workload%s; its %.0f other verdict%s left "
+			"out)",
 			real_at(a, 0, STR("rejudged_workloads")),
 			real_at(a, 0, STR("rejudged_workloads")) == 1 ? "" : "s",
 			real_at(a, 0, STR("rejudged")),
-			real_at(a, 0, STR("rejudged")) == 1 ? "" : "s");
+			real_at(a, 0, STR("rejudged")) == 1 ? " is" : "s are");
 	return out_text(o);
 }
 

@@ -56,6 +56,7 @@ RECORD_STRUCT(fleet_section, FLEET_SECTION);
 	F(R, TEXT, missing, "what was expected and did not come")                                  \
 	F(R, TEXT, later, "how many runs are dated after this window")                             \
 	F(R, TEXT, budget, "whose budgets are broken")                                             \
+	F(R, TEXT, machines, "which machines are slow in several workloads")                       \
 	F(R, TEXT, version, "of rooflint")                                                         \
 	F(R, TEXT, weight, "what ratios of several workloads are weighted by")                     \
 	F(R, FLAG, has_mfu, "the MFU of some workload is known")                                   \

@@ -252,7 +252,7 @@ const struct fleet_question fleet_questions[FLEET_COUNT] = {
 	Q(FLEET_BUDGETS, "budgets", "Budgets", budgets_columns,
 		"How much may be recoverable in a window, by the fleet file; the broken ones "
 		"first.",
-		"The fleet file has no budgets."),
+		"No budget of a fleet file applies."),
 	Q(FLEET_GOODPUT, "goodput", "Where the chip-hours go", goodput_columns,
 		"Hours of the usage file: allocated; running, where the file says so; in steps, by "
 		"what captures show; and those that the steps would take at their roofline.",

@@ -322,7 +322,11 @@ class Week(unittest.TestCase):
         self.assertEqual([red[k] for k in ("missing", "machines", "movers", "changes", "problems")],
                          [[]] * 5, done.stdout)
         with open(self.path("week-red.html"), encoding="utf-8") as file:
-            self.assertNotIn("runs/steady", file.read())
+            page = file.read()
+        self.assertNotIn("runs/steady", page)
+        self.assertIn("What red runs is at 50.0% of its roofline", page)
+        with open(self.path("week.html"), encoding="utf-8") as file:
+            self.assertIn("1 machine is slow in several workloads: host-slow", file.read())
 
 
 if __name__ == "__main__":
