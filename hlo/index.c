@@ -30,8 +30,7 @@ static ptrdiff_t find_start(const struct hlo_module *m, struct str base, struct 
 	return base.len && len < NAME_BYTES ? map_get(&m->names, (struct str){ text, len }) : -1;
 }
 
-/* The part of a name before a final ".N", or all of it. */
-static struct str without_number(struct str name)
+struct str hlo_unnumbered(struct str name)
 {
 	ptrdiff_t dot = str_rfind_char(name, '.');
 	uint64_t number;
@@ -52,7 +51,7 @@ ptrdiff_t hlo_find(const struct hlo_module *m, struct str name)
 {
 	name = last_part(name);
 	str_take(&name, STR("%"));
-	struct str base = without_number(name), number = str_from_offset(name, base.len);
+	struct str base = hlo_unnumbered(name), number = str_from_offset(name, base.len);
 	ptrdiff_t found = hlo_find_exact(m, name);
 	if (found < 0 && number.len)
 		found = hlo_find_exact(m, base);

@@ -151,6 +151,7 @@ struct hlo_module *hlo_module_parse(
  */
 ptrdiff_t hlo_find(const struct hlo_module *m, struct str name);
 ptrdiff_t hlo_find_exact(const struct hlo_module *m, struct str name);
+struct str hlo_unnumbered(struct str name); /* without a final ".N" */
 
 /* A stack of source lines, innermost first; returns how many were written (at most max). */
 ptrdiff_t hlo_stack(const struct hlo_module *m, const struct hlo_instruction *i,

@@ -11,11 +11,6 @@
 
 /* ---- the same run --------------------------------------------------------------------------- */
 
-static const struct run_row *run_of(const struct tables *t)
-{
-	return table_count(t, run) ? table_rows(t, run) : NULL;
-}
-
 /* What the clocks of a capture say: no job file, hardware file or rule has a part in it. */
 static const struct str clocked[] = { STR_INIT("window_s"), STR_INIT("step_time_s"),
 	STR_INIT("step_time_lo_s"), STR_INIT("step_time_hi_s"), STR_INIT("steps"),
@@ -46,7 +41,7 @@ static bool shares_devices(const struct tables *x, const struct tables *y)
 /* Times are picoseconds: that a window and all that follows agree to the last is no accident. */
 static bool is_same_run(const struct tables *x, const struct tables *y)
 {
-	const struct run_row *a = x && y ? run_of(x) : NULL, *b = a ? run_of(y) : NULL;
+	const struct run_row *a = x && y ? row_of_run(x) : NULL, *b = a ? row_of_run(y) : NULL;
 
 	if (!a || !b || !(a->window_s > 0))
 		return false;
@@ -92,8 +87,8 @@ static bool cells_differ(const struct column *c, const void *a, const void *b)
 bool baseline_fits(const struct tables *head, const struct baseline *item, struct arena scratch,
 	struct diag *why)
 {
-	const struct run_row *here = run_of(head),
-			     *base = item->tables ? run_of(item->tables) : NULL;
+	const struct run_row *here = row_of_run(head),
+			     *base = item->tables ? row_of_run(item->tables) : NULL;
 
 	if (!item->tables)
 		return diag_set(why, DIAG_DIFFERS, "%.*s", STR_ARG(item->name));
@@ -211,11 +206,11 @@ static void tell_news(const struct tables *head, const struct baseline *base, st
 
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
 		const struct column *c = table_column(&table_defs[TABLE_run], told[i]);
-		if (cells_differ(c, run_of(head), run_of(base->tables)))
+		if (cells_differ(c, row_of_run(head), row_of_run(base->tables)))
 			diag_note(notes, keep, DIAG_DIFFERS, "%.*s: %.*s there, %.*s here",
 				STR_ARG(c->name),
-				STR_ARG(cell_shown(c, run_of(base->tables), keep)),
-				STR_ARG(cell_shown(c, run_of(head), keep)));
+				STR_ARG(cell_shown(c, row_of_run(base->tables), keep)),
+				STR_ARG(cell_shown(c, row_of_run(head), keep)));
 	}
 	tell_dtypes(head, base->tables, keep, notes);
 	if (ops.len)
@@ -306,7 +301,7 @@ bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff
 		.left = arena_make(keep, struct str, count + 1) };
 
 	*ret = NULL;
-	if (!count || !run_of(head))
+	if (!count || !row_of_run(head))
 		return true;
 	if (!choose(&c, head, items, count, keep, err))
 		return false;

@@ -655,8 +655,8 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 
 	*ret = (struct op_diff){ .is_planned = is_planned(head),
 		.is_window = is_window(base) || is_window(head),
-		.base_step_s = table_count(base, run) ? table_rows(base, run)->step_time_s : NAN,
-		.head_step_s = table_count(head, run) ? table_rows(head, run)->step_time_s : NAN };
+		.base_step_s = row_of_run(base) ? row_of_run(base)->step_time_s : NAN,
+		.head_step_s = row_of_run(head) ? row_of_run(head)->step_time_s : NAN };
 	find_splits(&all, keep);
 	for (int by = 0; by < LIKENESSES; by++)
 		pair_alike(&all, likenesses[by], keep);

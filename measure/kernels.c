@@ -96,23 +96,13 @@ void kernels_free(struct kernels *k)
 
 /* ---- which call ------------------------------------------------------------------------------ */
 
-/* "flash_attention.3" is an instance of flash_attention. */
-static struct str without_number(struct str name)
-{
-	ptrdiff_t dot = str_rfind_char(name, '.');
-	int64_t number;
-
-	return dot > 0 && str_to_i64(str_from_offset(name, dot + 1), &number) ? str_head(name, dot)
-									      : name;
-}
-
 /* Users name what they know. */
 static const struct op_cost *find_own(const struct op_costs *costs, const struct hlo_instruction *i)
 {
 	for (ptrdiff_t k = costs ? costs->count - 1 : -1; k >= 0; k--) {
 		struct str name = costs->items[k].name;
 		if (str_glob(i->custom_call_target, name) || str_glob(i->op_name, name) ||
-			str_glob(without_number(i->name), name))
+			str_glob(hlo_unnumbered(i->name), name))
 			return &costs->items[k];
 	}
 	return NULL;
@@ -132,7 +122,7 @@ static const struct op_cost *find_known(
 {
 	for (ptrdiff_t k = is_kernel(i) ? costs->count - 1 : -1; k >= 0; k--) {
 		struct str name = costs->items[k].name;
-		if (str_glob(without_number(i->name), name) ||
+		if (str_glob(hlo_unnumbered(i->name), name) ||
 			str_glob(hlo_scope_end(i->op_name), name))
 			return &costs->items[k];
 	}

@@ -118,14 +118,19 @@ void table_reserve(struct tables *t, enum table_id id, ptrdiff_t rows, struct ar
 	t->items[id].cap = rows;
 }
 
+const struct run_row *row_of_run(const struct tables *t)
+{
+	return table_count(t, run) ? table_rows(t, run) : NULL;
+}
+
 bool is_planned(const struct tables *t)
 {
-	return table_count(t, run) && str_eq(table_rows(t, run)[0].evidence, STR("planned"));
+	return row_of_run(t) && str_eq(row_of_run(t)->evidence, STR("planned"));
 }
 
 bool is_window(const struct tables *t)
 {
-	return table_count(t, run) && str_eq(table_rows(t, run)[0].steps_source, STR("window"));
+	return row_of_run(t) && str_eq(row_of_run(t)->steps_source, STR("window"));
 }
 
 const struct table_def *table_find(struct str name)

@@ -72,7 +72,8 @@ void table_reserve(struct tables *t, enum table_id id, ptrdiff_t rows, struct ar
 #define table_new(t, table, keep) ((struct table##_row *)table_add((t), TABLE_##table, (keep)))
 #define table_count(t, table)	  ((t)->items[TABLE_##table].count)
 
-bool is_planned(const struct tables *t); /* nothing ran: a compiler's dump alone */
+const struct run_row *row_of_run(const struct tables *t); /* NULL: there is none */
+bool is_planned(const struct tables *t);		  /* nothing ran: a compiler's dump alone */
 /* Without steps: what it did in its time is no measure of what another one does in another. */
 bool is_window(const struct tables *t);
 

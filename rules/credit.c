@@ -96,14 +96,9 @@ static double limit(double seconds)
 	return isnan(seconds) ? INFINITY : fmax(seconds, 0);
 }
 
-static const struct run_row *run_of(const struct tables *tables)
-{
-	return table_count(tables, run) ? table_rows(tables, run) : NULL;
-}
-
 void pools_fill(const struct tables *tables, double pools[POOL_COUNT])
 {
-	const struct run_row *run = run_of(tables);
+	const struct run_row *run = row_of_run(tables);
 
 	for (int i = 0; i < POOL_COUNT; i++)
 		pools[i] = INFINITY;
@@ -126,7 +121,7 @@ void pools_fill(const struct tables *tables, double pools[POOL_COUNT])
 
 static struct purse purse_of(const struct tables *tables, bool is_explaining)
 {
-	const struct run_row *run = run_of(tables);
+	const struct run_row *run = row_of_run(tables);
 	struct purse purse = { .total_left = INFINITY, .hiding_left = INFINITY };
 
 	if (run)

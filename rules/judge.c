@@ -467,10 +467,10 @@ static double capacity_of(const struct tables *t)
 /* What shares are of. */
 static void look_at_run(struct judging *s)
 {
-	s->step_s = s->total_s = NAN;
-	if (table_count(s->tables, run)) {
-		const struct run_row *run = table_rows(s->tables, run);
+	const struct run_row *run = row_of_run(s->tables);
 
+	s->step_s = s->total_s = NAN;
+	if (run) {
 		/* Where waiting is no fault, costs are shares of the busy time. */
 		s->total_s = s->step_s =
 			is_planned(s->tables) ? run->predicted_step_s : run->step_mean_s;

@@ -74,9 +74,9 @@ void limits_add(struct limits *l, const struct judgement *j, const struct tables
 		for (ptrdiff_t k = 0; k < j->result_count; k++)
 			if (str_eq(j->results[k].rule->name, l->items[i].rule->name))
 				see(&l->items[i], &j->results[k], j->explained);
-	if (!table_count(tables, run))
+	const struct run_row *run = row_of_run(tables);
+	if (!run)
 		return;
-	const struct run_row *run = table_rows(tables, run);
 	double width = (run->step_time_hi_s - run->step_time_lo_s) / run->step_time_s;
 	l->noise = fmax(l->noise, width); /* NaN is no number to take */
 	l->step_s = fmax(l->step_s, run->step_time_s);

@@ -117,7 +117,7 @@ enum { STEPS_NEEDED = 2 };
 
 static bool has_steps(const struct baseline *good, struct diag *err)
 {
-	double steps = table_count(good->tables, run) ? table_rows(good->tables, run)->steps : 0;
+	double steps = row_of_run(good->tables) ? row_of_run(good->tables)->steps : 0;
 	if (steps >= STEPS_NEEDED)
 		return true;
 	return diag_set(err, DIAG_BASELINE,
