@@ -48,7 +48,7 @@ static struct str filled(const struct rule *r, struct str sql, struct arena *kee
 		more = next_word(&sql, &before, &word);
 		const struct rule_param *p = NULL;
 		for (ptrdiff_t i = 0; i < r->param_count && str_ends(before, STR(":")); i++)
-			if (str_eq(r->params[i].name, word))
+			if (r->params[i].text.p && str_eq(r->params[i].name, word))
 				p = &r->params[i];
 		out_str(o, p ? str_head(before, before.len - 1) : before);
 		out_str(o, p ? p->text : word);

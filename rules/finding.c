@@ -119,8 +119,8 @@ static struct str subject_unknown(
 	expression_reads(t->s->rules->engine, &t->code->subjects, s->open);
 	if (s->open == &t->code->unclear && !isnan(s->value) && !isnan(s->unclear)) {
 		*missing = read_columns(t, s->open);
-		return arena_fmt(t->s->keep,
-			"%.*s cannot be judged: %.*s is known, and %.*s may come %s", STR_ARG(name),
+		return arena_fmt(t->s->keep, "of %.*s %.*s is known, and %.*s may come %s",
+			STR_ARG(t->rule->name),
 			STR_ARG(unit_text(t->s->keep, s->value, t->code->unit)),
 			STR_ARG(unit_text(t->s->keep, s->unclear, t->code->unit)),
 			t->rule->at_least ? "off it" : "on top");
