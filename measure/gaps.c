@@ -432,9 +432,12 @@ static enum cause gap_settle(struct host_gap *g)
 		return CAUSE_PROGRAM;
 	}
 	g->by_cause_ps[CAUSE_UNKNOWN] = 0;
-	for (int c = 0; c < CAUSES; c++)
+	for (int c = 0; c < CAUSES; c++) { /* two threads may tell of the same time */
+		if (g->by_cause_ps[c] > left_ps)
+			g->by_cause_ps[c] = left_ps;
 		left_ps -= g->by_cause_ps[c];
-	int64_t waited_ps = !g->waited || left_ps < 0 ? 0 : left_ps < work_ps ? left_ps : work_ps;
+	}
+	int64_t waited_ps = !g->waited ? 0 : left_ps < work_ps ? left_ps : work_ps;
 	int64_t seen_ps = g->seen_ps > g->covered_ps ? g->seen_ps : g->covered_ps;
 	int64_t unseen_ps = g->end_ps - g->start_ps - seen_ps;
 	g->by_cause_ps[CAUSE_SYNC] += waited_ps;

@@ -950,6 +950,30 @@ static void the_call_that_a_gap_holds(void **state)
 	}
 }
 
+/* Two threads launch, and both wait through the same gaps: the time passed once. */
+static void two_threads_in_a_gap(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *threads = x_host(host);
+	struct xline *loop = x_line(threads, "python"), *loader = x_line(threads, "loader");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = SHIFT + i * 200;
+		on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+		x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+		x_event(loop, "$api.py:9 block_until_ready", at + 50, at + 190, NULL);
+		x_event(loader, "PjitFunction(augment)", at - 5, at + 5, NULL);
+		x_event(loader, "$builtins next", at + 110, at + 190, NULL);
+	}
+	xrun_measure(&run);
+	double sum_s = 0;
+	for (ptrdiff_t i = 0; i < table_count(&run.tables, phases); i++)
+		sum_s += table_rows(&run.tables, phases)[i].time_s;
+	assert_number(sum_s, 1100 * US);
+	assert_number(xrun_row(&run)->input_wait_ratio + xrun_row(&run)->sync_wait_ratio, .5);
+}
+
 /* A mark around steps tells of no gap, nor does a thread that launches nothing, nor an event that
  * covers little of it. */
 static void what_nothing_tells_of(void **state)
@@ -1647,6 +1671,7 @@ int main(void)
 		TEST(what_the_host_did_in_a_gap),
 		TEST(the_call_that_a_gap_holds),
 		TEST(what_nothing_tells_of),
+		TEST(two_threads_in_a_gap),
 		TEST(two_threads_mark),
 		TEST(work_behind_every_mark),
 		TEST(marks_of_a_warm_up),
