@@ -28,12 +28,22 @@ static int mark_cmp(const void *a, const void *b)
 	return order ? order : str_cmp(x->name, y->name);
 }
 
-/* A mark around others of its thread (an epoch's around its steps) is no step, and one said twice
- * is one. */
+/* Is the outer mark asked for, and what it holds is not? */
+static bool outer_is_wanted(const struct scheduling *s, const struct mark *outer)
+{
+	return s->wanted.p && name_is_wanted(s->wanted, outer->name) &&
+	       !name_is_wanted(s->wanted, outer[1].name);
+}
+
+/*
+ * A mark around others of its thread (an epoch's around its steps) is no step, unless it is asked
+ * for: then those are none.  One said twice is one.
+ */
 static void marks_read(struct scheduling *s)
 {
 	const struct host_spans *all = &s->facts->steps;
 	struct mark *marks = s->marks = arena_make(s->scratch, struct mark, all->count);
+	struct mark wanted = { .host = -1 };
 
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		const struct host_span *m = &all->items[i];
@@ -46,7 +56,13 @@ static void marks_read(struct scheduling *s)
 		bool is_around = i + 1 < all->count && next->host == m->host &&
 				 next->thread == m->thread && next->start_ps < m->end_ps &&
 				 next->end_ps <= m->end_ps;
-		if (!is_around)
+		if (m->host == wanted.host && m->thread == wanted.thread &&
+			m->start_ps < wanted.end_ps)
+			continue;
+		bool is_wanted = is_around && outer_is_wanted(s, m);
+		if (is_wanted)
+			wanted = *m;
+		if (!is_around || is_wanted)
 			marks[s->mark_count++] = *m;
 	}
 }

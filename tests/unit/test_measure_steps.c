@@ -1122,6 +1122,30 @@ static void marks_of_a_warm_up(void **state)
 	assert_number(xrun_row(&run)->step_time_s, 400 * US);
 }
 
+/* Each mark holds two others: these are the steps, unless the outer ones are asked for. */
+static void marks_around_marks(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	for (int64_t i = 0; i < 12; i++) {
+		if (i % 2 == 0)
+			x_event(thread, "batch", i * 400, i * 400 + 790,
+				X_STATS(x_int("_r", 1), x_int("step_num", i / 2)));
+		annotate(thread, i % 2, i * 400 + 5, i * 400 + 380);
+		execute(ops, i * 400 + 10);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 10);
+	assert_number(xrun_row(&run)->step_time_s, 400 * US);
+	run.options.step = STR("batch");
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 4);
+	assert_number(xrun_row(&run)->step_time_s, 800 * US);
+	assert_number(xrun_row(&run)->programs_per_step, 2);
+}
+
 /* Marks around the gradient: the update behind each of them, but the last, is of the step.  What
  * comes behind every second one is not. */
 static void work_behind_every_mark(void **state)
@@ -1674,6 +1698,7 @@ int main(void)
 		TEST(two_threads_in_a_gap),
 		TEST(two_threads_mark),
 		TEST(work_behind_every_mark),
+		TEST(marks_around_marks),
 		TEST(marks_of_a_warm_up),
 		TEST(a_queue_at_both_ends),
 	};
