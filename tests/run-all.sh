@@ -8,19 +8,19 @@
 # Groups run side by side, and what ends first prints first; a group must not mind others beside it.
 #
 # From the environment: O (build folder), ROOFLINT (the program), SAN, UPDATE and CASES (golden),
-# PROFILES (real captures; by default ../shared/profiles), JOBS.
+# PROFILES (real captures; by default ../shared/profiles), JOBS, EMULATOR (before unit tests).
 set -u
 export LC_ALL=C
 cd "$(dirname "$0")/.." || exit 2
 top=$(pwd)
 
-: "${O:=build}" "${JOBS:=2}" "${SAN:=}"
+: "${O:=build}" "${JOBS:=2}" "${SAN:=}" "${EMULATOR:=}"
 ROOFLINT=${ROOFLINT:-$top/$O/rooflint}
 PROFILES=${PROFILES:-$top/../shared/profiles}
 CARRIED=$top/tests/profiles
 PYTHONDONTWRITEBYTECODE=1
 UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
-export O ROOFLINT PROFILES CARRIED JOBS SAN PYTHONDONTWRITEBYTECODE UBSAN_OPTIONS
+export O ROOFLINT PROFILES CARRIED JOBS SAN EMULATOR PYTHONDONTWRITEBYTECODE UBSAN_OPTIONS
 
 if [ "${1:-}" != --one ]; then
 	work=$(mktemp -d) || exit 2
@@ -51,7 +51,7 @@ group_unit()
 	done >"$work/programs"
 	# shellcheck disable=SC2016 # $1 is the inner shell's
 	xargs -P "$JOBS" -I '{}' sh -c '
-		CMOCKA_MESSAGE_OUTPUT=TAP $LIMIT "$O/tests/unit/$1" >"$work/$1.tap" 2>&1
+		CMOCKA_MESSAGE_OUTPUT=TAP $LIMIT $EMULATOR "$O/tests/unit/$1" >"$work/$1.tap" 2>&1
 		echo $? >"$work/$1.status"' run '{}' <"$work/programs"
 	while read -r program; do
 		status=$(cat "$work/$program.status")

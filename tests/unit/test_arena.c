@@ -198,6 +198,9 @@ static void running_out(void **state)
 static void reservation_halves(void **state)
 {
 	(void)state;
+	/* qemu-user keeps a table of all pages: 21 GiB for the 64 TiB that can be had. */
+	if (getenv("EMULATOR"))
+		skip();
 	struct arena a = arena_new((ptrdiff_t)1 << 50);
 	assert_non_null(a.base);
 	assert_true(a.end - a.base < (ptrdiff_t)1 << 50);
