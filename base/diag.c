@@ -40,16 +40,8 @@ static void tidy(char *text)
 	*to = 0;
 }
 
-/* Cut at a character, so that running out of room cannot leave half of one (a '?' in tidy). */
-static void cut(char *text, ptrdiff_t len)
-{
-	while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
-		len--;
-	text[len] = 0;
-}
-
-/* vsnprintf that always leaves a string, cut at a character; returns its length. */
-static ptrdiff_t format(char *to, ptrdiff_t cap, const char *fmt, va_list args)
+/* vsnprintf that always leaves a string, cut at a character (half of one is a '?' in tidy). */
+static void format(char *to, ptrdiff_t cap, const char *fmt, va_list args)
 {
 	to[0] = 0;
 	int len = vsnprintf(to, (size_t)cap, fmt, args);
@@ -62,7 +54,6 @@ static ptrdiff_t format(char *to, ptrdiff_t cap, const char *fmt, va_list args)
 			end--;
 		to[end] = 0;
 	}
-	return (ptrdiff_t)strlen(to);
 }
 
 static void keep(struct diag *d, enum diag_id id, const char *text)
@@ -87,24 +78,15 @@ bool diag_set(struct diag *d, enum diag_id id, const char *fmt, ...)
 	return false;
 }
 
-/* `head` and `tail` as one text; the head wins where both do not fit. */
-static void join(struct diag *d, const char *head, const char *middle, const char *tail)
+/* The same diagnostic in other words. */
+static void reword(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void reword(struct diag *d, const char *fmt, ...)
 {
 	char text[DIAG_BYTES];
-	ptrdiff_t at = 0;
-	const char *parts[] = { head, middle, tail };
-	for (int i = 0; i < 3; i++) {
-		ptrdiff_t len = (ptrdiff_t)strlen(parts[i]), room = DIAG_BYTES - 1 - at;
-		memcpy(text + at, parts[i], (size_t)(len < room ? len : room));
-		if (len > room) {
-			text[DIAG_BYTES - 1] = parts[i][room];
-			cut(text, DIAG_BYTES - 1);
-			keep(d, d->id, text);
-			return;
-		}
-		at += len;
-	}
-	text[at] = 0;
+	va_list args;
+	va_start(args, fmt);
+	format(text, DIAG_BYTES, fmt, args);
+	va_end(args);
 	keep(d, d->id, text);
 }
 
@@ -117,7 +99,7 @@ bool diag_context(struct diag *d, const char *fmt, ...)
 	va_start(args, fmt);
 	format(text, DIAG_BYTES, fmt, args);
 	va_end(args);
-	join(d, text, ": ", d->text);
+	reword(d, "%s: %s", text, d->text);
 	return false;
 }
 
@@ -130,7 +112,7 @@ bool diag_append(struct diag *d, const char *fmt, ...)
 	va_start(args, fmt);
 	format(text, DIAG_BYTES, fmt, args);
 	va_end(args);
-	join(d, d->text, d->text[0] && text[0] != '\n' ? "\n" : "", text);
+	reword(d, "%s%s%s", d->text, d->text[0] && text[0] != '\n' ? "\n" : "", text);
 	return false;
 }
 

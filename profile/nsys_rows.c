@@ -431,7 +431,7 @@ static int by_first(const void *a, const void *b)
 
 /*
  * A step of a device goes from its first op to that of the next step, so that steps and the time
- * between them add up.  Where the last one would end nobody knows, so it is left out, unless there
+ * between them add up.  Where the last one would end is not recorded: it is left out, unless there
  * is no other.
  */
 static void steps_write(struct nsys *n, struct nsys_device *d)
