@@ -70,6 +70,7 @@ def lay_out(program, pages):
         if source.parent == TOP:
             text = re.sub(r"\]\((?:docs/)([^)]*)\)", r"](\1)", text)
         else:
+            text = text.replace("](../README.md", "](index.md")
             text = re.sub(r"\]\(\.\./([A-Z]+\.md)", r"](\1", text)
         # README.md is the first page; docs/README.md, the list of the others, is the navigation.
         if source == TOP / "README.md":
