@@ -39,6 +39,9 @@ void put_heading(struct sheet *s, struct str text); /* behind the rows before it
 void put(struct sheet *s, const char *label, const char *key, double value, enum unit unit,
 	struct str remark);
 
+/* A member of JSON alone. */
+void put_word(struct sheet *s, const char *key, struct str text);
+
 /* Is padding too little to show in three digits? */
 static inline bool pads_little(double dense, double padded)
 {

@@ -124,14 +124,24 @@ static struct str or_dash(struct arena *keep, double value, enum unit u)
 	return isnan(value) ? STR("-") : unit_text(keep, value, u);
 }
 
+/* The first two columns are times, which need a chip. */
+static struct grid grid_of(const struct listing *l, const char *const names[6])
+{
+	int first = l->v->device.chip ? 0 : 2;
+	struct grid g = {
+		.keep = l->v->c->keep, .columns = 6 - first, .has_header = true, .indent = 2
+	};
+	for (int k = first; k < 6; k++)
+		grid_add(&g, str_from(names[k]));
+	return g;
+}
+
 static void put_heaviest(const struct listing *l)
 {
 	struct arena *keep = l->v->c->keep;
 	bool timed = l->v->device.chip != NULL;
-	struct grid g = { .keep = keep, .columns = timed ? 6 : 4, .has_header = true, .indent = 2 };
-	static const char *const names[] = { "TIME", "BOUND", "FLOPS", "HBM", "RUNS", "OP" };
-	for (int k = timed ? 0 : 2; k < 6; k++)
-		grid_add(&g, str_from(names[k]));
+	static const char *const names[6] = { "TIME", "BOUND", "FLOPS", "HBM", "RUNS", "OP" };
+	struct grid g = grid_of(l, names);
 	for (ptrdiff_t k = 0; k < l->count && k < SHOWN; k++) {
 		const struct op *op = &l->ops[k];
 		if (timed) {
@@ -182,13 +192,9 @@ static void put_assumed(const struct listing *l)
 static void put_collectives(const struct listing *l)
 {
 	bool timed = l->v->device.chip != NULL;
-	struct grid g = {
-		.keep = l->v->c->keep, .columns = timed ? 6 : 4, .has_header = true, .indent = 2
-	};
-	static const char *const names[] = { "LEAST", "MOST", "MESSAGE", "RUNS", "GROUP", "OP" };
+	static const char *const names[6] = { "LEAST", "MOST", "MESSAGE", "RUNS", "GROUP", "OP" };
+	struct grid g = grid_of(l, names);
 	ptrdiff_t shown = 0;
-	for (int k = timed ? 0 : 2; k < 6; k++)
-		grid_add(&g, str_from(names[k]));
 	for (ptrdiff_t k = 0; k < l->count && shown < SHOWN; k++) {
 		if (!l->ops[k].e.is_collective)
 			continue;
@@ -293,14 +299,11 @@ static void put_title(const struct listing *l, struct sheet *s)
 	struct arena *keep = l->v->c->keep;
 	struct out *o = out_memory(keep);
 	int64_t devices = sat_mul(m->replica_count, m->partition_count);
-	if (s->json) {
-		json_add_str(s->json, "module", text_clean(keep, m->name));
-		if (l->v->device.chip)
-			json_add_str(s->json, "chip", l->v->device.chip->id);
-		json_add_double(s->json, "loops", (double)l->loops);
-		json_add_double(s->json, "loops_unknown", (double)l->unknown_loops);
-		return;
-	}
+	put_word(s, "module", text_clean(keep, m->name));
+	if (l->v->device.chip)
+		put_word(s, "chip", l->v->device.chip->id);
+	put(s, NULL, "loops", (double)l->loops, UNIT_COUNT, STR(""));
+	put(s, NULL, "loops_unknown", (double)l->unknown_loops, UNIT_COUNT, STR(""));
 	out_fmt(o, "%.*s: %td instructions, %sprogram", STR_ARG(text_clean(keep, m->name)),
 		m->instruction_count, l->v->platform_known ? platforms[l->v->platform] : "");
 	if (devices > 0)

@@ -32,6 +32,12 @@ void put(struct sheet *s, const char *label, const char *key, double value, enum
 		json_add_double(s->json, key, value);
 }
 
+void put_word(struct sheet *s, const char *key, struct str text)
+{
+	if (s->json)
+		json_add_str(s->json, key, text);
+}
+
 void put_heading(struct sheet *s, struct str text)
 {
 	if (s->json)
@@ -197,8 +203,7 @@ static void put_shape_times(struct sheet *s, const struct shape *shape)
 	double hbm = bytes_in(shape, SPACE_HBM, s->v->platform);
 	double host = bytes_in(shape, SPACE_HOST, s->v->platform);
 	double capacity = d->chip->hbm_bytes.value * d->share;
-	if (s->json)
-		json_add_str(s->json, "chip", d->chip->id);
+	put_word(s, "chip", d->chip->id);
 	if (hbm == 0 && host == 0) {
 		if (shape_padded_bytes(shape) > 0)
 			put_heading(s, STR("The speed of that memory is not published."));
@@ -225,10 +230,8 @@ void put_shape(const struct hlo_view *v, const struct shape *shape)
 	double padded = size_of(shape_padded_bytes(shape));
 	struct str where = where_text(shape, v->platform, keep);
 	put_heading(&s, arena_fmt(keep, "%.*s: %.*s", STR_ARG(text), STR_ARG(where)));
-	if (s.json) {
-		json_add_str(s.json, "shape", text);
-		json_add_str(s.json, "memory_space", where);
-	}
+	put_word(&s, "shape", text);
+	put_word(&s, "memory_space", where);
 	put(&s, "elements", "elements", size_of(shape_elements(shape)), UNIT_COUNT, STR(""));
 	put(&s, "logical", "logical_bytes", logical, UNIT_BYTES, exact_bytes(shape, keep));
 	put(&s, "padded", "padded_bytes", padded, UNIT_BYTES, padding_text(shape, keep));
@@ -340,11 +343,9 @@ static void put_work(struct sheet *s, const struct hlo_module *m, ptrdiff_t inst
 {
 	struct arena *keep = arena_of(s);
 	put(s, "FLOPs", "flops", e->work.flops, UNIT_FLOPS, flops_text(m, instruction, e, keep));
-	if (s->json)
-		json_add_str(s->json, "cost_bound", cost_bound_name(e->cost.flops_bound));
+	put_word(s, "cost_bound", cost_bound_name(e->cost.flops_bound));
 	put(s, "HBM", "hbm_bytes", e->work.hbm_bytes, UNIT_BYTES, hbm_text(e, keep));
-	if (s->json)
-		json_add_double(s->json, "hbm_padded_bytes", e->hbm_padded_bytes);
+	put(s, NULL, "hbm_padded_bytes", e->hbm_padded_bytes, UNIT_BYTES, STR(""));
 	if (e->cost.host_bytes > 0)
 		put(s, "host memory", "host_bytes", e->cost.host_bytes, UNIT_BYTES,
 			STR("over PCIe"));
@@ -464,13 +465,11 @@ static void put_op_times(struct sheet *s, const struct estimate *e)
 	if (s->json || is_bound)
 		put(s, "attainable", "attainable_s", is_bound ? r->attainable_s : NAN, UNIT_SECONDS,
 			attainable_text(s, r));
-	if (!s->json)
-		return;
-	json_add_str(s->json, "peak_source", roofline_op_source(d, &e->work));
-	json_add_str(s->json, "hbm_source", d->chip->hbm_bps.source);
-	json_add_double(s->json, "attainable_share", share ? share->value : NAN);
-	json_add_str(s->json, "attainable_source", share ? share->source : (struct str){ NULL, 0 });
-	json_add_str(s->json, "bound", bound_name(r->bound));
+	put_word(s, "peak_source", roofline_op_source(d, &e->work));
+	put_word(s, "hbm_source", d->chip->hbm_bps.source);
+	put(s, NULL, "attainable_share", share ? share->value : NAN, UNIT_RATIO, STR(""));
+	put_word(s, "attainable_source", share ? share->source : (struct str){ NULL, 0 });
+	put_word(s, "bound", bound_name(r->bound));
 }
 
 /* Of a mesh, where every pair of devices has a link of its own: those that the group uses. */
@@ -510,19 +509,16 @@ static void put_comms_times(struct sheet *s, const struct estimate *e)
 	put(s, "T_comms", "t_comms_lo_s", e->comms.lo_s, UNIT_SECONDS, STR("at the least"));
 	put(s, "", "t_comms_hi_s", e->comms.hi_s, UNIT_SECONDS,
 		arena_fmt(keep, "at the most: %.*s", STR_ARG(e->comms.topology_source)));
-	if (s->json) {
-		json_add_str(s->json, "link_source", from->source);
-		json_add_str(s->json, "topology_source", e->comms.topology_source);
-		json_add_str(s->json, "bound", bound_name(e->roof.bound));
-	}
+	put_word(s, "link_source", from->source);
+	put_word(s, "topology_source", e->comms.topology_source);
+	put_word(s, "bound", bound_name(e->roof.bound));
 }
 
 static void put_times(struct sheet *s, const struct estimate *e)
 {
 	struct arena *keep = arena_of(s);
 	put_heading(s, arena_fmt(keep, "On %.*s:", STR_ARG(device_text(s->v))));
-	if (s->json)
-		json_add_str(s->json, "chip", s->v->device.chip->id);
+	put_word(s, "chip", s->v->device.chip->id);
 	if (e->is_collective) {
 		put_comms_times(s, e);
 	} else {
@@ -541,10 +537,8 @@ void put_instruction(const struct hlo_view *v, ptrdiff_t at)
 	struct str name = i->name.len ? i->name : i->opcode, kind = op_kind_name(e.kind);
 	put_heading(&s, text_clean(v->c->keep, arena_fmt(v->c->keep, "%.*s: %.*s, on each device",
 						       STR_ARG(name), STR_ARG(kind))));
-	if (s.json) {
-		json_add_str(s.json, "name", text_clean(v->c->keep, i->name));
-		json_add_str(s.json, "kind", kind);
-	}
+	put_word(&s, "name", text_clean(v->c->keep, i->name));
+	put_word(&s, "kind", kind);
 	put_arrays(&s, m, at);
 	bool has_time = v->json || e.is_collective || hlo_is_work(m, at);
 	if (e.is_collective)

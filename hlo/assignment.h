@@ -25,8 +25,9 @@ struct buffer {
 struct allocation {
 	int64_t size, color;
 	bool thread_local_, parameter, live_out, constant;
-	struct str bytes;  /* the message, for the second look; empty of a text */
-	ptrdiff_t largest; /* buffer in it, -1 none */
+	struct str bytes;	 /* the message; empty of a text */
+	struct hlo_dims members; /* ids of the buffers in it; none of a text, whose buffers know */
+	ptrdiff_t largest;	 /* of them, -1 none */
 };
 
 struct assignment {

@@ -37,12 +37,18 @@ static bool read_buffer(struct reader *r, const struct wire_field *f, void *into
 	       size_fits(r, f->bytes, buffer_table.message, b->size);
 }
 
+static const struct read_rule assigned_table_rules[] = {
+	[1] = { .kind = READ_INT }, /* a buffer's id */
+};
+READ_TABLE(assigned_table, "BufferAllocationProto.Assigned");
+
 static const struct read_rule allocation_table_rules[] = {
 	[2] = READ_FIELD(INT, struct allocation, size),
 	[3] = READ_FIELD(BOOL, struct allocation, thread_local_),
 	[5] = READ_FIELD(BOOL, struct allocation, parameter),
 	[7] = READ_FIELD(BOOL, struct allocation, live_out),
 	[8] = READ_FIELD(INT, struct allocation, color),
+	[9] = READ_ELEMENTS(assigned_table, struct allocation, members.items, members.count),
 	[12] = READ_FIELD(BOOL, struct allocation, constant),
 };
 READ_TABLE(allocation_table, "BufferAllocationProto");
@@ -69,45 +75,19 @@ ptrdiff_t find_buffer(const struct assignment *a, int64_t id)
 	return map_get_id(&a->ids, id);
 }
 
-struct assigned {
-	struct assignment *a;
-	ptrdiff_t allocation;
-	int64_t buffer_id;
-};
-
-static const struct read_rule assigned_table_rules[] = {
-	[1] = READ_FIELD(INT, struct assigned, buffer_id),
-};
-READ_TABLE(assigned_table, "BufferAllocationProto.Assigned");
-
-static bool read_assigned(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct assigned *s = into;
-	s->buffer_id = 0;
-	if (!read_message(r, &assigned_table, f->bytes, s))
-		return false;
-	ptrdiff_t at = find_buffer(s->a, s->buffer_id);
-	if (at < 0)
-		return read_refuse(r, f->bytes, assigned_table.message, "no buffer has that id");
-	struct buffer *b = &s->a->buffers[at];
-	struct allocation *x = &s->a->allocations[s->allocation];
-	b->allocation = s->allocation;
-	if (x->largest < 0 || b->size > s->a->buffers[x->largest].size)
-		x->largest = at;
-	return true;
-}
-
-static const struct read_rule members_table_rules[] = {
-	[9] = { .kind = READ_CALL, .read = read_assigned },
-};
-READ_TABLE(members_table, "BufferAllocationProto");
-
 static bool place_buffers(struct assignment *a)
 {
 	for (ptrdiff_t i = 0; i < a->allocation_count; i++) {
-		struct assigned s = { .a = a, .allocation = i };
-		if (!read_message(a->r, &members_table, a->allocations[i].bytes, &s))
-			return false;
+		struct allocation *x = &a->allocations[i];
+		for (ptrdiff_t k = 0; k < x->members.count; k++) {
+			ptrdiff_t at = find_buffer(a, x->members.items[k]);
+			if (at < 0)
+				return read_refuse(a->r, x->bytes, allocation_table.message,
+					"a buffer is assigned, and no buffer has that id");
+			a->buffers[at].allocation = i;
+			if (x->largest < 0 || a->buffers[at].size > a->buffers[x->largest].size)
+				x->largest = at;
+		}
 	}
 	return true;
 }
