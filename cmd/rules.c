@@ -18,7 +18,6 @@
 #include "report/report.h"
 #include "rules/fixture.h"
 #include "rules/print.h"
-#include "rules/schema.h"
 
 struct rules_settings {
 	struct rule_settings rule;

@@ -8,7 +8,7 @@
 #include "base/out.h"
 #include "rules/check.h"
 #include "rules/parse.h"
-#include "rules/waiver.h"
+#include "rules/trial.h"
 
 struct compiler {
 	struct ruleset *set;

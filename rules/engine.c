@@ -33,7 +33,7 @@ static const struct sql_limit limits[] = {
 	{ SQLITE_LIMIT_FUNCTION_ARG, 32 },
 	{ SQLITE_LIMIT_ATTACHED, 0 },
 	{ SQLITE_LIMIT_LIKE_PATTERN_LENGTH, SQL_PATTERN_MAX },
-	{ SQLITE_LIMIT_VARIABLE_NUMBER, 200 },
+	{ SQLITE_LIMIT_VARIABLE_NUMBER, 1200 }, /* a row of so many columns, and parameters */
 	{ SQLITE_LIMIT_TRIGGER_DEPTH, 0 },
 	{ SQLITE_LIMIT_WORKER_THREADS, 0 },
 };

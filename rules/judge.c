@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "measure/diff.h"
-#include "rules/profiles.h"
+#include "rules/parse.h"
 #include "rules/trial.h"
 
 /* Findings kept of one rule: no report shows more, and each costs about a kilobyte. */

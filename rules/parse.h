@@ -145,4 +145,10 @@ struct origin origin_of(const struct rule_reader *r, const struct doc_node *node
 struct str words_joined(
 	struct arena *keep, const struct str *words, ptrdiff_t count, const char *last);
 
+/* profiles.c: once all rules are known, whether every entry could be applied. */
+bool profiles_check(const struct ruleset *set, struct arena *keep, struct diag *err);
+/* The set as it is for this run; the same one when no entry matches. */
+const struct ruleset *profiles_apply(
+	const struct ruleset *set, const struct tables *tables, struct arena *keep);
+
 #endif

@@ -1,9 +1,24 @@
-/* Retuning by workload.  See profiles.h. */
-#include "rules/profiles.h"
+/*
+ * Retuning by workload: the same rules with other limits where a job is known to differ.
+ *
+ *     profiles:
+ *       - match: serve-*               # a glob over the run's name
+ *         rules:
+ *           idle: { severity: off }
+ *       - label: team=vision           # one of the run's labels, a glob too
+ *         rules:
+ *           copy-share: { at_most: { fail: 12% } }
+ *
+ * Later entries win.  Only what needs no new expression can be changed: limits, parameters, what
+ * matters, severity, required, confirm and min_subjects.
+ */
+#include "rules/parse.h"
 
 #include <string.h>
 
 #include "rules/engine.h"
+
+enum { PROFILES_MAX = 1000 }; /* each is matched against every run */
 
 /* ---- reading ------------------------------------------------------------------------------ */
 

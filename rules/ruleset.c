@@ -15,8 +15,8 @@
 #include "base/input.h"
 #include "base/text.h"
 #include "rules/compile.h"
-#include "rules/profiles.h"
-#include "rules/waiver.h"
+#include "rules/parse.h"
+#include "rules/trial.h"
 
 /* Files that extend one another: a longer chain than anyone can follow by reading. */
 enum { EXTENDS_MAX = 16 };

@@ -77,7 +77,7 @@ struct name_list {
 	struct origin origin; /* its node is the list, or the one name */
 };
 
-/* A finding that a team has accepted; rules/waiver.h says how. */
+/* A finding that a team has accepted; rules/waiver.c says how. */
 struct waiver {
 	struct origin origin;
 	struct rule_text rule, where, owner, reason, issue, expires;
@@ -127,7 +127,7 @@ struct rule_set {
 	struct name_list names;
 };
 
-/* Changes for some workloads; rules/profiles.h says how. */
+/* Changes for some workloads; rules/profiles.c says how. */
 struct tuning {
 	struct origin origin;
 	struct rule_text match, label; /* globs; missing: any */

@@ -1,5 +1,5 @@
-/* The JSON Schema of a rule file.  See schema.h. */
-#include "rules/schema.h"
+/* The JSON Schema of a rule file.  See print.h. */
+#include "rules/print.h"
 
 #include "base/json.h"
 #include "measure/tables.h"

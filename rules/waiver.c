@@ -1,9 +1,29 @@
-/* Waivers.  See waiver.h. */
-#include "rules/waiver.h"
+/*
+ * Waivers: what a rule would find bad and a team has accepted, up to a limit and until a day.
+ *
+ *     waivers:
+ *       - rule: oversized-all-gather
+ *         where: scope glob '*embed*'        # subjects it speaks of; without it all of the rule
+ *         at_most: 30%                       # beyond it the finding stands
+ *         owner: perf-team
+ *         reason: the vocabulary is gathered on purpose until the sharded softmax lands
+ *         issue: PERF-12                     # may be left out
+ *         expires: 2027-01-31                # the last day on which it holds
+ *
+ * Of a rule with places, `where` speaks of the places: they leave the value while their sum is
+ * within the limit.  A waiver whose where or value is unknown for a row does not hold for it, nor
+ * does one on a day that is not known: silence never excuses.
+ *
+ * Refuses: waiving a gate, which says whether the profile can be judged at all.
+ */
+#include "rules/parse.h"
+#include "rules/trial.h"
 
 #include <math.h>
 
 #include "base/when.h"
+
+#define WAIVERS_MAX 1000 /* a team with more has switched the rules off in its own way */
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
