@@ -82,7 +82,7 @@ struct purse {
 	double spent[POOL_COUNT]; /* credited so far */
 	double debt[POOL_COUNT];  /* credited on lower levels, not yet taken off this one */
 	double total_left;
-	double hiding_left; /* of what hiding communication can give back */
+	double hiding_left; /* of what hiding communication and transfers can give back */
 };
 
 static double known(double x)
@@ -226,7 +226,8 @@ static double pay(struct purse *purse, const struct claim *claim)
 {
 	double taken = fmin(claim->seconds, purse->debt[claim->pool]);
 	double wanted = fmin(claim->seconds - taken, purse->left[claim->pool] / claim->share);
-	bool is_hiding = claim->pool == POOL_COMMS && claim->level == 2;
+	bool is_hiding =
+		claim->level == 2 && (claim->pool == POOL_COMMS || claim->pool == POOL_TRANSFER);
 	double most = is_hiding ? fmin(purse->total_left, purse->hiding_left) : purse->total_left;
 	double paid = fmax(0, fmin(wanted, most));
 

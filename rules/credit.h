@@ -12,8 +12,9 @@
  *      credited for both off the claims about the run: those look at the same seconds from above.
  *   4. A pool gives back no more than it holds, and all together no more than step minus ideal.
  *
- * Communication of the run can be hidden, and then its links still take what they need at least
- * (predicted_step_s): so much is not given back, whatever else is.
+ * Communication and transfers of the run can be hidden, and then their links, also those to the
+ * host, still take what they need at least (predicted_step_s): so much is not given back, whatever
+ * else is.
  *
  * A slow device costs the step all of its delay, and the pool of communication what the others
  * wait meanwhile.

@@ -779,6 +779,22 @@ static void a_delay_is_credited_once(void **state)
 	assert_near(j.gain_s, 0.05);
 }
 
+/* The host's link needs 50 of 78 ms a step, so that copying while computing saves 28. */
+static void transfers_end_where_the_hosts_link_begins(void **state)
+{
+	static const char rules[] = HEAD
+		"  host: { group: waiting, select: \"select name as key, transfer_ratio as share "
+		"from run\", value: share, at_most: { warn: 2% }, gain: value, "
+		"places: { from: transfers, value: step_share } }\n";
+	(void)state;
+	add("run name=x step_time_s=0.078 step_mean_s=0.078 transfer_ratio=0.96 "
+	    "predicted_step_s=0.05\n"
+	    "transfers direction=h2d step_share=0.96 per_step=1\n");
+	judge_yaml(rules);
+	assert_near(finding("host", "x")->gain_s, 0.028);
+	assert_near(j.gain_s, 0.028);
+}
+
 static void of_busy_time_and_of_capacity(void **state)
 {
 	static const char memory[] =
@@ -1728,6 +1744,7 @@ int main(void)
 		TEST(pools_cap_the_cost),
 		TEST(chips_work_side_by_side),
 		TEST(a_delay_is_credited_once),
+		TEST(transfers_end_where_the_hosts_link_begins),
 		TEST(of_busy_time_and_of_capacity),
 		TEST(a_share_is_its_own_cost),
 		TEST(trifles_open_nothing),
