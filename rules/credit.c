@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/kind.h"
+#include "base/map.h"
 
 /* ---- what a row is about ------------------------------------------------------------------ */
 
@@ -23,6 +24,7 @@ static const struct {
 	{ TABLE_steps, POOL_NONE, 1 },
 	{ TABLE_run, POOL_NONE, 2 },
 	{ TABLE_programs, POOL_NONE, 2 },
+	{ TABLE_deltas, POOL_NONE, LEVEL_CHANGE },
 };
 enum { SUBJECTS = sizeof(subjects) / sizeof(subjects[0]) };
 
@@ -131,6 +133,94 @@ static struct purse purse_of(const struct tables *tables, bool is_explaining)
 		purse.hiding_left = run->step_mean_s - run->predicted_step_s;
 	pools_fill(tables, purse.left);
 	return purse;
+}
+
+/* ---- what a regression is made of -------------------------------------------------------- */
+
+/* Seconds per step that were lost against a baseline, less those that credited claims explain. */
+struct losses {
+	struct map ops; /* by key and by family, which share a place */
+	double *by_op;
+	int32_t op_count;
+	double by_pool[POOL_COUNT]; /* of whatever computes or copies: POOL_COMPUTE */
+};
+
+/* The most that a comparison tells. */
+static double lost_by(const struct tables *tables, struct str metric)
+{
+	const struct deltas_row *rows = table_rows(tables, deltas);
+	double most = NAN;
+
+	for (ptrdiff_t i = 0; i < table_count(tables, deltas); i++)
+		if (str_eq(rows[i].metric, metric))
+			most = fmax(most, rows[i].lost_s);
+	return most;
+}
+
+static void lose_by_pool(struct losses *l, const struct tables *tables)
+{
+	double rest = fmax(lost_by(tables, STR("run.step_time_s")),
+		fmax(lost_by(tables, STR("run.roofline_ratio_lo")),
+			lost_by(tables, STR("run.mfu"))));
+	const double waits[POOL_COUNT] = {
+		[POOL_COMMS] = lost_by(tables, STR("run.comms_exposed_ratio")),
+		[POOL_TRANSFER] = lost_by(tables, STR("run.transfer_ratio")),
+		[POOL_IDLE] = lost_by(tables, STR("run.idle_ratio")),
+	};
+
+	for (int i = 0; i < POOL_COUNT; i++) {
+		l->by_pool[i] = limit(waits[i]);
+		rest -= known(waits[i]);
+	}
+	l->by_pool[POOL_COMPUTE] = limit(rest);
+}
+
+static int32_t place_of_op(struct losses *l, struct str key, struct arena *keep)
+{
+	int32_t place = map_put(&l->ops, key, l->op_count, keep);
+
+	l->op_count += place == l->op_count;
+	return place;
+}
+
+static struct losses losses_of(const struct tables *tables, struct arena *keep)
+{
+	const struct ops_row *ops = table_rows(tables, ops);
+	const struct changes_row *changes = table_rows(tables, changes);
+	ptrdiff_t op_count = table_count(tables, ops), count = table_count(tables, changes);
+	struct losses ret = { .op_count = 0 };
+
+	if (!table_count(tables, deltas))
+		return ret;
+	lose_by_pool(&ret, tables);
+	ret.by_op = arena_make(keep, double, op_count + count + 1);
+	for (ptrdiff_t i = 0; i < op_count; i++) {
+		struct str family = ops[i].family.len ? ops[i].family : ops[i].key;
+
+		map_put(&ret.ops, ops[i].key, place_of_op(&ret, family, keep), keep);
+	}
+	for (ptrdiff_t i = 0; i < count; i++)
+		ret.by_op[place_of_op(&ret, changes[i].key, keep)] +=
+			fmax(0, known(changes[i].lost_s));
+	return ret;
+}
+
+/* What of the loss the seconds explain that a claim is paid: of an op, what that op has lost. */
+static double explain(struct losses *l, const struct claim *claim, double paid)
+{
+	bool is_wait = claim->pool == POOL_COMMS || claim->pool == POOL_TRANSFER ||
+		       claim->pool == POOL_IDLE;
+	double *pool = &l->by_pool[is_wait ? claim->pool : POOL_COMPUTE];
+	bool is_op = !claim->level && claim->family.len;
+	int32_t op = is_op ? map_get(&l->ops, claim->family) : MAP_NONE;
+	double ret = fmin(paid, *pool / claim->share);
+
+	if (op != MAP_NONE) {
+		ret = fmin(ret, l->by_op[op]);
+		l->by_op[op] -= ret;
+	}
+	*pool -= ret * claim->share;
+	return ret;
 }
 
 /* ---- one claim a family ------------------------------------------------------------------- */
@@ -243,7 +333,8 @@ double credit(const struct tables *tables, bool is_explaining, struct claim *cla
 	ptrdiff_t count, struct finding *findings, struct arena *keep)
 {
 	struct purse purse = purse_of(tables, is_explaining);
-	double sum = 0;
+	struct losses losses = losses_of(tables, keep);
+	double sum = 0, explained = 0;
 	int level = 0;
 	ptrdiff_t n = 0;
 
@@ -255,10 +346,14 @@ double credit(const struct tables *tables, bool is_explaining, struct claim *cla
 	settle_families(claims, n, findings, keep);
 	qsort(claims, (size_t)n, sizeof(*claims), by_size);
 	for (ptrdiff_t i = 0; i < n; i++) {
-		if (claims[i].level != level)
+		if (claims[i].level != level) {
 			memcpy(purse.debt, purse.spent, sizeof(purse.debt));
+			if (claims[i].level == LEVEL_CHANGE)
+				purse.debt[POOL_NONE] = explained;
+		}
 		level = claims[i].level;
 		double paid = pay(&purse, &claims[i]);
+		explained += explain(&losses, &claims[i], paid);
 		if (!claims[i].is_waived)
 			findings[claims[i].finding].gain_s = paid;
 		sum += paid;

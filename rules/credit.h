@@ -10,7 +10,9 @@
  *      Claims of no pool have nothing in common.
  *   3. What was credited in a pool for ops is taken off the claims about devices, and what was
  *      credited for both off the claims about the run: those look at the same seconds from above.
- *   4. A pool gives back no more than it holds, and all together no more than step minus ideal.
+ *   4. A change against a baseline comes last.  Taken off it is what was credited before, for an op
+ *      up to what that op has lost, for others up to what their part of the step has.
+ *   5. A pool gives back no more than it holds, and all together no more than step minus ideal.
  *
  * Communication and transfers of the run can be hidden, and then their links, also those to the
  * host, still take what they need at least (predicted_step_s): so much is not given back, whatever
@@ -41,10 +43,12 @@ enum pool {
 	POOL_COUNT
 };
 
+enum { LEVEL_CHANGE = 3 };
+
 struct claim {
 	ptrdiff_t finding; /* index */
 	enum pool pool;
-	int level;	   /* 0 ops, 1 devices, 2 the run */
+	int level;	   /* 0 ops, 1 devices, 2 the run, LEVEL_CHANGE */
 	struct str family; /* what is credited once: the row's family, else its key */
 	double seconds;	   /* NaN: none */
 	bool is_waived;	   /* of what others leave; its finding gives nothing back */

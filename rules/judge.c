@@ -186,7 +186,7 @@ static enum pool pool_of(const struct trial *t, const void *row)
 	enum pool pool = pool_of_row(l->rows, row_text(l->kind, row, t->s->keep));
 
 	/* A change of the whole step may come from any part of it, whatever ops grew. */
-	if (t->code->is_backstop || l->rows == &table_defs[TABLE_deltas] ||
+	if (t->code->is_backstop || claim_level(l->rows) == LEVEL_CHANGE ||
 		!is_of_step(l, row, t->s->keep))
 		return POOL_NONE;
 	if (pool == POOL_NONE)
@@ -278,6 +278,7 @@ static void add_claim(
 	struct judging *s = t->s;
 	const struct listing *l = &t->code->subjects;
 	struct str family = row_text(l->family, w->subject->row, s->keep);
+	int level = claim_level(l->rows);
 	double waited = l->waited_share ? cell_real(l->waited_share, w->subject->row) : NAN;
 
 	family = family.p ? family : f->subject;
@@ -288,7 +289,7 @@ static void add_claim(
 		*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) =
 			(struct claim){ .finding = s->ret->finding_count - 1,
 				.pool = waited > 0 ? POOL_COMMS : w->pool,
-				.level = t->code->places.rows ? 2 : claim_level(l->rows),
+				.level = t->code->places.rows && level < 2 ? 2 : level,
 				.family = family,
 				.seconds = seconds,
 				.is_waived = is_waived,
