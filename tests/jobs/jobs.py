@@ -10,6 +10,7 @@ and ended, in microseconds since the window opened.  A block that ends with bloc
 as long as its work.
 """
 
+import concurrent.futures
 import contextlib
 import functools
 import json
@@ -598,6 +599,36 @@ def load_queue(job):
     load_loop(job, Loader())
 
 
+def load_pool(job):
+    """A thread of a pool makes the next batch, and the loop takes its result."""
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+
+        class Loader:
+            def __init__(self):
+                self.i = 0
+                self.next = pool.submit(self.make)
+
+            def make(self):
+                time.sleep(LOAD_S)
+                self.i += 1
+                return rows(192, 384, self.i)
+
+            def take(self):
+                batch, self.next = self.next.result(), pool.submit(self.make)
+                return batch
+
+        params = mlp(384, 2)
+        params, loss = train_step(params, rows(192, 384))
+        with job.window(python=True):
+            loader = Loader()
+            for i in range(LOADS):
+                with job.clock("step"), StepTraceAnnotation("train", step_num=i):
+                    with job.clock("load"):
+                        x = loader.take()
+                    params, loss = train_step(params, x)
+                    jax.block_until_ready(loss)
+
+
 def load_hidden(job):
     """No loader in its name: the step's own helper prepares the batch on the host."""
     params = mlp(384, 4)
@@ -787,6 +818,28 @@ def unmarked_evaluation(job):
                     evaluate(params, y).block_until_ready()
 
 
+def half_marked(job):
+    """The marks stand around the gradient alone; the update is launched behind them."""
+    params = mlp(320, 2)
+    x = rows(256, 320)
+
+    @jax.jit
+    def gradients(params, x):
+        return jax.grad(mlp_loss)(params, x)
+
+    @jax.jit
+    def update(params, grads):
+        return [p - 0.1 * g for p, g in zip(params, grads)]
+
+    params = jax.block_until_ready(update(params, gradients(params, x)))
+    with job.window():
+        for i in range(15):
+            with job.clock("step"):
+                with StepTraceAnnotation("train", step_num=i):
+                    grads = jax.block_until_ready(gradients(params, x))
+                params = jax.block_until_ready(update(params, grads))
+
+
 def rounds(job):
     """25 unmarked steps; behind every fifth a program adds the weights to their average, and behind
     every tenth others look at some samples."""
@@ -824,7 +877,7 @@ JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, alternati
         one_step, unmarked, eager, microbatches, decode, stages, fsdp, moe, pipeline, unblocked,
         processes, load_generator, load_class, load_sleep, load_queue, load_hidden, sync,
         block_after, callbacks, checkpoint, no_hlo, no_tracers, accumulation,
-        compiles_first, epochs, unmarked_evaluation, rounds]
+        compiles_first, epochs, unmarked_evaluation, rounds, half_marked, load_pool]
 
 
 def main():
