@@ -69,10 +69,11 @@ static void put_comments(struct context *c, const struct limits *l)
 		const char *text;
 	} lists[] = {
 		{ VERDICT_FAIL, true, "The runs fail these, which keep the limits of " EXTENDED },
-		{ VERDICT_WARN, true, "They warn, which keep that limit" },
+		{ VERDICT_WARN, true, "They only warn of these, whose limits stay" },
 		{ VERDICT_INCONCLUSIVE, false,
 			"These could not be judged, and keep the limits of " EXTENDED },
 	};
+	bool fails = false;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		bool is_any = false;
 		for (ptrdiff_t k = 0; k < l->count; k++) {
@@ -89,12 +90,16 @@ static void put_comments(struct context *c, const struct limits *l)
 			is_any = true;
 			out_fmt(c->out, "  #   %.*s%.*s\n", STR_ARG(x->rule->name),
 				STR_ARG(numbers));
+			fails |= x->worst == VERDICT_FAIL;
 			if (x->worst == VERDICT_FAIL)
 				print_line(arena_fmt(c->keep,
 					"the runs fail %.*s%.*s: no limit was made of that",
 					STR_ARG(x->rule->name), STR_ARG(numbers)));
 		}
 	}
+	if (fails)
+		print_line(STR("the other limits, the step time too, are those of runs that fail: "
+			       "from good runs they would be tighter"));
 }
 
 /* What is left when findings have taken their part is no number of a good run. */

@@ -38,19 +38,50 @@ static ptrdiff_t offset_of(const struct doc *doc, const struct doc_node *node)
 	return at >= 0 && str_starts(str_from_offset(doc->source, at), node->text) ? at : -1;
 }
 
+static bool sets(const struct doc *doc, const struct limit *l, int which)
+{
+	return l->rule->params[which ? PARAM_FAIL : PARAM_WARN].origin.doc == doc;
+}
+
+/* Shares shrink in a longer step: of runs that break a limit of this file they say nothing. */
+static const struct limit *first_broken(const struct doc *doc, const struct limits *limits)
+{
+	for (ptrdiff_t i = 0; i < limits->count; i++)
+		for (int k = 0; k < LIMITS; k++)
+			if (sets(doc, &limits->items[i], k) &&
+				limit_is_broken(&limits->items[i], k))
+				return &limits->items[i];
+	return NULL;
+}
+
+/* What init wrote behind the limits of a rule. */
+static void add_seen(struct context *c, const struct doc *doc, const struct limit *l, ptrdiff_t at,
+	struct edits *edits)
+{
+	static const struct str mark = STR_INIT("# seen: ");
+	struct str line, rest;
+	str_cut(str_from_offset(doc->source, at), '\n', &line, &rest);
+	ptrdiff_t behind = str_find(line, mark);
+	if (behind >= 0)
+		*arena_push(c->keep, edits->items, edits->count, edits->cap) =
+			(struct edit){ at + behind + mark.len, line.len - behind - mark.len,
+				l->seen_text };
+}
+
 /* Not for a limit that another file sets. */
 static void add_edit(struct context *c, const struct doc *doc, const struct limit *l, int which,
 	struct edits *edits)
 {
 	const struct rule_param *limit = &l->rule->params[which ? PARAM_FAIL : PARAM_WARN];
 	const struct doc_node *node = limit->origin.node;
-	if (isnan(l->value[which]) || limit->origin.doc != doc || !node || node->quoted)
+	if (isnan(l->value[which]) || !sets(doc, l, which) || !node || node->quoted)
 		return;
 	ptrdiff_t at = offset_of(doc, node);
 	if (at < 0)
 		return;
 	*arena_push(c->keep, edits->items, edits->count, edits->cap) =
 		(struct edit){ at, node->text.len, l->text[which] };
+	add_seen(c, doc, l, at, edits);
 	print_line(arena_fmt(c->keep, "%.*s.%.*s: %.*s, was %.*s (seen: %.*s)",
 		STR_ARG(l->rule->name), STR_ARG(limit->name), STR_ARG(l->text[which]),
 		STR_ARG(node->text), STR_ARG(unit_text(c->keep, l->seen[which], l->unit))));
@@ -93,6 +124,15 @@ static enum status ratchet_run(struct context *c, const void *settings, const st
 	if (!str_eq(doc->file, set.name))
 		return misuse(
 			"%.*s is built in; ratchet tightens a file of your own", STR_ARG(set.name));
+	const struct limit *broken = first_broken(doc, &limits);
+	if (broken) {
+		print_line(arena_fmt(c->keep,
+			"%.*s is %.*s, beyond the limit of %.*s: nothing is tightened to runs that "
+			"got worse",
+			STR_ARG(broken->rule->name), STR_ARG(broken->seen_text),
+			STR_ARG(doc->file)));
+		return STATUS_RULE;
+	}
 	for (ptrdiff_t i = 0; i < limits.count; i++)
 		for (int k = 0; k < LIMITS; k++)
 			add_edit(c, doc, &limits.items[i], k, &edits);
@@ -119,8 +159,9 @@ const struct command ratchet_command = {
 	.arguments = "RULES.yaml",
 	.summary = "tighten the limits of a rule file to a better run",
 	.details = "Limits that RULES.yaml itself sets, of any rule, become what `rooflint init` "
-		   "would write for this run, where that is tighter. Nothing is loosened, and "
-		   "everything else in the file stays as it is.",
+		   "would write for this run, where that is tighter. Nothing is loosened, a run "
+		   "that breaks such a limit changes nothing (exit status 1), and everything "
+		   "else in the file stays as it is.",
 	.options = ratchet_options,
 	.least = 1,
 	.most = 1,

@@ -115,7 +115,7 @@ static struct str written(double value, enum unit unit, struct arena *keep)
 	return arena_fmt(keep, "%.6g", value);
 }
 
-static bool is_broken(const struct limit *l, int i)
+bool limit_is_broken(const struct limit *l, int i)
 {
 	return l->at_least ? l->seen[i] < l->now[i] : l->seen[i] > l->now[i];
 }
@@ -131,7 +131,7 @@ static void set_value(const struct limits *all, struct limit *l, int i, struct a
 	double seen = l->at_least || l->now[i] < 0 ? l->seen[i] : fmax(0, l->seen[i]);
 	double room = fabs(seen) * fmax(ROOM_SHARE, ROOM_NOISE * all->noise);
 
-	if (isnan(l->seen[i]) || isnan(l->now[i]) || is_broken(l, i))
+	if (isnan(l->seen[i]) || isnan(l->now[i]) || limit_is_broken(l, i))
 		return;
 	if (l->unit == UNIT_SECONDS && !limits_are_known(all))
 		return;
@@ -156,7 +156,7 @@ void limits_end(struct limits *all, struct arena *keep)
 										    : LIMIT_FAIL;
 
 		/* What fails because of what it costs together is beyond the warning alone. */
-		if (l->worst != VERDICT_PASS && !is_broken(l, shown))
+		if (l->worst != VERDICT_PASS && !limit_is_broken(l, shown))
 			shown = LIMIT_WARN;
 		l->seen_text = unit_text(keep, l->seen[shown], l->unit);
 		l->now_text = unit_text(keep, l->now[shown], l->unit);

@@ -37,6 +37,8 @@ void limits_begin(struct limits *l, const struct ruleset *rules, struct arena *k
 void limits_add(struct limits *l, const struct judgement *j, const struct tables *tables);
 void limits_end(struct limits *l, struct arena *keep);
 
+/* The runs are worse than this limit allows; of a limit or a number that is not known, false. */
+bool limit_is_broken(const struct limit *l, int which);
 /* The median step of the runs is known well enough for a limit on times. */
 bool limits_are_known(const struct limits *l);
 /* A step time with room: warn at the first, fail at the second; false when none is known. */
