@@ -77,26 +77,25 @@ static bool run_statement(struct fleet *f, sqlite3_stmt *stmt, struct diag *err)
 	return ok;
 }
 
-/* NaN: NULL. */
-static void bind_real(sqlite3_stmt *stmt, int at, double value)
+/* A row of texts and, behind them, of numbers; missing and NaN are NULL. */
+static bool add_row(struct fleet *f, const char *sql, const struct str *texts, int text_count,
+	const double *reals, int real_count, struct diag *err)
 {
-	if (isnan(value))
-		sqlite3_bind_null(stmt, at);
-	else
-		sqlite3_bind_double(stmt, at, value);
+	sqlite3_stmt *stmt;
+	if (!facts_db_statement(&f->db, sql, NULL, &stmt, err))
+		return false;
+	for (int i = 0; i < text_count; i++)
+		facts_db_bind(stmt, i + 1, texts[i]);
+	for (int i = 0; i < real_count; i++) /* SQLite's own NaN is NULL */
+		sqlite3_bind_double(stmt, text_count + i + 1, reals[i]);
+	return run_statement(f, stmt, err);
 }
 
 static bool add_usage(void *arg, const struct usage *u, struct diag *err)
 {
-	struct fleet *f = arg;
-	sqlite3_stmt *stmt;
-	if (!facts_db_statement(&f->db, "INSERT INTO usage VALUES (?, ?, ?, ?)", NULL, &stmt, err))
-		return false;
-	facts_db_bind(stmt, 1, u->workload);
-	sqlite3_bind_double(stmt, 2, u->chip_hours);
-	bind_real(stmt, 3, u->price);
-	bind_real(stmt, 4, u->running_hours);
-	return run_statement(f, stmt, err);
+	const double reals[] = { u->chip_hours, u->price, u->running_hours };
+	return add_row(
+		arg, "INSERT INTO usage VALUES (?, ?, ?, ?)", &u->workload, 1, reals, 3, err);
 }
 
 bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag *err)
@@ -104,49 +103,26 @@ bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag 
 	return usage_read(file, text, add_usage, f, err);
 }
 
-static bool add_expected(struct fleet *f, const struct fleet_expected *e, struct diag *err)
-{
-	sqlite3_stmt *stmt;
-	if (!facts_db_statement(&f->db, "INSERT INTO expected VALUES (?, ?)", NULL, &stmt, err))
-		return false;
-	facts_db_bind(stmt, 1, e->workload);
-	if (e->every_ns)
-		sqlite3_bind_int64(stmt, 2, e->every_ns);
-	return run_statement(f, stmt, err);
-}
-
-static bool add_snooze(struct fleet *f, const struct fleet_snooze *s, struct diag *err)
-{
-	sqlite3_stmt *stmt;
-	if (!facts_db_statement(&f->db, "INSERT INTO snoozed VALUES (?, ?, ?)", NULL, &stmt, err))
-		return false;
-	facts_db_bind(stmt, 1, s->workload);
-	facts_db_bind(stmt, 2, s->until);
-	facts_db_bind(stmt, 3, s->reason);
-	return run_statement(f, stmt, err);
-}
-
-static bool add_budget(struct fleet *f, const struct fleet_budget *b, struct diag *err)
-{
-	sqlite3_stmt *stmt;
-	if (!facts_db_statement(&f->db, "INSERT INTO budget VALUES (?, ?, ?)", NULL, &stmt, err))
-		return false;
-	facts_db_bind(stmt, 1, b->owner);
-	bind_real(stmt, 2, b->dollars);
-	bind_real(stmt, 3, b->chip_hours);
-	return run_statement(f, stmt, err);
-}
-
 bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *err)
 {
 	bool ok = true;
 	f->file = *file;
-	for (ptrdiff_t i = 0; ok && i < file->expected_count; i++)
-		ok = add_expected(f, &file->expected[i], err);
-	for (ptrdiff_t i = 0; ok && i < file->snoozed_count; i++)
-		ok = add_snooze(f, &file->snoozed[i], err);
-	for (ptrdiff_t i = 0; ok && i < file->budget_count; i++)
-		ok = add_budget(f, &file->budgets[i], err);
+	for (ptrdiff_t i = 0; ok && i < file->expected_count; i++) {
+		const struct fleet_expected *e = &file->expected[i];
+		double every_ns = e->every_ns ? (double)e->every_ns : (double)NAN;
+		ok = add_row(f, "INSERT INTO expected VALUES (?, ?)", &e->workload, 1, &every_ns, 1,
+			err);
+	}
+	for (ptrdiff_t i = 0; ok && i < file->snoozed_count; i++) {
+		const struct fleet_snooze *e = &file->snoozed[i];
+		const struct str texts[] = { e->workload, e->until, e->reason };
+		ok = add_row(f, "INSERT INTO snoozed VALUES (?, ?, ?)", texts, 3, NULL, 0, err);
+	}
+	for (ptrdiff_t i = 0; ok && i < file->budget_count; i++) {
+		const struct fleet_budget *b = &file->budgets[i];
+		const double reals[] = { b->dollars, b->chip_hours };
+		ok = add_row(f, "INSERT INTO budget VALUES (?, ?, ?)", &b->owner, 1, reals, 2, err);
+	}
 	return ok;
 }
 
