@@ -254,9 +254,6 @@ struct str html_clip(struct str s, int columns, struct arena *keep);
 /* Letters, digits, '-', '_' and '.'; anything else becomes '-'. */
 struct str html_slug(struct str s, struct arena *keep);
 
-/* Where a finding stands in the program's graph, side by side; empty when that is not known. */
-struct template_list html_around(const struct report_finding *f, struct arena *keep);
-
 /* At most two lists: losses, and gains. */
 struct template_list html_changes(
 	const struct changes_row *rows, ptrdiff_t count, ptrdiff_t most, struct arena *keep);

@@ -132,3 +132,8 @@ struct str html_slug(struct str s, struct arena *keep)
 			str_find_char(STR("-_."), s.p[i]) >= 0 || is_alnum(s.p[i]) ? s.p[i] : '-');
 	return out_text(o);
 }
+
+/* ---- the fields of page templates ------------------------------------------------------------ */
+
+#define X(scope, R, label, FIELDS) scope RECORD(R, label, NULL, FIELDS);
+HTML_RECORDS(X)

@@ -409,17 +409,26 @@ static const struct icon {
 	[VERDICT_OFF] = { INK_MUTED, DASH },
 };
 
-/* The word stands beside it, so it says nothing to a screen reader. */
+/* A sign or a bar: the words stand beside it, so it says nothing to a screen reader. */
+static void begin_small(
+	struct xhtml *x, const char *class, const char *box, const char *width, const char *height)
+{
+	xhtml_open(x, STR("svg"));
+	xhtml_attr(x, "xmlns", STR("http://www.w3.org/2000/svg"));
+	xhtml_attr(x, "class", str_from(class));
+	xhtml_attr(x, "viewBox", str_from(box));
+	if (width)
+		xhtml_attr(x, "width", str_from(width));
+	xhtml_attr(x, "height", str_from(height));
+	if (!width) /* as wide as there is room */
+		xhtml_attr(x, "preserveAspectRatio", STR("none"));
+	xhtml_attr(x, "aria-hidden", STR("true"));
+}
+
 static void draw_icon(const void *what, struct xhtml *x)
 {
 	const struct icon *icon = what;
-	xhtml_open(x, STR("svg"));
-	xhtml_attr(x, "xmlns", STR("http://www.w3.org/2000/svg"));
-	xhtml_attr(x, "class", STR("icon"));
-	xhtml_attr(x, "viewBox", STR("0 0 24 24"));
-	xhtml_attr(x, "width", STR("20"));
-	xhtml_attr(x, "height", STR("20"));
-	xhtml_attr(x, "aria-hidden", STR("true"));
+	begin_small(x, "icon", "0 0 24 24", "20", "20");
 	xhtml_open(x, STR("circle"));
 	put_ink(x, "fill", icon->ink);
 	put(x, "cx", 12);
@@ -438,13 +447,7 @@ struct template_picture svg_icon(enum verdict v)
 static void draw_share(const void *what, struct xhtml *x)
 {
 	double share = *(const double *)what;
-	xhtml_open(x, STR("svg"));
-	xhtml_attr(x, "xmlns", STR("http://www.w3.org/2000/svg"));
-	xhtml_attr(x, "class", STR("share"));
-	xhtml_attr(x, "viewBox", STR("0 0 100 4"));
-	xhtml_attr(x, "height", STR("6"));
-	xhtml_attr(x, "preserveAspectRatio", STR("none"));
-	xhtml_attr(x, "aria-hidden", STR("true"));
+	begin_small(x, "share", "0 0 100 4", NULL, "6");
 	svg_rect(x, INK_TRACK, 0, 0, 100, 4);
 	svg_rect(x, INK_BAD, 0, 0, 100 * fmin(share, 1), 4);
 	xhtml_close(x);
@@ -459,13 +462,7 @@ static void draw_limits(const void *what, struct xhtml *x)
 {
 	const struct limits *l = what;
 	enum { WIDTH = 100, HEIGHT = 10, BAR = 6 };
-	xhtml_open(x, STR("svg"));
-	xhtml_attr(x, "xmlns", STR("http://www.w3.org/2000/svg"));
-	xhtml_attr(x, "class", STR("limits"));
-	xhtml_attr(x, "viewBox", STR("0 0 100 10"));
-	xhtml_attr(x, "height", STR("10"));
-	xhtml_attr(x, "preserveAspectRatio", STR("none"));
-	xhtml_attr(x, "aria-hidden", STR("true"));
+	begin_small(x, "limits", "0 0 100 10", NULL, "10");
 	svg_rect(x, INK_TRACK, 0, 2, WIDTH, BAR);
 	svg_rect(x, l->is_bad ? INK_BAD : INK_GOOD, 0, 2, WIDTH * fmax(0, l->value) / l->end, BAR);
 	if (!isnan(l->warn))

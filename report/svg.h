@@ -9,6 +9,7 @@
 #ifndef REPORT_SVG_H
 #define REPORT_SVG_H
 
+#include "measure/diff.h"
 #include "report/html.h"
 
 /* X(enum, class, colour on white paper).  templates/report.css has the same classes. */
@@ -127,5 +128,7 @@ bool svg_collectives(const struct report *r, struct arena *keep, struct html_pic
 bool svg_memory(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_usage(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_gaps(const struct report *r, struct arena *keep, struct html_picture *ret);
+bool svg_waterfall(const struct op_diff *d, struct arena *keep, struct html_picture *ret);
+bool svg_kinds_change(const struct op_diff *d, struct arena *keep, struct html_picture *ret);
 
 #endif

@@ -5,7 +5,6 @@
 #include "report/op_change.h"
 #include "report/prose.h"
 #include "report/svg.h"
-#include "report/svg_diff.h"
 
 enum { LEFT = 8, TOP = 4, ROW_HEIGHT = 32, PAIR_HEIGHT = 40, BAR_HEIGHT = 11, VALUE_WIDTH = 72 };
 enum { CHANGES_DRAWN = 10, KINDS_DRAWN = 10 };
