@@ -318,16 +318,31 @@ bool input_is_below(struct str folder, struct str path)
 	       (str_starts(rest, STR("/")) || str_eq(str_from(top), STR("/")));
 }
 
-void input_replace(struct input *in, struct str bytes)
+struct input_ends input_ends(const struct input *in)
 {
-	input_close(in);
-	in->bytes = bytes;
+	struct str all = in->bytes;
+	ptrdiff_t tail = all.len > INPUT_END_BYTES ? all.len - INPUT_END_BYTES : all.len;
+
+	if (in->was.head.p)
+		return in->was;
+	return (struct input_ends){ all.len, str_head(all, INPUT_END_BYTES),
+		str_from_offset(all, tail) };
 }
 
-bool input_replace_file(struct input *in, int fd, struct diag *err)
+void input_replace(struct input *in, struct str bytes, struct arena *keep)
+{
+	struct input_ends was = input_ends(in);
+	was.head = arena_str(keep, was.head);
+	was.tail = arena_str(keep, was.tail);
+	input_close(in);
+	in->bytes = bytes;
+	in->was = was;
+}
+
+bool input_replace_file(struct input *in, int fd, struct arena *keep, struct diag *err)
 {
 	struct stat st;
-	input_close(in);
+	input_replace(in, STR(""), keep);
 	if (fstat(fd, &st))
 		return cannot_open(in->path, strerror(errno), err);
 	return !st.st_size || map(fd, &st, in, err);

@@ -31,12 +31,20 @@ enum input_kind {
 	INPUT_MANGLED, /* binary that went through a text conversion: EF BF BD all over */
 };
 
+/* What a file is known again by: its length, and at the most so many bytes of either end. */
+#define INPUT_END_BYTES (4 << 10)
+struct input_ends {
+	int64_t bytes;
+	struct str head, tail;
+};
+
 struct input {
 	struct str path;
 	struct str bytes;
 	enum input_kind kind;
 	bool mapped;
 	struct input_guard *guard; /* NULL for memory */
+	struct input_ends was;	   /* of a file that was replaced; no head: it was not */
 };
 
 /* Map a regular file.  Directories, devices and unreadable files are errors with the reason. */
@@ -65,8 +73,10 @@ bool input_take_text(
  * What a reader made of a file in place of its bytes, which are let go: memory, or a file without a
  * name.  The path stays, for messages.
  */
-void input_replace(struct input *in, struct str bytes);
-bool input_replace_file(struct input *in, int fd, struct diag *err);
+void input_replace(struct input *in, struct str bytes, struct arena *keep);
+bool input_replace_file(struct input *in, int fd, struct arena *keep, struct diag *err);
+/* Of the file, whatever took the place of its bytes. */
+struct input_ends input_ends(const struct input *in);
 
 /* Bytes of an open file, pipe or socket until `n` are there or it ends; -1: errno says why. */
 ptrdiff_t input_read_all(int fd, void *to, ptrdiff_t n);

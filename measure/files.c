@@ -11,17 +11,16 @@
 #include "profile/pprof.h"
 
 /*
- * Hashed at either end of a file.  Captures begin and end with names and times of their own, in
- * nanoseconds, and whole files of a fleet would have to be read once more for nothing.
+ * Captures begin and end with names and times of their own, in nanoseconds, and whole files of a
+ * fleet would have to be read once more for nothing.
  */
-enum { END_BYTES = 4 << 10 };
-
-static void add_file(struct sha256 *h, struct str bytes, struct arena *keep)
+static void add_file(struct sha256 *h, const struct input *in, struct arena *keep)
 {
-	sha256_field(h, arena_fmt(keep, "%td", bytes.len));
-	sha256_field(h, str_head(bytes, END_BYTES));
-	if (bytes.len > END_BYTES)
-		sha256_field(h, str_from_offset(bytes, bytes.len - END_BYTES));
+	struct input_ends e = input_ends(in);
+	sha256_field(h, arena_fmt(keep, "%lld", (long long)e.bytes));
+	sha256_field(h, e.head);
+	if (e.tail.len)
+		sha256_field(h, e.tail);
 }
 
 struct str capture_fingerprint(const struct profile *hosts, ptrdiff_t count, struct arena *keep)
@@ -29,7 +28,7 @@ struct str capture_fingerprint(const struct profile *hosts, ptrdiff_t count, str
 	struct sha256 h = sha256_new();
 	for (ptrdiff_t i = 0; i < count; i++) {
 		sha256_field(&h, hosts[i].host);
-		add_file(&h, hosts[i].input->bytes, keep);
+		add_file(&h, hosts[i].input, keep);
 		profile_drop(&hosts[i]);
 	}
 	return sha256_id(&h, keep);
@@ -54,9 +53,9 @@ bool capture_twin(const struct profile *hosts, ptrdiff_t count, struct arena *ke
 	ptrdiff_t n = 0;
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct sha256 h = sha256_new();
-		if (hosts[i].input->bytes.len <= 2 * END_BYTES)
+		if (input_ends(hosts[i].input).bytes <= 2 * INPUT_END_BYTES)
 			continue;
-		add_file(&h, hosts[i].input->bytes, keep);
+		add_file(&h, hosts[i].input, keep);
 		profile_drop(&hosts[i]);
 		marks[n++] = (struct mark){ sha256_id(&h, keep), &hosts[i] };
 	}

@@ -86,9 +86,9 @@ bool spool_done(struct spool *s, struct input *in, struct arena *keep, struct di
 			"room",
 			strerror(s->error));
 	else if (s->fd < 0)
-		input_replace(in, arena_str(keep, (struct str){ s->buffer, s->len }));
+		input_replace(in, arena_str(keep, (struct str){ s->buffer, s->len }), keep);
 	else
-		ok = input_replace_file(in, s->fd, err);
+		ok = input_replace_file(in, s->fd, keep, err);
 	spool_drop(s);
 	return ok;
 }

@@ -332,6 +332,27 @@ static void directories(void **state)
 	assert_int_equal(err.id, DIAG_FILE_OPEN);
 }
 
+/* A file is known again by its own bytes, whatever a reader made of them. */
+static void ends_stay(void **state)
+{
+	(void)state;
+	char *bytes = arena_make(&a, char, 3 * INPUT_END_BYTES);
+	bytes[0] = 'a';
+	bytes[3 * INPUT_END_BYTES - 1] = 'z';
+	struct input in = input_memory(STR("x"), (struct str){ bytes, 3 * INPUT_END_BYTES });
+	input_replace(&in, STR("other"), &a);
+	memset(bytes, 0, 3 * INPUT_END_BYTES);
+	struct input_ends e = input_ends(&in);
+	assert_true(str_eq(in.bytes, STR("other")));
+	assert_int_equal(e.bytes, 3 * INPUT_END_BYTES);
+	assert_int_equal(e.head.len, INPUT_END_BYTES);
+	assert_int_equal(e.head.p[0], 'a');
+	assert_int_equal(e.tail.p[e.tail.len - 1], 'z');
+	in = input_memory(STR("x"), STR("small"));
+	assert_true(str_eq(input_ends(&in).head, STR("small")));
+	assert_int_equal(input_ends(&in).tail.len, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +369,7 @@ int main(void)
 		cmocka_unit_test(dropped),
 		cmocka_unit_test(many_at_once),
 		cmocka_unit_test(directories),
+		cmocka_unit_test(ends_stay),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
