@@ -840,6 +840,28 @@ def half_marked(job):
                 params = jax.block_until_ready(update(params, grads))
 
 
+def checkpoint_asked(job):
+    """Behind each of 20 marked steps a manager is asked for a checkpoint, and writes every fifth."""
+    params = mlp(320, 2)
+    x = rows(256, 320)
+    params, loss = train_step(params, x)
+
+    def save_checkpoint(i):
+        if i % 5 == 4:
+            time.sleep(0.03)  # a disk
+        until = time.perf_counter() + 1e-4
+        while time.perf_counter() < until:
+            pass
+
+    with job.window(python=True):
+        for i in range(20):
+            with job.clock("step"), StepTraceAnnotation("train", step_num=i):
+                params, loss = train_step(params, x)
+                jax.block_until_ready(loss)
+            with job.clock("checkpoint") if i % 5 == 4 else contextlib.nullcontext():
+                save_checkpoint(i)
+
+
 def rounds(job):
     """25 unmarked steps; behind every fifth a program adds the weights to their average, and behind
     every tenth others look at some samples."""
@@ -877,7 +899,8 @@ JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, alternati
         one_step, unmarked, eager, microbatches, decode, stages, fsdp, moe, pipeline, unblocked,
         processes, load_generator, load_class, load_sleep, load_queue, load_hidden, sync,
         block_after, callbacks, checkpoint, no_hlo, no_tracers, accumulation,
-        compiles_first, epochs, unmarked_evaluation, rounds, half_marked, load_pool]
+        compiles_first, epochs, unmarked_evaluation, rounds, half_marked, load_pool,
+        checkpoint_asked]
 
 
 def main():
