@@ -33,12 +33,10 @@ OUTCOMES = {0: GREEN, 1: RED, 3: REFUSED, 4: INCONCLUSIVE}
 # A removal that leaves what a healthy capture looks like, and why: docs/security.md lists them.
 KNOWN = {
     ("scenario expert-uneven", "plane"): "a device that was never recorded",
-    ("scenario expert-uneven", "span"): "a device that was not recorded while it was slow",
     ("scenario slow-evaluation", "span"): "an evaluation that did not run, of a single device",
     ("scenario recompiles", "span"): "a device that was not recorded while the host compiled",
     ("scenario memory-leak", "plane"): "an allocator that was never recorded",
     ("scenario memory-leak", "allocator"): "an allocator that was never recorded",
-    ("scenario memory-leak", "span"): "an allocator that was not recorded at the end",
     ("scenario memory-leak", "hlo-part"): "a program whose HLO was never recorded",
 }
 
