@@ -74,6 +74,8 @@ class Device:
         self.executions = []
         self.launches = collections.defaultdict(list)   # program -> [(start, host start)]
         self.module_counts = collections.Counter()      # program -> events on XLA Modules
+        self.waits = {}               # XLA:CPU: launch -> when it was done
+        self.done = {}                           # (program, start) of a launch -> the same
         self.steps = []
         self.steps_line = []
 
@@ -83,7 +85,7 @@ class Device:
 
     @property
     def end(self):
-        return max(end for _, end in self.intervals)
+        return max([end for _, end in self.intervals] + list(self.done.values()))
 
     def busy(self):
         total, reached = 0, self.start
@@ -249,17 +251,21 @@ def add_streams(device, events, modules):
 
 
 def read_cpu(host, plane, modules):
-    """XLA:CPU has no device plane: ops lie on host lines and say which device they belong to."""
-    devices = {}
+    """XLA:CPU has no device plane: ops lie on host lines and say which device they belong to.
+    Another event with the launch's number and its device lasts until the launch is done."""
+    devices, waits = {}, {}
     for line in plane.lines.values():
         ops = collections.defaultdict(list)
         for event in line.events:
             if "hlo_op" in event.stats and "device_ordinal" in event.stats:
                 ops[event.stats["device_ordinal"]].append(event)
+            elif "run_id" in event.stats and "device_ordinal" in event.stats:
+                waits[event.stats["device_ordinal"], event.stats["run_id"]] = event.end
         for ordinal, events in ops.items():
             device = devices.setdefault(ordinal, Device(host, f"/device:CPU:{ordinal}", "cpu"))
             add_nested(device, events, modules, describe_host)
-    for device in devices.values():
+    for ordinal, device in devices.items():
+        device.waits = {run: end for (where, run), end in waits.items() if where == ordinal}
         find_runs(device)
     return [devices[ordinal] for ordinal in sorted(devices)]
 
@@ -269,8 +275,10 @@ def find_runs(device):
     for execution in device.executions:
         key = execution.program, execution.event.stats["run_id"]
         starts[key] = min(starts.get(key, execution.start), execution.start)
-    for (program, _), start in sorted(starts.items(), key=lambda item: item[1]):
+    for (program, run), start in sorted(starts.items(), key=lambda item: item[1]):
         device.launches[program].append((start, start))
+        if run in device.waits:
+            device.done[program, start] = device.waits[run]
 
 
 def read_devices(host, planes, modules):
@@ -334,7 +342,8 @@ def launch_list(device):
     found = []
     for program, starts in device.launches.items():
         starts = sorted(starts)
-        launches = [Launch(program, start, start, host_start) for start, host_start in starts]
+        launches = [Launch(program, start, device.done.get((program, start), start), host_start)
+                    for start, host_start in starts]
         at = 0
         for execution in sorted(device.executions, key=lambda e: e.start):
             if execution.program != program or execution.start < starts[0][0]:
