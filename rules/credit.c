@@ -145,15 +145,37 @@ struct losses {
 	double by_pool[POOL_COUNT]; /* of whatever computes or copies: POOL_COMPUTE */
 };
 
+static const struct deltas_row *next_delta(
+	const struct tables *tables, struct str metric, const struct deltas_row *after)
+{
+	const struct deltas_row *rows = table_rows(tables, deltas);
+
+	for (ptrdiff_t i = after ? after - rows + 1 : 0; i < table_count(tables, deltas); i++)
+		if (str_eq(rows[i].metric, metric))
+			return &rows[i];
+	return NULL;
+}
+
 /* The most that a comparison tells. */
 static double lost_by(const struct tables *tables, struct str metric)
 {
-	const struct deltas_row *rows = table_rows(tables, deltas);
 	double most = NAN;
 
-	for (ptrdiff_t i = 0; i < table_count(tables, deltas); i++)
-		if (str_eq(rows[i].metric, metric))
-			most = fmax(most, rows[i].lost_s);
+	for (const struct deltas_row *row = NULL; (row = next_delta(tables, metric, row));)
+		most = fmax(most, row->lost_s);
+	return most;
+}
+
+/* Seconds of the steps, which are not equally long. */
+static double lost_by_share(const struct tables *tables, struct str metric)
+{
+	double most = NAN;
+
+	for (const struct deltas_row *x = NULL; (x = next_delta(tables, metric, x));)
+		for (const struct deltas_row *step = NULL;
+			(step = next_delta(tables, STR("run.step_time_s"), step));)
+			if (str_eq(step->against, x->against))
+				most = fmax(most, x->head * step->head - x->base * step->base);
 	return most;
 }
 
@@ -163,9 +185,9 @@ static void lose_by_pool(struct losses *l, const struct tables *tables)
 		fmax(lost_by(tables, STR("run.roofline_ratio_lo")),
 			lost_by(tables, STR("run.mfu"))));
 	const double waits[POOL_COUNT] = {
-		[POOL_COMMS] = lost_by(tables, STR("run.comms_exposed_ratio")),
-		[POOL_TRANSFER] = lost_by(tables, STR("run.transfer_ratio")),
-		[POOL_IDLE] = lost_by(tables, STR("run.idle_ratio")),
+		[POOL_COMMS] = lost_by_share(tables, STR("run.comms_exposed_ratio")),
+		[POOL_TRANSFER] = lost_by_share(tables, STR("run.transfer_ratio")),
+		[POOL_IDLE] = lost_by_share(tables, STR("run.idle_ratio")),
 	};
 
 	for (int i = 0; i < POOL_COUNT; i++) {
