@@ -239,6 +239,7 @@ static void find_columns(struct listing *l)
 	l->role = table_column(def, STR("role"));
 	l->window_share = table_column(def, STR("window_share"));
 	l->waited_share = table_column(def, STR("waited_share"));
+	l->unneeded_share = table_column(def, STR("unneeded_share"));
 }
 
 static bool open_listing(struct compiler *c, struct listing *l, const struct table_def *from,

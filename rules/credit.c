@@ -340,14 +340,16 @@ static double pay(struct purse *purse, const struct claim *claim)
 	double wanted = fmin(claim->seconds - taken, purse->left[claim->pool] / claim->share);
 	bool is_hiding =
 		claim->level == 2 && (claim->pool == POOL_COMMS || claim->pool == POOL_TRANSFER);
-	double most = is_hiding ? fmin(purse->total_left, purse->hiding_left) : purse->total_left;
+	double most = is_hiding ? fmin(purse->total_left, purse->hiding_left)
+				: purse->total_left + claim->unneeded_s;
 	double paid = fmax(0, fmin(wanted, most));
+	double lasting = fmax(0, paid - claim->unneeded_s); /* of work that remains */
 
 	purse->debt[claim->pool] -= fmax(0, taken);
 	purse->left[claim->pool] -= paid * claim->share;
 	purse->spent[claim->pool] += paid * claim->share;
-	purse->total_left -= paid;
-	purse->hiding_left -= paid;
+	purse->total_left -= lasting;
+	purse->hiding_left -= lasting;
 	return paid;
 }
 
@@ -363,6 +365,11 @@ double credit(const struct tables *tables, bool is_explaining, struct claim *cla
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (!isnan(claims[i].seconds))
 			claims[n++] = claims[i];
+	/* What is explained is of the distance to the roofline, which counts all FLOPs. */
+	for (ptrdiff_t i = 0; i < n && is_explaining; i++) {
+		claims[i].seconds -= fmin(claims[i].seconds, claims[i].unneeded_s);
+		claims[i].unneeded_s = 0;
+	}
 	if (!n)
 		return 0;
 	settle_families(claims, n, findings, keep);

@@ -13,6 +13,7 @@
  *   4. A change against a baseline comes last.  Taken off it is what was credited before, for an op
  *      up to what that op has lost, for others up to what their part of the step has.
  *   5. A pool gives back no more than it holds, and all together no more than step minus ideal.
+ *      Work that a fix takes away has no ideal: unneeded_s of it come on top.
  *
  * Communication and transfers of the run can be hidden, and then their links, also those to the
  * host, still take what they need at least (predicted_step_s): so much is not given back, whatever
@@ -53,6 +54,7 @@ struct claim {
 	double seconds;	   /* NaN: none */
 	bool is_waived;	   /* of what others leave; its finding gives nothing back */
 	double share;	   /* what a second of it takes of the pool, a mean over the devices */
+	double unneeded_s; /* ideal time of work that its fix takes away; 0: none */
 };
 
 /* Of a row of `table`: POOL_NONE where neither the table nor the row's kind says. */

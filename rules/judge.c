@@ -280,6 +280,7 @@ static void add_claim(
 	struct str family = row_text(l->family, w->subject->row, s->keep);
 	int level = claim_level(l->rows);
 	double waited = l->waited_share ? cell_real(l->waited_share, w->subject->row) : NAN;
+	double unneeded = l->unneeded_share ? cell_real(l->unneeded_share, w->subject->row) : NAN;
 
 	family = family.p ? family : f->subject;
 	if (is_waived != w->is_waived) /* waived places of a row whose other places are not */
@@ -293,7 +294,8 @@ static void add_claim(
 				.family = family,
 				.seconds = seconds,
 				.is_waived = is_waived,
-				.share = waited > 0 ? waited : 1 };
+				.share = waited > 0 ? waited : 1,
+				.unneeded_s = unneeded > 0 ? unneeded * seconds : 0 };
 }
 
 /* The chip that costs most: of those side by side it alone is what the step waits for. */

@@ -12,6 +12,7 @@ What a row states is counted, each cell once.  The verdicts that it leaves to th
 defaults are compared too and count as one: nothing else was said.
 """
 
+import collections
 import concurrent.futures
 import json
 import os
@@ -63,7 +64,10 @@ def write(spec, out):
 
 
 def check(directory, more=()):
-    """{rule: result}, {rule: first finding's message} and facts of `rooflint check`."""
+    """{rule: result}, {rule: first finding's message} and facts of `rooflint check`.
+
+    Each result gets what its findings are credited with, in seconds per step.
+    """
     report = os.path.join(directory, "report.json")
     command = [
         program(),
@@ -85,11 +89,13 @@ def check(directory, more=()):
         text = json.load(file)["reports"][0]
     if text.get("error"):
         raise RuntimeError(f"not read: {text['error']}")
-    messages = {}
+    messages, credits = {}, collections.Counter()
     for finding in text["findings"]:
         messages.setdefault(finding["rule"], finding["message"])
+        credits[finding["rule"]] += finding.get("gain_s") or 0
     messages["notes"] = "\n".join(note["text"] for note in text.get("notes", []))
-    return {r["name"]: r for r in text["results"]}, messages, text["facts"]
+    results = {r["name"]: r | {"credit_s": credits[r["name"]]} for r in text["results"]}
+    return results, messages, text["facts"]
 
 
 def spec_of(row):
@@ -204,8 +210,10 @@ class Table:
             said = describe(results, messages, rule)
             self.expect(re.search(pattern, said), f"{name}, {rule} does not say /{pattern}/: {said}",
                         known.get(rule + ".says"))
-        for fact, want in row.get("facts", {}).items():  # a real value may be 2% off
-            got = facts.get(fact)
+        credits = {rule: results[rule]["credit_s"] for rule in row.get("credits", {})}
+        numbers = row.get("facts", {}) | row.get("credits", {})
+        for fact, want in numbers.items():  # a real value may be 2% off
+            got = (facts | credits).get(fact)
             close = isinstance(want, float) and abs(got - want) <= 0.02 * want
             self.expect(got == want or close, f"{name}, {fact} is {got}, expected {want}",
                         known.get(fact))

@@ -779,6 +779,28 @@ static void a_delay_is_credited_once(void **state)
 	assert_near(j.gain_s, 0.05);
 }
 
+/*
+ * Of ten seconds eight are the roofline, and half of the FLOPs are too many: without them four of
+ * the eight go, and one of the two beyond.  The roofline itself explains the four.
+ */
+static void work_that_goes_takes_its_roofline_along(void **state)
+{
+	static const char rules[] = HEAD
+		"  twice: { select: \"select 'x' as key, 0.5 as share, 0.8 as unneeded_share from "
+		"run\", value: share, at_most: { warn: 5% }, gain: share * step_mean_s }\n"
+		"  slow: { from: ops, assert: p50_s < 0, gain: p50_s }\n"
+		"  rest: { from: run, value: 1 - roofline_ratio_hi - :explained, at_most: { warn: "
+		"30% }, gain: value }\n";
+	(void)state;
+	add("run name=x step_time_s=10 step_mean_s=10 roofline_ratio_hi=0.5 roofline_ratio_lo=0.8\n"
+	    "ops key=a kind=matmul p50_s=4\n");
+	judge_yaml(rules);
+	assert_near(finding("slow", "a")->gain_s, 1); /* of the two seconds one is left */
+	assert_near(finding("twice", "x")->gain_s, 5);
+	assert_near(j.gain_s, 6);
+	assert_near(result("rest")->number.value, 0.5 - 0.2);
+}
+
 #define CHANGED_RUN                                                                                \
 	"run name=x step_time_s=0.18 step_mean_s=0.18 compute_ratio=0.9 roofline_ratio_lo=0.5\n"   \
 	"deltas metric=run.step_time_s key=run.step_time_s lo=0.1 lost_s=0.03 "                    \
@@ -1781,6 +1803,7 @@ int main(void)
 		TEST(pools_cap_the_cost),
 		TEST(chips_work_side_by_side),
 		TEST(a_delay_is_credited_once),
+		TEST(work_that_goes_takes_its_roofline_along),
 		TEST(what_explains_a_regression_is_not_paid_again),
 		TEST(transfers_end_where_the_hosts_link_begins),
 		TEST(of_busy_time_and_of_capacity),
