@@ -134,6 +134,31 @@ static bool read_pair(struct reader *r, const struct wire_field *f, void *into)
 	return true;
 }
 
+struct slice_dim {
+	int64_t start, limit, stride;
+};
+
+static const struct read_rule slice_table_rules[] = {
+	[1] = READ_FIELD(INT, struct slice_dim, start),
+	[2] = READ_FIELD(INT, struct slice_dim, limit),
+	[3] = READ_FIELD(INT, struct slice_dim, stride),
+};
+READ_TABLE(slice_table, "SliceDimensions");
+
+static bool read_slice(struct reader *r, const struct wire_field *f, void *into)
+{
+	struct hlo_dims *slice = into;
+	struct slice_dim dim = { 0 };
+	if (slice->count == 3 * MAX_DIMS)
+		return read_refuse(r, f->bytes, "SliceDimensions", "too many dimensions");
+	if (!read_message(r, &slice_table, f->bytes, &dim))
+		return false;
+	*READ_PUSH(r->keep, slice->items, slice->count) = dim.start;
+	*READ_PUSH(r->keep, slice->items, slice->count) = dim.limit;
+	*READ_PUSH(r->keep, slice->items, slice->count) = dim.stride;
+	return true;
+}
+
 /* LiteralProto's fields 4 to 7 are s32s, s64s, u32s and u64s, packed or not; a scalar has one. */
 static bool read_literal(struct reader *r, const struct wire_field *f, void *into)
 {
@@ -223,6 +248,7 @@ static const struct read_rule instruction_table_rules[] = {
 	[13] = READ_FIELD(INT, struct hlo_instruction, tuple_index),
 	[15] = { .kind = READ_MESSAGE, .table = &window_table },
 	[16] = READ_MADE(convolution_table, struct hlo_instruction, convolution),
+	[17] = READ_BY(read_slice, struct hlo_instruction, slice),
 	[26] = READ_FIELD(INT, struct hlo_instruction, channel_id),
 	[28] = READ_FIELD(STR, struct hlo_instruction, custom_call_target),
 	[30] = READ_MADE(dot_table, struct hlo_instruction, dot),

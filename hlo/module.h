@@ -94,6 +94,7 @@ struct hlo_instruction {
 	bool use_global_device_ids, is_host_transfer;
 	struct hlo_replica_groups groups;
 	struct hlo_dims source_target; /* pairs flattened: s0,t0,s1,t1,... */
+	struct hlo_dims slice;	       /* start, limit and stride of each dimension */
 	struct hlo_transfer *transfer; /* of sends and recvs; NULL: not between slices */
 	int64_t backend_payload; /* 1 + HloModuleProto.payloads index, 0 none; for the parser */
 	struct str direction;	 /* of a compare: "LT" ... */

@@ -258,6 +258,30 @@ static bool window(struct scan *s, void *into)
 	return true;
 }
 
+/* ---- slice={[7:8], [0:1024:2]}: start, limit, and a stride where it is not 1 -- */
+
+static bool slice(struct scan *s, void *into)
+{
+	struct hlo_dims *ret = into;
+	*ret = (struct hlo_dims){ NULL, 0 };
+	if (!scan_expect(s, STR("{"), "expected '{'"))
+		return false;
+	while (scan_more(s)) {
+		int64_t start, limit, stride = 1;
+		if (ret->count == 3 * MAX_DIMS)
+			return scan_fail(s, "too many dimensions");
+		if (!scan_expect(s, STR("["), "expected '['") || !scan_i64(s, &start) ||
+			!scan_expect(s, STR(":"), "expected ':' and the limit") ||
+			!scan_i64(s, &limit) || (scan_take(s, STR(":")) && !scan_i64(s, &stride)) ||
+			!scan_expect(s, STR("]"), "expected ']'"))
+			return false;
+		*READ_PUSH(s->keep, ret->items, ret->count) = start;
+		*READ_PUSH(s->keep, ret->items, ret->count) = limit;
+		*READ_PUSH(s->keep, ret->items, ret->count) = stride;
+	}
+	return !s->why;
+}
+
 /* ---- precision ------------------------------------------------------------------------------- */
 
 /* Each stands at its number in PrecisionConfig of xla_data.proto. */
@@ -545,6 +569,7 @@ static const struct scan_attr rows[] = {
 	{ STR_INIT("rhs_group_dims"), rhs_group, 0 },
 	{ STR_INIT("scatter"), callees, 0 },
 	{ STR_INIT("select"), callees, 0 },
+	{ STR_INIT("slice"), slice, AT(slice) },
 	{ STR_INIT("source_target_pairs"), pairs, AT(source_target) },
 	{ STR_INIT("to_apply"), callees, 0 },
 	{ STR_INIT("true_computation"), callees, 0 },

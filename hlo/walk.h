@@ -28,4 +28,17 @@ unsigned hlo_seen_through(enum hlo_op op);
 /* The operand that stands at an index of a tuple made here; -1 for anything else. */
 ptrdiff_t hlo_tuple_element(const struct hlo_module *m, ptrdiff_t tuple, int64_t index);
 
+/*
+ * What an op takes first, so that two ops can be told to take one array: an op's result, of a tuple
+ * one element, or of an array one slice.  Fusions that only cast or slice are looked into.
+ */
+struct hlo_array {
+	ptrdiff_t instruction;		     /* -1 unknown */
+	int64_t element;		     /* -1: the whole result */
+	const struct hlo_instruction *slice; /* NULL: the whole array */
+};
+
+struct hlo_array hlo_array_taken(const struct hlo_module *m, ptrdiff_t instruction);
+bool hlo_array_same(const struct hlo_array *a, const struct hlo_array *b);
+
 #endif

@@ -160,35 +160,29 @@ static int collective_cmp(const void *a, const void *b)
 	return c ? c : str_cmp(x->name, y->name);
 }
 
-/* The array an all-gather gathers. */
-static ptrdiff_t gathered_array(const struct subject *s)
-{
-	const struct hlo_module *h = s->program->hlo;
-	const struct hlo_instruction *i = &h->instructions[s->instruction];
-
-	return i->operand_count ? hlo_walk(h, i->operands[0],
-					  THROUGH_BITCASTS | THROUGH_COPIES | THROUGH_ELEMENTS)
-				: s->instruction;
-}
-
 /* How often each gathered array is gathered in a step.  Without its loops it is not known which
  * gathers are one. */
-static void regathers_count(
-	struct collectives_row *rows, const struct subject **subjects, ptrdiff_t n)
+static void regathers_count(struct collectives_row *rows, const struct subject **subjects,
+	ptrdiff_t n, struct arena scratch)
 {
+	struct hlo_array *arrays = arena_make(&scratch, struct hlo_array, n);
+
 	for (ptrdiff_t i = 0; i < n; i++) {
 		const struct subject *s = subjects[i];
-		if (s->kind != KIND_ALL_GATHER || s->instruction < 0 || s->program->hlo->partial)
-			continue;
-		const struct hlo_module *h = s->program->hlo;
-		ptrdiff_t array = gathered_array(s);
-		rows[i].regathers = 0;
+		bool known = s->kind == KIND_ALL_GATHER && s->instruction >= 0 &&
+			     !s->program->hlo->partial;
+		arrays[i] = known ? hlo_array_taken(s->program->hlo, s->instruction)
+				  : (struct hlo_array){ .instruction = -1 };
+		rows[i].regathers = arrays[i].instruction >= 0 ? 0 : (double)NAN;
+	}
+	for (ptrdiff_t i = 0; i < n; i++) {
 		for (ptrdiff_t k = 0; k < n; k++) {
 			const struct subject *o = subjects[k];
-			if (o->kind != KIND_ALL_GATHER || o->program != s->program ||
-				o->instruction < 0 || gathered_array(o) != array)
+			if (o->program != subjects[i]->program ||
+				!hlo_array_same(&arrays[i], &arrays[k]))
 				continue;
 			/* In a loop over layers every trip gathers another slice: all are one. */
+			const struct hlo_module *h = o->program->hlo;
 			ptrdiff_t c = h->instructions[o->instruction].computation;
 			rows[i].regathers += h->computations[c].in_loop ? 1 : rows[k].per_step;
 		}
@@ -243,7 +237,7 @@ struct comms_seen fill_collectives(const struct capture *in, const struct swept 
 		subjects[rows++] = subjects[i];
 	}
 	struct collectives_row *all = table_rows(tables, collectives);
-	regathers_count(all, subjects, rows);
+	regathers_count(all, subjects, rows, *in->keep);
 	const struct collectives_row *beats = NULL; /* the first, as they are sorted */
 	for (ptrdiff_t i = 0; i < rows; i++)
 		if (op_rows->facts[subjects[i]->index].comms.link == LINK_DCN &&

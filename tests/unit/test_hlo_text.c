@@ -180,6 +180,7 @@ static void same_attributes(const struct pair *p)
 	same_text(p, "direction", i->direction, j->direction);
 	same_precision(p);
 	same_dims(p, "pairs", &i->source_target, &j->source_target);
+	same_dims(p, "slice", &i->slice, &j->slice);
 	same_dims(p, "group", &i->groups.first, &j->groups.first);
 	same_number(p, "groups", (double)i->groups.group_count, (double)j->groups.group_count);
 	same_number(p, "channel", (double)i->channel_id, (double)j->channel_id);

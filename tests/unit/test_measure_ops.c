@@ -714,6 +714,80 @@ static void one_array_gathered_thrice(void **state)
 	assert_number(xrun_collective(&run, "all-gather.6")->exposed_share, 10. / 200);
 }
 
+/* One layer of two stacked ones of 256. */
+static struct str slice_at(int64_t layer)
+{
+	const int64_t dims[][3] = { { layer, layer + 1, 1 }, { 0, 256, 1 } };
+	struct pb slice = pb_new(&run.keep);
+
+	for (int d = 0; d < 2; d++) {
+		struct pb dim = pb_new(&run.keep);
+		for (int k = 0; k < 3; k++)
+			pb_int(&dim, k + 1, dims[d][k]);
+		pb_bytes(&slice, 17, pb_done(&dim));
+	}
+	return pb_done(&slice);
+}
+
+static struct str element_at(int64_t index)
+{
+	struct pb element = pb_new(&run.keep);
+
+	pb_int(&element, 13, index);
+	return pb_done(&element);
+}
+
+/* One fusion hands out the layers of a stack: layer 0 twice, layer 1, and one that it computes. */
+static void layers_of_a_stack_are_unlike_arrays(void **state)
+{
+	static const char one[] = "bf16[1,256]{1,0}", all[] = "bf16[1,1024]{1,0}";
+	const struct pb_instruction fused[] = {
+		{ "p.20", "parameter", "bf16[2,256]{1,0}", 20, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "slice.21", "slice", one, 21, { 20 }, NO_ROW, 0, slice_at(0) },
+		{ "slice.22", "slice", one, 22, { 20 }, NO_ROW, 0, slice_at(1) },
+		{ "slice.23", "slice", one, 23, { 20 }, NO_ROW, 0, slice_at(0) },
+		{ "bitcast.24", "bitcast", "bf16[256]{0}", 24, { 23 }, NO_ROW, 0, NO_ROW },
+		{ "negate.25", "negate", one, 25, { 22 }, NO_ROW, 0, NO_ROW },
+		{ "tuple.26", "tuple", NULL, 26, { 21, 22, 24, 25 }, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	const struct pb_instruction body[] = {
+		{ "w.1", "parameter", "bf16[2,256]{1,0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "fusion.2", "fusion", NULL, 2, { 1 }, { 2 }, 0, NO_ROW },
+		{ "gte.3", "get-tuple-element", one, 3, { 2 }, NO_ROW, 0, element_at(0) },
+		{ "gte.4", "get-tuple-element", one, 4, { 2 }, NO_ROW, 0, element_at(1) },
+		{ "gte.5", "get-tuple-element", "bf16[256]{0}", 5, { 2 }, NO_ROW, 0,
+			element_at(2) },
+		{ "gte.6", "get-tuple-element", one, 6, { 2 }, NO_ROW, 0, element_at(3) },
+		{ "slice.7", "slice", one, 7, { 1 }, NO_ROW, 0, slice_at(0) },
+		{ "all-gather.0", "all-gather", all, 10, { 3 }, NO_ROW, 0, all_four() },
+		{ "all-gather.1", "all-gather", all, 11, { 4 }, NO_ROW, 0, all_four() },
+		{ "all-gather.2", "all-gather", all, 12, { 5 }, NO_ROW, 0, all_four() },
+		{ "all-gather.3", "all-gather", all, 13, { 6 }, NO_ROW, 0, all_four() },
+		{ "all-gather.4", "all-gather", all, 14, { 7 }, NO_ROW, 0, all_four() },
+		NO_ROW,
+	};
+	const struct pb_computation c[] = { { "fused", 2, fused }, { "main", 1, body }, NO_ROW };
+	static const double regathers[] = { 3, 1, 3, 1, 3 };
+	(void)state;
+	struct xplane *tpu = tpu_with(pb_write_module(&run.keep, c, partitions(4)));
+	struct xline *ops = x_line(tpu, "XLA Ops");
+
+	for (int64_t k = 0; k < 5; k++) {
+		const char *name =
+			arena_z(&run.keep, arena_fmt(&run.keep, "all-gather.%lld", (long long)k));
+		x_op(tpu, name, OF_IT);
+		for (int64_t i = 0; i < STEPS; i++)
+			x_event(ops, name, i * 200 + k * 20, i * 200 + k * 20 + 10, NULL);
+	}
+	xrun_measure(&run);
+	for (int k = 0; k < 5; k++) {
+		struct str name = arena_fmt(&run.keep, "all-gather.%d", k);
+		assert_number(
+			xrun_collective(&run, arena_z(&run.keep, name))->regathers, regathers[k]);
+	}
+}
+
 /* S(5) is the host's memory, S(1) the core's own. */
 static void copies_between_memories(void **state)
 {
@@ -1162,6 +1236,7 @@ int main(void)
 		TEST(halves_of_pairs),
 		TEST(what_a_collective_moves),
 		TEST(one_array_gathered_thrice),
+		TEST(layers_of_a_stack_are_unlike_arrays),
 		TEST(copies_between_memories),
 		TEST(kinds_by_the_profilers_category),
 		TEST(what_texts_alone_tell),
