@@ -87,6 +87,11 @@ static void op_join(struct op_total *into, struct arena *keep, const struct op_t
 	into->hidden_ps += t->hidden_ps;
 	into->bytes += t->bytes;
 	into->nested |= t->nested;
+	if (t->self.count > 0) {
+		into->devices++;
+		into->least_ps += t->self.min;
+		into->most_ps += t->self.max;
+	}
 	dist_merge(&into->self, keep, &t->self);
 }
 

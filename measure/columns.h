@@ -282,7 +282,9 @@
 	TEXT(copy_cause, CAUSE_WORDS,                                                              \
 		"why a copy exists; donation: same layout on both sides, so no input was reused")  \
 	REAL(is_remat, BOOL, "recomputes what a forward pass had")                                 \
-	REAL(is_async, BOOL, "a start or done of a pair")
+	REAL(is_async, BOOL, "a start or done of a pair")                                          \
+	REAL(least_s, SECONDS, "shortest execution on a device, mean of devices")                  \
+	REAL(most_s, SECONDS, "longest execution on a device, mean of devices")
 
 #define FAMILIES_COLUMNS(TEXT, REAL)                                                               \
 	TEXT(module, 0, "module name")                                                             \

@@ -81,10 +81,12 @@ static enum change change_of(const struct group *base, const struct group *head)
 	const struct ops_row *a = base->op, *b = head->op;
 	/* Unknown intervals do not stand in the way. */
 	bool intervals_meet = a->lo_s <= b->hi_s && b->lo_s <= a->hi_s;
+	/* One slow device makes the intervals of all together wide, not those of each. */
+	bool apart = a->most_s < b->least_s || b->most_s < a->least_s;
 
 	if (!base->is_timed || !head->is_timed ||
 		fabs(lost) <= CHANGE_LEAST * fmin(base->step_s, head->step_s) ||
-		(head->count == base->count && intervals_meet))
+		(head->count == base->count && intervals_meet && !apart))
 		return CHANGE_SAME;
 	return lost > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
 }

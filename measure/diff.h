@@ -64,9 +64,10 @@ struct op_diff {
 };
 
 /*
- * Slower and faster are changes of at least 2%, of an op that comes as often as before one whose
- * median intervals do not meet; what is less counts as the same, and so does an op whose time is
- * not known in one of the runs.
+ * Slower and faster are changes of at least 2%.  An op that comes as often as before has changed
+ * only where the median intervals do not meet, or the devices' own ranges (least_s to most_s) do
+ * not: one slow device widens the interval of all devices, but not the range of each.  What is less
+ * counts as the same, and so does an op whose time is not known in one of the runs.
  */
 void diff_ops(const struct tables *base, const struct tables *head, struct arena *keep,
 	struct op_diff *ret);

@@ -242,6 +242,10 @@ static void op_row(const struct capture *in, const struct swept *run, const stru
 				str_contains(s->name, STR(".remat"))) &&
 			!(kernel && kernel->gradient);
 	row->is_async = s->async != ASYNC_NONE;
+	if (f->total.devices > 0) {
+		row->least_s = (double)f->total.least_ps * PS / (double)f->total.devices;
+		row->most_s = (double)f->total.most_ps * PS / (double)f->total.devices;
+	}
 }
 
 /* Of what has not run, the time it would take at its roofline. */

@@ -106,9 +106,10 @@ struct op_total {
 	int64_t overlap_ps;	       /* of that, with something else running */
 	int64_t exposed_ps, hidden_ps; /* collectives and transfers: without and with compute */
 	int64_t bytes;		       /* moved by copies that say so */
-	bool nested;		       /* it ran inside another op */
-	bool done_before;	       /* of a done: what it ends now began in the window */
-	double planned;		       /* executions a step of a program that has not run; else 0 */
+	int64_t devices, least_ps, most_ps; /* sums over devices: 1, of each its extremes */
+	bool nested;			    /* it ran inside another op */
+	bool done_before;		    /* of a done: what it ends now began in the window */
+	double planned; /* executions a step of a program that has not run; else 0 */
 };
 
 struct collective_total {

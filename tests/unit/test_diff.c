@@ -65,6 +65,26 @@ static void test_ops_of_one_key(void **state)
 	assert_str(d.items[0].name, "x.2");
 }
 
+/* Of four devices one takes 3.9 ms and the others 3.0 ms, each within 0.02 ms from step to step. */
+static void test_one_slow_device_is_no_noise(void **state)
+{
+	static const char even[] = OP("a", "3e-3", "6") " lo_s=2.99e-3 hi_s=3.01e-3 least_s=2.98e-3"
+							" most_s=3.02e-3";
+	static const char slow[] = OP("a", "3.225e-3", "6") " lo_s=2.99e-3 hi_s=3.91e-3"
+							    " least_s=3.205e-3 most_s=3.245e-3";
+	static const char jumpy[] = OP("a", "3.225e-3", "6") " lo_s=2.99e-3 hi_s=3.91e-3"
+							     " least_s=2.98e-3 most_s=3.92e-3";
+	(void)state;
+	diff(even, slow);
+	assert_int_equal(d.counts[CHANGE_SLOWER], 1);
+	diff_ops(&head, &base, &keep, &d);
+	assert_int_equal(d.counts[CHANGE_FASTER], 1);
+	head = (struct tables){ 0 };
+	rows_tell(&head, &keep, jumpy);
+	diff_ops(&base, &head, &keep, &d);
+	assert_int_equal(d.counts[CHANGE_SAME], 1);
+}
+
 static void test_noise_is_the_same(void **state)
 {
 	(void)state;
@@ -392,6 +412,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_new_and_gone, fresh),
 		cmocka_unit_test_setup(test_ops_of_one_key, fresh),
+		cmocka_unit_test_setup(test_one_slow_device_is_no_noise, fresh),
 		cmocka_unit_test_setup(test_noise_is_the_same, fresh),
 		cmocka_unit_test_setup(test_place_and_consumer, fresh),
 		cmocka_unit_test_setup(test_nearest_in_weight, fresh),

@@ -122,6 +122,25 @@ static void tell_matmuls(const struct xstat *of_dot)
 	}
 }
 
+/* Steps alternate between two lengths on each of two unlike devices. */
+static void the_range_of_each_device(void **state)
+{
+	struct xspace *host = xrun_host(&run, "worker-0");
+
+	(void)state;
+	x_hlo(host, "jit_f", PROGRAM, matmul_module());
+	for (int64_t d = 0; d < 2; d++) {
+		struct xplane *tpu = x_tpu(host, (int)d, "TPU v5 lite");
+		struct xline *ops = x_line(tpu, "XLA Ops");
+		x_op(tpu, "dot.3", OF_IT);
+		for (int64_t i = 0; i < STEPS; i++)
+			x_event(ops, "dot.3", i * 200, i * 200 + 20 + d * 30 + i % 2 * 4, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_op(&run, "dot.3")->least_s, (20 + 50) / 2. * US);
+	assert_number(xrun_op(&run, "dot.3")->most_s, (24 + 54) / 2. * US);
+}
+
 static void a_matmul_against_its_roofline(void **state)
 {
 	(void)state;
@@ -1219,6 +1238,7 @@ static void a_line_without_a_stack(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(the_range_of_each_device),
 		TEST(a_matmul_against_its_roofline),
 		TEST(a_run_against_its_roofline),
 		TEST(the_profiles_own_costs),
