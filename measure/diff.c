@@ -649,6 +649,19 @@ static void sum_by_kind(struct op_diff *d, const struct groups *base, const stru
 	sort_by(d->kinds, d->kind_count, by_change);
 }
 
+/* Devices that are alike differ by less. */
+#define STRAGGLES 1.05
+
+static const struct devices_row *straggler_of(const struct tables *t)
+{
+	const struct devices_row *slowest = NULL, *rows = table_rows(t, devices);
+
+	for (ptrdiff_t i = 0; i < table_count(t, devices); i++)
+		if (rows[i].slowness > (slowest ? slowest->slowness : STRAGGLES))
+			slowest = &rows[i];
+	return slowest;
+}
+
 void diff_ops(const struct tables *base, const struct tables *head, struct arena *keep,
 	struct op_diff *ret)
 {
@@ -659,6 +672,7 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 		.is_window = is_window(base) || is_window(head),
 		.base_step_s = row_of_run(base) ? row_of_run(base)->step_time_s : NAN,
 		.head_step_s = row_of_run(head) ? row_of_run(head)->step_time_s : NAN };
+	ret->straggler = straggler_of(base) ? NULL : straggler_of(head);
 	find_splits(&all, keep);
 	for (int by = 0; by < LIKENESSES; by++)
 		pair_alike(&all, likenesses[by], keep);

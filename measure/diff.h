@@ -55,8 +55,9 @@ struct op_diff {
 	struct changes_row *items; /* by lost_s, the largest loss first; then by key */
 	ptrdiff_t count;
 	double base_step_s, head_step_s;
-	double base_ops_s, head_ops_s;	    /* sums over all ops, hidden time too */
-	struct diff_kind kinds[DIFF_KINDS]; /* the largest change first */
+	const struct devices_row *straggler; /* of the head where the base has none; or NULL */
+	double base_ops_s, head_ops_s;	     /* sums over all ops, hidden time too */
+	struct diff_kind kinds[DIFF_KINDS];  /* the largest change first */
 	int kind_count;
 	double lost_s, same_s; /* sum over all ops whose times are known; of these, CHANGE_SAME */
 	ptrdiff_t counts[CHANGES];

@@ -39,12 +39,19 @@ static const struct changes_row *main_change(const struct op_diff *d)
 											   : NULL;
 }
 
-/* What made a change of the whole: an op, all of them, or what passes between them. */
+/* What made a change of the whole: a device, an op, all of them, or what passes between them. */
 static void put_reason(struct out *o, const struct op_diff *d, double change_s, struct arena *keep)
 {
 	const struct changes_row *most = main_change(d);
+	const struct devices_row *slow = d->straggler;
 	double share = d->lost_s / change_s;
-	if (!(share > 0.5)) {
+	/* All wait for the slow device: it has to be slow enough to make up most of the change. */
+	if (slow && change_s > 0 && (slow->slowness - 1) * d->base_step_s > 0.5 * change_s) {
+		out_fmt(o, "; %.*s of %.*s takes %.*s longer in its ops than the other devices",
+			STR_ARG(text_clean(keep, slow->device)),
+			STR_ARG(text_clean(keep, slow->host)),
+			STR_ARG(ratio_text(keep, slow->slowness - 1)));
+	} else if (!(share > 0.5)) {
 		out_fmt(o, "; ops make up %.*s of it, the rest passes between them",
 			STR_ARG(time_text(keep, share > 0 ? fabs(d->lost_s) : 0)));
 	} else if (most) {

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "measure/diff.h"
+#include "report/diff.h"
 #include "report/html.h"
 #include "tests/unit/rows.h"
 
@@ -83,6 +84,28 @@ static void test_one_slow_device_is_no_noise(void **state)
 	rows_tell(&head, &keep, jumpy);
 	diff_ops(&base, &head, &keep, &d);
 	assert_int_equal(d.counts[CHANGE_SAME], 1);
+}
+
+static void test_the_headline_names_a_slow_device(void **state)
+{
+	static const char before[] =
+		"run step_time_s=0.15\n"
+		"devices host=w0 device=TPU:0 slowness=1\n"
+		"devices host=w1 device=TPU:1 slowness=1.01\n" OP("a", "0.15", "1");
+	static const char after[] =
+		"run step_time_s=0.19\n"
+		"devices host=w0 device=TPU:0 slowness=1\n"
+		"devices host=w1 device=TPU:1 slowness=1.3\n" OP("a", "0.16", "1");
+	(void)state;
+	diff(before, after);
+	assert_str(diff_headline(&d, &keep),
+		"A step takes 26.7% longer: 190 ms, 150 ms before; TPU:1"
+		" of w1 takes 30.0% longer in its ops than the other"
+		" devices");
+	diff_ops(&head, &base, &keep, &d);
+	assert_null(d.straggler);
+	diff_ops(&head, &head, &keep, &d);
+	assert_null(d.straggler);
 }
 
 static void test_noise_is_the_same(void **state)
@@ -413,6 +436,7 @@ int main(void)
 		cmocka_unit_test_setup(test_new_and_gone, fresh),
 		cmocka_unit_test_setup(test_ops_of_one_key, fresh),
 		cmocka_unit_test_setup(test_one_slow_device_is_no_noise, fresh),
+		cmocka_unit_test_setup(test_the_headline_names_a_slow_device, fresh),
 		cmocka_unit_test_setup(test_noise_is_the_same, fresh),
 		cmocka_unit_test_setup(test_place_and_consumer, fresh),
 		cmocka_unit_test_setup(test_nearest_in_weight, fresh),
