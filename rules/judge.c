@@ -733,11 +733,12 @@ static void rank_rules(const struct judgement *j, double step_s, struct arena sc
 		struct rule_result *r = &j->results[i];
 
 		order[i] = r;
-		for (const struct finding *f = &j->findings[r->first_finding];
-			f < &j->findings[r->first_finding + r->finding_count]; f++)
-			if (!isnan(f->gain_s))
+		for (ptrdiff_t k = 0; k < r->finding_count; k++) {
+			double gain_s = j->findings[r->first_finding + k].gain_s;
+			if (!isnan(gain_s))
 				r->credited =
-					(isnan(r->credited) ? 0 : r->credited) + f->gain_s / step_s;
+					(isnan(r->credited) ? 0 : r->credited) + gain_s / step_s;
+		}
 	}
 	if (j->result_count)
 		qsort(order, (size_t)j->result_count, sizeof(*order), by_cost);
