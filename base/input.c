@@ -298,12 +298,6 @@ ptrdiff_t input_read_all(int fd, void *to, ptrdiff_t n)
 	return len;
 }
 
-struct str path_folder(struct str path)
-{
-	ptrdiff_t slash = str_rfind_char(path, '/');
-	return slash < 0 ? STR(".") : str_head(path, slash + 1);
-}
-
 bool input_is_below(struct str folder, struct str path)
 {
 	char top[PATH_MAX], file[PATH_MAX], z[PATH_MAX];

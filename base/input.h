@@ -64,7 +64,6 @@ bool input_text(
  * nowhere does, as opening it says so better.
  */
 bool input_is_below(struct str folder, struct str path);
-struct str path_folder(struct str path); /* "a/" of "a/b", "." of "b" */
 /* input_text of one that is open, and is closed. */
 bool input_take_text(
 	struct input *in, ptrdiff_t max, struct arena *keep, struct str *ret, struct diag *err);

@@ -109,7 +109,7 @@ static bool read_tests(const struct tester *t, struct str *text, struct diag *er
 	*text = str_find_char(t->file, '/') < 0 ? embed_find(built_in) : STR("");
 	if (text->p && text->len)
 		return true;
-	if (!t->is_named && !input_is_below(path_folder(t->file), t->file))
+	if (!t->is_named && !input_is_below(path_parent(t->file), t->file))
 		return diag_set(err, DIAG_RULE_SCHEMA,
 			"%.*s is a link that leaves its folder; name the file with --tests",
 			STR_ARG(t->file));

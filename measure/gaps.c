@@ -162,7 +162,7 @@ static int64_t slack_ps(const struct host_gap *g)
 /* Python's tracer names what is written in C without its line: "$builtins next". */
 static bool names_a_line(struct str name)
 {
-	return name.p[0] != '$' || str_contains(name, STR(".py:"));
+	return !str_starts(name, STR("$")) || str_contains(name, STR(".py:"));
 }
 
 /*
@@ -525,8 +525,9 @@ bool fill_gaps(const struct capture *in, const struct swept *run, const struct h
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
 			struct host_gap *g = &gaps[i];
 			enum cause cause = gap_settle(g);
-			bool counts = g->device == run->lasting.device && g->device->sweep.runs_cut;
-			if (!g->gap || (counts && !g->gap->inside))
+			/* Where executions were not kept, gaps between them stand for the waits. */
+			if (!g->gap || (g->device == run->lasting.device &&
+					       g->device->sweep.runs_cut && !g->gap->inside))
 				wait_sum(g, cause, ret);
 			if (!g->gap)
 				continue;

@@ -522,8 +522,7 @@ static void quality_allocations(
 			continue;
 		quality_add(in, tables, "allocations-complete", false,
 			"memory events of %.*s on %.*s are missing: %lld of %lld do not follow "
-			"from "
-			"the one before",
+			"from the one before",
 			STR_ARG(a->name), STR_ARG(in->hosts[a->host].host), (long long)a->jumps,
 			(long long)a->samples);
 		return;

@@ -127,11 +127,9 @@ bool dump_list(struct str dir, struct arena *keep, struct dump *ret, struct diag
 
 bool dump_of_file(struct str path, struct arena *keep, struct dump *ret, struct diag *err)
 {
-	ptrdiff_t slash = str_rfind_char(path, '/');
-	struct str name = str_from_offset(path, slash + 1);
-	struct str dir = slash < 0 ? STR(".") : slash == 0 ? STR("/") : str_head(path, slash);
+	struct str name = path_base(path);
 	const struct ending *e = ending_of(name);
-	if (!e || !dump_list(dir, keep, ret, err))
+	if (!e || !dump_list(path_parent(path), keep, ret, err))
 		return e || diag_set(err, DIAG_FILE_KIND, "%.*s: not a file of a compiler's dump",
 				    STR_ARG(path));
 	struct dump_module only = { .stem = stem_of(name, e) };

@@ -192,8 +192,7 @@ void event_times(const struct lane_walk *w, const struct raw_event *raw, const s
  * with nothing done, when it is anything else. */
 bool tpu_event_read(struct plane *p, struct lane_walk *w, struct op_event *ret);
 
-/* ops.c: from an event of a device lane to an op. */
-/* Of an event of XLA:CPU: OP_EXECUTION. */
+/* ops.c: from an event of a device lane to an op, or of XLA:CPU to OP_EXECUTION. */
 bool cpu_execution_is(const struct stats *s);
 bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
 	struct op_event *ret, bool *skip, struct plane_lost *lost, struct wire *fail);

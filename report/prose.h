@@ -108,14 +108,14 @@ struct str prose_gives_back(const struct report *r, struct arena *keep);
 struct str prose_hosts(const struct report *r, struct arena *keep);
 /* "up to 12.3 ms of 28.1 ms per step (43.8%)", or "... in the whole capture (43.8%)" */
 struct str prose_gain(const struct report *r, double gain_s, struct arena *keep);
-/*
- * "9 steady steps, 32.5 ms per step"; where nothing told steps apart, the window is no step:
- * "the whole capture, 45.3 ms".  Empty when no device op was recorded.
- */
 /* "at least ", "at most " or nothing, before what follows from a cost: families.cost_bound. */
 const char *prose_bound(struct str cost_bound);
 /* " without 12 ops of unknown cost", behind what is predicted; or empty. */
 struct str prose_unpredicted(const struct report *r, struct arena *keep);
+/*
+ * "9 steady steps, 32.5 ms per step"; where nothing told steps apart, the window is no step:
+ * "the whole capture, 45.3 ms".  Empty when no device op was recorded.
+ */
 struct str prose_steps(const struct report *r, struct arena *keep);
 /*
  * "; nothing says what 63% of it does": of the time that counts as computing, for want of a kind.

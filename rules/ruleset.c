@@ -600,7 +600,7 @@ bool ruleset_load(struct engine *e, const struct rule_source *source, struct str
 	set_defaults(ret, keep);
 	if (!text.p) {
 		file = name;
-		l.folder = source ? (struct str){ NULL, 0 } : path_folder(name);
+		l.folder = source ? (struct str){ NULL, 0 } : path_parent(name);
 		if (!read_file(&l, name, &text)) {
 			struct str hint = builtin_hint(&l, name);
 

@@ -79,7 +79,7 @@ bool job_file_find(
 	*ret = NULL;
 	if (!path.p && log_dir.p)
 		path = job_file_in(tree, log_dir, keep);
-	if (path.p && tree == &tree_local && !input_is_below(path_folder(path), path))
+	if (path.p && tree == &tree_local && !input_is_below(path_parent(path), path))
 		return diag_set(err, DIAG_JOB_FILE,
 			"%.*s is a link that leaves its folder; name the file with --job",
 			STR_ARG(path));

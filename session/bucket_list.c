@@ -73,11 +73,6 @@ static struct str bucket_of(struct str path)
 	return slash < 0 ? path : str_head(path, 5 + slash);
 }
 
-static struct str name_of(struct str path)
-{
-	return str_from_offset(path, str_rfind_char(path, '/') + 1);
-}
-
 static struct listing list_new(struct str prefix)
 {
 	bool is_dir = str_ends(prefix, STR("/"));
@@ -95,7 +90,7 @@ static bool bad_order(const struct listing *l, struct diag *err)
 /* What is not read shows, once for each directory, that there is something. */
 static bool is_useful(const struct bucket *b, const struct listing *l, struct str path)
 {
-	struct str name = name_of(path), dir = str_head(path, path.len - name.len);
+	struct str name = path_base(path), dir = str_head(path, path.len - name.len);
 	return l->delimiter.p || find_is_useful(name) || str_eq(name, STR(JOB_FILE_NAME)) ||
 	       !b->count || !str_starts(b->objects[b->count - 1].path, dir);
 }
@@ -183,8 +178,7 @@ bool list_some(struct bucket *b, struct listing *l, ptrdiff_t most, struct diag 
 	return l->is_done || b->count < BUCKET_MAX_OBJECTS ||
 	       diag_set(err, DIAG_LIMIT,
 		       "%.*s: more than %d objects that have to be looked at together; name a "
-		       "prefix "
-		       "nearer to the profiles",
+		       "prefix nearer to the profiles",
 		       STR_ARG(l->shown), BUCKET_MAX_OBJECTS);
 }
 
@@ -259,7 +253,7 @@ static ptrdiff_t run_begin(const struct bucket *b, struct str dir)
 {
 	struct arena scratch = b->names;
 	struct str above = arena_fmt(&scratch, "%.*s/", STR_ARG(parent_of(dir)));
-	struct str name = name_of(dir), earlier, rest;
+	struct str name = path_base(dir), earlier, rest;
 	if (!find_is_near(name, name)) /* not a run's */
 		return b->count;
 	ptrdiff_t first = bucket_first(b, arena_fmt(&scratch, "%.*s/", STR_ARG(dir)));
@@ -288,7 +282,7 @@ bool list_cut(
 		struct object o = b->objects[i];
 		struct str dir = str_head(o.path, str_rfind_char(o.path, '/') + 1);
 		bool waits = i >= begin || str_starts(last.path, dir);
-		if (!waits || str_eq(name_of(o.path), STR(JOB_FILE_NAME)))
+		if (!waits || str_eq(path_base(o.path), STR(JOB_FILE_NAME)))
 			b->objects[kept++] = o;
 		if (waits)
 			*arena_push(&rest->list, rest->objects, rest->count, rest->cap) =
@@ -353,7 +347,7 @@ static void add_level(const struct bucket *level, struct str dir, struct places 
 	for (ptrdiff_t i = 0; i < level->count; i++) {
 		struct str path = level->objects[i].path;
 		bool is_dir = !level->objects[i].version.len;
-		struct str name = name_of(str_head(path, path.len - is_dir));
+		struct str name = path_base(str_head(path, path.len - is_dir));
 		if (!is_dir && find_is_profile(name)) {
 			to->count = count;
 			break;
