@@ -109,8 +109,7 @@ static void put_explained(struct out *o, const struct limits *l)
 		if (l->items[i].is_explained)
 			out_fmt(o,
 				"  # %.*s: findings explain a part of a step, so no limit was made "
-				"of "
-				"the rest\n",
+				"of the rest\n",
 				STR_ARG(l->items[i].rule->name));
 }
 
@@ -132,14 +131,7 @@ static const struct system {
 /* Letters that mean nothing to YAML, Groovy or a shell, wherever in a word they stand. */
 static bool is_plain(struct str path)
 {
-	for (ptrdiff_t i = 0; i < path.len; i++) {
-		char c = path.p[i];
-		bool is_word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-			       (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '/';
-		if (!is_word && (c != '-' || !i))
-			return false;
-	}
-	return path.len > 0;
+	return path.len > 0 && path.p[0] != '-' && str_only(path, "0-9A-Za-z_./-");
 }
 
 static void fill(struct out *o, struct str text, struct str profile)
