@@ -492,10 +492,10 @@
 	REAL(noise_workloads, COUNT,                                                               \
 		"workloads of the store that showed what was assumed; 0: the rule file says it")   \
 	REAL(baselines_more, COUNT,                                                                \
-		"more baselines like these that would settle it; NULL: it is settled, or they "    \
+		"so many more baselines like these would settle it; NULL: it is settled, or they " \
 		"would not")                                                                       \
-	REAL(steps_times, NONE, "times the steps in every run that would")                         \
-	REAL(steps_more, COUNT, "as many steps are that in this run")
+	REAL(steps_times, NONE, "so many times the steps in every run would settle it")            \
+	REAL(steps_more, COUNT, "steps that this run would have then")
 
 #define CHANGES_COLUMNS(TEXT, REAL)                                                                \
 	TEXT(key, 0, "as in ops")                                                                  \

@@ -18,7 +18,7 @@ enum excuse {
 	EXCUSE_EXCEEDED, /* beyond the limit */
 	EXCUSE_UNKNOWN,	 /* the value is not known */
 	EXCUSE_EXPIRED,
-	EXCUSE_UNDATED, /* nobody knows what day it is */
+	EXCUSE_UNDATED, /* the day is not known */
 	EXCUSE_NONE,
 };
 
