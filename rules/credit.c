@@ -254,12 +254,13 @@ static int by_family(const void *a, const void *b)
 
 	if (!order)
 		order = str_cmp(x->family, y->family);
+	order = order ? order : x->is_waived - y->is_waived;
 	return order ? order : (x->finding > y->finding) - (x->finding < y->finding);
 }
 
 /*
- * From `from`, the end of the claims of one rule, waived or not: findings are in rule order, so
- * they adjoin.
+ * From `from`, the end of the claims of one rule, waived or not: findings are in rule order, and
+ * waived ones behind the others, so they adjoin.
  */
 static ptrdiff_t rule_run(struct claim **group, ptrdiff_t from, ptrdiff_t count,
 	const struct finding *findings, double *sum)
@@ -277,7 +278,7 @@ static ptrdiff_t rule_run(struct claim **group, ptrdiff_t from, ptrdiff_t count,
 
 /*
  * Claims of all rules but the one that claims most become zero; the first rule wins a tie.  A
- * waived one has what is beyond that.
+ * waived one wins only over waived ones, and else has what is beyond that.
  */
 static void settle(struct claim **group, ptrdiff_t count, const struct finding *findings)
 {
@@ -286,8 +287,7 @@ static void settle(struct claim **group, ptrdiff_t count, const struct finding *
 
 	for (ptrdiff_t i = 0; i < count; i = end) {
 		end = rule_run(group, i, count, findings, &sum);
-		sum = group[i]->is_waived ? -1 / sum : sum;
-		if (sum > most) {
+		if (sum > most && group[i]->is_waived == group[0]->is_waived) {
 			most = sum;
 			best = i;
 			best_end = end;

@@ -116,9 +116,8 @@ static void test_what_is_waived_is_explained(void **state)
 		&tables, &keep, "ops key=b name=b scope=head kind=compute time_share=0.2 time_s=2");
 	table_rows(&tables, run)->roofline_ratio_lo = table_rows(&tables, run)->roofline_ratio_hi =
 		0.2;
-	const char *rest =
-		"  rest: { from: run, value: 1 - roofline_ratio_hi - :explained, "
-		"at_most: { warn: 10% }, gain: value, message: x }\n";
+	const char *rest = "  rest: { from: run, value: 1 - roofline_ratio_hi - :explained, "
+			   "at_most: { warn: 10% }, gain: value, message: x }\n";
 	const char *places =
 		"  of-places: { from: run, value: 0.5, at_most: { warn: 10% }, gain: value, "
 		"places: { from: ops, value: time_share }, message: x }\n";
@@ -134,6 +133,46 @@ static void test_what_is_waived_is_explained(void **state)
 	out_fmt(o, waivers, "of-places");
 	judge_yaml(arena_z(&keep, out_text(o)));
 	assert_true(fabs(j.gain_s - 5) < 1e-9); /* 2 of other places, and again 3 */
+}
+
+/* Two rules tell of one op, and both are waived: it explains its 3 s, not 5 s. */
+static void test_what_is_waived_twice_is_explained_once(void **state)
+{
+	(void)state;
+	rows_tell(&tables, &keep,
+		"ops key=a name=a scope=embed kind=compute time_share=0.3 time_s=3");
+	table_rows(&tables, run)->roofline_ratio_lo = table_rows(&tables, run)->roofline_ratio_hi =
+		0.2;
+	judge_yaml(RULES
+		"  again: { from: ops, value: time_share, at_most: 10%, gain: time_s * 2 / 3, "
+		"message: x }\n"
+		"  rest: { from: run, value: 1 - roofline_ratio_hi - :explained, "
+		"at_most: { warn: 10% }, gain: value, message: x }\n"
+		"waivers:\n"
+		"  - { rule: share, at_most: 40%, owner: o, reason: r, expires: 2026-12-31 }\n"
+		"  - { rule: again, at_most: 40%, owner: o, reason: r, expires: 2026-12-31 }\n");
+	assert_true(fabs(j.gain_s - 5) < 1e-9); /* of 8 */
+}
+
+/* Ops of one family, the second of which is waived: the others explain 3 of 8 s all the same. */
+static void test_waived_between_others_of_its_family(void **state)
+{
+	(void)state;
+	rows_tell(&tables, &keep,
+		"ops key=a family=f name=a scope=head kind=compute time_share=0.2 time_s=2");
+	rows_tell(&tables, &keep,
+		"ops key=b family=f name=b scope=embed kind=compute time_share=0.15 time_s=1");
+	rows_tell(&tables, &keep,
+		"ops key=c family=f name=c scope=head kind=compute time_share=0.12 time_s=1");
+	table_rows(&tables, run)->roofline_ratio_lo = table_rows(&tables, run)->roofline_ratio_hi =
+		0.2;
+	judge_yaml(RULES
+		"  rest: { from: run, value: 1 - roofline_ratio_hi - :explained, "
+		"at_most: { warn: 10% }, gain: value, message: x }\n"
+		"waivers:\n"
+		"  - { rule: share, at_most: 40%, where: scope = 'embed', owner: o, reason: r, "
+		"expires: 2026-12-31 }\n");
+	assert_true(fabs(j.results[1].number.value - 0.5) < 1e-9);
 }
 
 static void test_has_a_limit(void **state)
@@ -418,6 +457,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_holds_on_its_last_day, fresh),
 		cmocka_unit_test_setup(test_what_is_waived_is_explained, fresh),
+		cmocka_unit_test_setup(test_what_is_waived_twice_is_explained_once, fresh),
+		cmocka_unit_test_setup(test_waived_between_others_of_its_family, fresh),
 		cmocka_unit_test_setup(test_has_a_limit, fresh),
 		cmocka_unit_test_setup(test_expires, fresh),
 		cmocka_unit_test_setup(test_day_of_the_capture, fresh),
