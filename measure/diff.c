@@ -11,9 +11,8 @@
 /* Less is not worth a line, however sure it is. */
 #define CHANGE_LEAST 0.02
 
-static const struct str change_names[CHANGES] = { STR_INIT("new"), STR_INIT("gone"),
-	STR_INIT("changed"), STR_INIT("split"), STR_INIT("slower"), STR_INIT("faster"),
-	STR_INIT("same") };
+const struct str change_names[CHANGES] = { STR_INIT("new"), STR_INIT("gone"), STR_INIT("changed"),
+	STR_INIT("split"), STR_INIT("slower"), STR_INIT("faster"), STR_INIT("same") };
 
 /* All ops of one key in one run. */
 struct group {

@@ -41,6 +41,8 @@ enum change {
 	CHANGES
 };
 
+extern const struct str change_names[CHANGES]; /* in the table changes */
+
 /* Time of all ops of a kind. */
 struct diff_kind {
 	struct str kind;

@@ -206,8 +206,11 @@ static void test_news(void **state)
 {
 	(void)state;
 	make_run(&bases[0], 0.018, 0.01);
-	rows_tell(&head, &keep, "ops key=a time_share=0.5\nops key=b time_share=0.1");
-	rows_tell(&bases[0], &keep, "ops key=a time_share=0.5\nops key=c time_share=0.02");
+	rows_tell(&head, &keep,
+		"ops key=a per_step=1 mean_s=0.009\nops key=b per_step=1 mean_s=0.001");
+	rows_tell(&bases[0], &keep,
+		"ops key=a per_step=1 mean_s=0.0098\nops key=c kind=reduce per_step=1 "
+		"mean_s=0.0002");
 	assert_true(compare(1));
 	assert_int_equal(notes.count, 1);
 	assert_string_equal(arena_z(&keep, notes.items[0].text),
