@@ -325,10 +325,10 @@ static void settle_families(
 static int by_size(const void *a, const void *b)
 {
 	const struct claim *x = a, *y = b;
-	int order = x->is_waived - y->is_waived;
+	int order = (x->level > y->level) - (x->level < y->level);
 
 	if (!order)
-		order = (x->level > y->level) - (x->level < y->level);
+		order = x->is_waived - y->is_waived;
 	if (!order)
 		order = (x->seconds < y->seconds) - (x->seconds > y->seconds);
 	return order ? order : (x->finding > y->finding) - (x->finding < y->finding);

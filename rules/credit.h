@@ -52,7 +52,7 @@ struct claim {
 	int level;	   /* 0 ops, 1 devices, 2 the run, LEVEL_CHANGE */
 	struct str family; /* what is credited once: the row's family, else its key */
 	double seconds;	   /* NaN: none */
-	bool is_waived;	   /* of what others leave; its finding gives nothing back */
+	bool is_waived;	   /* of what others of its level leave; gives nothing back */
 	double share;	   /* what a second of it takes of the pool, a mean over the devices */
 	double unneeded_s; /* ideal time of work that its fix takes away; 0: none */
 };

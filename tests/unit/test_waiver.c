@@ -175,6 +175,27 @@ static void test_waived_between_others_of_its_family(void **state)
 	assert_true(fabs(j.results[1].number.value - 0.5) < 1e-9);
 }
 
+/* A finding about the run explains 2 s, ops 2 s, and 3 s that are waived: 1 of 8 s is left. */
+static void test_waived_op_beside_a_run(void **state)
+{
+	(void)state;
+	rows_tell(&tables, &keep,
+		"ops key=a name=a scope=embed kind=compute time_share=0.3 time_s=3");
+	rows_tell(
+		&tables, &keep, "ops key=b name=b scope=head kind=compute time_share=0.2 time_s=2");
+	table_rows(&tables, run)->roofline_ratio_lo = table_rows(&tables, run)->roofline_ratio_hi =
+		0.2;
+	judge_yaml(RULES
+		"  slow: { from: run, value: 0.2, at_most: { warn: 10% }, gain: value, message: x "
+		"}\n"
+		"  rest: { from: run, value: 1 - roofline_ratio_hi - :explained, "
+		"at_most: { warn: 10% }, gain: value, message: x }\n"
+		"waivers:\n"
+		"  - { rule: share, at_most: 40%, where: scope = 'embed', owner: o, reason: r, "
+		"expires: 2026-12-31 }\n");
+	assert_true(fabs(j.results[2].number.value - 0.1) < 1e-9);
+}
+
 static void test_has_a_limit(void **state)
 {
 	(void)state;
@@ -459,6 +480,7 @@ int main(void)
 		cmocka_unit_test_setup(test_what_is_waived_is_explained, fresh),
 		cmocka_unit_test_setup(test_what_is_waived_twice_is_explained_once, fresh),
 		cmocka_unit_test_setup(test_waived_between_others_of_its_family, fresh),
+		cmocka_unit_test_setup(test_waived_op_beside_a_run, fresh),
 		cmocka_unit_test_setup(test_has_a_limit, fresh),
 		cmocka_unit_test_setup(test_expires, fresh),
 		cmocka_unit_test_setup(test_day_of_the_capture, fresh),
