@@ -192,7 +192,7 @@ static void execution_lasts(struct sweeping *s, const struct op_event *e)
 	s->last_run = e->run;
 	s->last_run_end_ps = e->end_ps;
 	for (ptrdiff_t i = 0; i < s->out->program_cap; i++)
-		if (s->programs[i].open && s->programs[i].run == e->run)
+		if (e->run != 0 && s->programs[i].open && s->programs[i].run == e->run)
 			program_lasts(s, (int32_t)i, e->end_ps);
 }
 
