@@ -76,8 +76,8 @@ cJSON *json_parse(struct str file, struct str text, struct diag *err)
 /* A C string that is valid UTF-8 whatever came in, so that the document is valid too. */
 static char *utf8_copy(struct str s)
 {
-	char *copy = malloc((size_t)s.len * 3 + 1), *to = copy;
-	while (copy && s.len) {
+	char *copy = memory_get((size_t)s.len * 3 + 1), *to = copy;
+	while (s.len) {
 		uint32_t c;
 		int n = utf8_next(s, &c);
 		struct str piece = n > 0 && c ? str_head(s, n) : STR("\xef\xbf\xbd");
@@ -85,8 +85,7 @@ static char *utf8_copy(struct str s)
 		to += piece.len;
 		s = str_from_offset(s, n > 0 ? n : -n);
 	}
-	if (copy)
-		*to = 0;
+	*to = 0;
 	return copy;
 }
 
@@ -95,7 +94,7 @@ cJSON *json_str(struct str value)
 	if (!value.p)
 		return cJSON_CreateNull();
 	char *copy = utf8_copy(value);
-	cJSON *item = copy ? cJSON_CreateString(copy) : NULL;
+	cJSON *item = cJSON_CreateString(copy);
 	free(copy);
 	return item;
 }
