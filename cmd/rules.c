@@ -172,7 +172,7 @@ static bool run_mutation(struct tester *t, struct fixture *f, struct diag *err)
 		return false;
 	if (!is_red)
 		wrong = STR("no absurd value of a column or two makes the rule fail or warn: it "
-			    "protects nobody");
+			    "finds nothing");
 	add_case(t, f, wrong);
 	return true;
 }

@@ -45,7 +45,9 @@ struct host_gap {
 	int64_t covered_ps, length_ps; /* of that event */
 	struct str call;	       /* the longest that lies in it and covers most of it */
 	int64_t call_ps;
-	int64_t seen_ps, seen_until_ps; /* by any event */
+	int64_t seen_ps;	 /* by any event, on the lane whose events cover most */
+	const struct lane *lane; /* the one that is being read, as far as it was seen: */
+	int64_t lane_ps, lane_until_ps;
 	int64_t by_cause_ps[CAUSES];
 	bool waited; /* the host waited for a result when it began */
 };
@@ -101,7 +103,6 @@ static struct host_gap *gaps_collect(
 				gaps[(*count)++] = (struct host_gap){ .device = d,
 					.gap = g,
 					.start_ps = g->start_ps + shift_ps,
-					.seen_until_ps = INT64_MIN,
 					.end_ps = g->end_ps + shift_ps };
 		}
 	}
@@ -116,7 +117,6 @@ static struct host_gap *gaps_collect(
 			if (until_ps > at_ps)
 				gaps[(*count)++] = (struct host_gap){ .device = d,
 					.start_ps = at_ps + shift_ps,
-					.seen_until_ps = INT64_MIN,
 					.end_ps = until_ps + shift_ps };
 			at_ps = more && r->end_ps > at_ps ? r->end_ps : at_ps;
 		}
@@ -128,7 +128,7 @@ static struct host_gap *gaps_collect(
  * Of the events that cover most of a gap the shortest says what the host was at: the longer ones
  * are the functions around it.  While none does, the one that covers more.
  */
-static void gap_meet(struct host_gap *g, const struct event *e)
+static void gap_meet(struct host_gap *g, const struct lane *l, const struct event *e)
 {
 	int64_t from = e->start_ps > g->start_ps ? e->start_ps : g->start_ps;
 	int64_t to = e->end_ps < g->end_ps ? e->end_ps : g->end_ps;
@@ -138,10 +138,16 @@ static void gap_meet(struct host_gap *g, const struct event *e)
 
 	if (to <= from)
 		return;
-	if (to > g->seen_until_ps) { /* a lane's events are in order */
-		g->seen_ps += to - (from > g->seen_until_ps ? from : g->seen_until_ps);
-		g->seen_until_ps = to;
+	if (g->lane != l) {
+		g->lane = l;
+		g->lane_ps = 0;
+		g->lane_until_ps = INT64_MIN;
 	}
+	if (to > g->lane_until_ps) { /* a lane's events are in order */
+		g->lane_ps += to - (from > g->lane_until_ps ? from : g->lane_until_ps);
+		g->lane_until_ps = to;
+	}
+	g->seen_ps = g->lane_ps > g->seen_ps ? g->lane_ps : g->seen_ps;
 	if (g->name.p && (new_covers != old_covers ? old_covers
 				 : new_covers	   ? length_ps >= g->length_ps
 						   : covered_ps <= g->covered_ps))
@@ -301,7 +307,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 					first + gap_behind_near(&g->items[first],
 							g->ends[d] - first, e->start_ps, &hints[d]);
 				k < g->ends[d] && g->items[k].start_ps < e->end_ps; k++) {
-				gap_meet(&g->items[k], e);
+				gap_meet(&g->items[k], l, e);
 				gap_call(&g->items[k], e);
 			}
 	}

@@ -12,7 +12,7 @@
  *         quality: { name: x, ok: 0 }          # of other tables: one more row, or a list
  *         base_run: { step_time_s: 9 ms }      # of the baseline
  *
- * A rule that cannot fail protects nobody, so a test that passes can be turned bad: one value after
+ * A rule that cannot fail finds nothing, so a test that passes can be turned bad: one value after
  * the other, then two at a time, becomes absurd until the rule says so (fixture_mutate).
  *
  * Refuses: reading files (the caller has the text), judging by itself (judge.h does).

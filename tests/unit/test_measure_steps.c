@@ -22,6 +22,17 @@ static const struct steps_row *step_row(ptrdiff_t i)
 	return &table_rows(&run.tables, steps)[i];
 }
 
+/* A program of one parameter: what its ops are, their events say. */
+static void has_program(struct xspace *host, const char *name, int64_t id)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+
+	x_hlo(host, name, id, pb_write_module(&run.keep, module, STR("")));
+}
+
 static struct xplane *one_tpu(void)
 {
 	return x_tpu(xrun_host(&run, "worker-0"), 0, "TPU v5 lite");
@@ -269,12 +280,8 @@ static void executions_of_programs(void **state)
 		x_event(ops, "sum.1", i * 200 + 160, i * 200 + 170, NULL);
 		x_event(ops, "sum.1", i * 200 + 170, i * 200 + 180, NULL);
 	}
-	static const struct pb_instruction body[] = {
-		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
-	};
-	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
-	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
-	x_hlo(host, "jit_metrics", 8, pb_write_module(&run.keep, module, STR("")));
+	has_program(host, "jit_train_step", 7);
+	has_program(host, "jit_metrics", 8);
 	xrun_measure(&run);
 	const struct programs_row *p = xrun_program(&run, "jit_train_step");
 	assert_text(xrun_row(&run)->main_program, "jit_train_step");
@@ -974,6 +981,28 @@ static void two_threads_in_a_gap(void **state)
 	assert_number(xrun_row(&run)->input_wait_ratio + xrun_row(&run)->sync_wait_ratio, .5);
 }
 
+/* Two threads launch: the first is seen in a fifth of each gap, the second in most of it. */
+static void two_threads_that_launch(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *threads = x_host(host);
+	struct xline *logs = x_line(threads, "logs"), *plans = x_line(threads, "plans");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = SHIFT + i * 200;
+		on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+		x_event(logs, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+		x_event(logs, "log", at + 180, at + 194, NULL);
+		x_event(plans, "PjitFunction(plan)", at - 5, at + 5, NULL);
+		x_event(plans, "plan", at + 100, at + 140, NULL);
+		x_event(plans, "send", at + 140, at + 170, NULL);
+	}
+	xrun_measure(&run);
+	assert_text(table_rows(&run.tables, gaps)->cause, "host");
+	assert_text(table_rows(&run.tables, gaps)->host_activity, "plan");
+}
+
 /* A mark around steps tells of no gap, nor does a thread that launches nothing, nor an event that
  * covers little of it. */
 static void what_nothing_tells_of(void **state)
@@ -1072,22 +1101,14 @@ static void other_work_is_cut_out(void **state)
 	assert_number(xrun_row(&run)->programs_per_step, 1);
 }
 
-/*
- * A Steps line that marks training and an evaluation, and a program that runs between the marks:
- * each device program has a role, and the judged steps are those that train.
- */
 /* The window finds an execution launched, and ends before the last call has its own. */
 static void a_queue_at_both_ends(void **state)
 {
-	static const struct pb_instruction body[] = {
-		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
-	};
-	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
 	(void)state;
 	struct xspace *host = xrun_host(&run, "worker-0");
 	struct xline *thread = x_line(x_host(host), "python");
 	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
-	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
+	has_program(host, "jit_train_step", 7);
 	for (int64_t i = 0; i < 12; i++) {
 		int64_t at = i * 3000;
 		execute(ops, at);
@@ -1177,10 +1198,6 @@ static void work_behind_every_mark(void **state)
  * work of its own marks.  The evaluation is the last to end. */
 static void two_threads_mark(void **state)
 {
-	static const struct pb_instruction body[] = {
-		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
-	};
-	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
 	(void)state;
 	struct xspace *host = xrun_host(&run, "worker-0");
 	struct xplane *threads = x_host(host), *other = x_tpu(host, 1, "TPU v5 lite");
@@ -1188,8 +1205,8 @@ static void two_threads_mark(void **state)
 	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
 	x_op(other, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
 	struct xline *sums = x_line(other, "XLA Ops");
-	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
-	x_hlo(host, "jit_evaluate", EVALUATION, pb_write_module(&run.keep, module, STR("")));
+	has_program(host, "jit_train_step", 7);
+	has_program(host, "jit_evaluate", EVALUATION);
 	for (int64_t i = 0; i < 8; i++) {
 		annotate(trains, i, i * 300, i * 300 + 290);
 		x_event(trains, "PjitFunction(train_step)", i * 300 + 1, i * 300 + 9, NULL);
@@ -1210,20 +1227,20 @@ static void two_threads_mark(void **state)
 	assert_text(table_rows(&run.tables, phases)->name, "train");
 }
 
+/*
+ * A Steps line that marks training and an evaluation, and a program that runs between the marks:
+ * each device program has a role, and the judged steps are those that train.
+ */
 static void tell_two_sorts(void)
 {
-	static const struct pb_instruction body[] = {
-		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
-	};
-	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
 	struct xspace *host = xrun_host(&run, "worker-0");
 	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
 	struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
 	x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
 	x_op(tpu, "copy.1", X_STATS(x_int("program_id", EVALUATION + 1)));
-	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
-	x_hlo(host, "jit_evaluate", EVALUATION, pb_write_module(&run.keep, module, STR("")));
-	x_hlo(host, "jit_save", EVALUATION + 1, pb_write_module(&run.keep, module, STR("")));
+	has_program(host, "jit_train_step", 7);
+	has_program(host, "jit_evaluate", EVALUATION);
+	has_program(host, "jit_save", EVALUATION + 1);
 	for (int64_t i = 0; i < 8; i++) {
 		int64_t at = i * 1000;
 		bool evaluates = i % 4 == 3;
@@ -1334,17 +1351,13 @@ static void phases_add_up_to_the_window(void **state)
 static void tell_rounds(void)
 {
 	enum { ROUNDS = 60000, WAIT = 500, WAITS = 3 };
-	static const struct pb_instruction body[] = {
-		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
-	};
-	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
 	struct xspace *host = xrun_host(&run, "worker-0");
 	struct xline *thread = x_line(x_host(host), "python");
 	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
 	struct xline *ops = two_ops(tpu);
 	x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
-	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
-	x_hlo(host, "jit_log", EVALUATION, pb_write_module(&run.keep, module, STR("")));
+	has_program(host, "jit_train_step", 7);
+	has_program(host, "jit_log", EVALUATION);
 	for (int64_t i = 0, at = 0; i < ROUNDS; i++, at += 20) {
 		x_event(ops, "dot.1", at, at + 10, NULL);
 		x_event(ops, "sum.1", at + 12, at + 15, NULL);
@@ -1405,19 +1418,15 @@ enum { SCALAR = 9 };
  */
 static void tell_evaluations(bool modules, bool amiss)
 {
-	static const struct pb_instruction body[] = {
-		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
-	};
-	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
 	struct xspace *host = xrun_host(&run, "worker-0");
 	struct xline *thread = x_line(x_host(host), "python");
 	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
 	struct xline *told = modules ? x_line(tpu, "XLA Modules") : NULL, *ops = two_ops(tpu);
 
 	x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
-	x_hlo(host, "jit_train", PROGRAM, pb_write_module(&run.keep, module, STR("")));
-	x_hlo(host, "jit_eval", EVALUATION, pb_write_module(&run.keep, module, STR("")));
-	x_hlo(host, "jit_scalar", SCALAR, pb_write_module(&run.keep, module, STR("")));
+	has_program(host, "jit_train", PROGRAM);
+	has_program(host, "jit_eval", EVALUATION);
+	has_program(host, "jit_scalar", SCALAR);
 	for (int64_t i = 0; i < 12; i++) {
 		int64_t at = i * 40000, drift = SHIFT + i * 30;
 		annotate(thread, i, at + SHIFT, at + SHIFT + 25000);
@@ -1485,15 +1494,11 @@ static void a_module_near_the_limit(void **state)
 /* The job does not wait in its marks: what a call launched is its mark's, however late it runs. */
 static void work_is_the_mark_s_that_launched_it(void **state)
 {
-	static const struct pb_instruction body[] = {
-		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
-	};
-	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
 	(void)state;
 	struct xspace *host = xrun_host(&run, "worker-0");
 	struct xline *thread = x_line(x_host(host), "python");
 	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
-	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
+	has_program(host, "jit_train_step", 7);
 	for (int64_t i = 0; i < 5; i++) {
 		annotate(thread, i, i * 20, i * 20 + 20);
 		/* two calls in each mark, and each call is seen twice */
@@ -1535,17 +1540,13 @@ static void a_period_of_programs_is_a_step(void **state)
 /* Nothing is marked, and an evaluation behind every second step makes no step of three programs. */
 static void an_evaluation_is_in_no_period(void **state)
 {
-	static const struct pb_instruction body[] = {
-		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
-	};
-	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
 	(void)state;
 	struct xspace *host = xrun_host(&run, "worker-0");
 	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
 	struct xline *ops = two_ops(tpu);
 	x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
-	x_hlo(host, "jit_train_step", 7, pb_write_module(&run.keep, module, STR("")));
-	x_hlo(host, "jit_eval_step", EVALUATION, pb_write_module(&run.keep, module, STR("")));
+	has_program(host, "jit_train_step", 7);
+	has_program(host, "jit_eval_step", EVALUATION);
 	for (int64_t i = 0; i < 8; i++) {
 		execute(ops, i * 400);
 		if (i % 2)
@@ -1561,17 +1562,13 @@ static void an_evaluation_is_in_no_period(void **state)
 /* A server waits for requests: its step is an execution, and a prefill now and then is none. */
 static void a_server_s_step_is_an_execution(void **state)
 {
-	static const struct pb_instruction body[] = {
-		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
-	};
-	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
 	(void)state;
 	struct xspace *host = xrun_host(&run, "worker-0");
 	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
 	struct xline *ops = two_ops(tpu);
 	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
-	x_hlo(host, "jit_decode", 7, pb_write_module(&run.keep, module, STR("")));
-	x_hlo(host, "jit_prefill", 8, pb_write_module(&run.keep, module, STR("")));
+	has_program(host, "jit_decode", 7);
+	has_program(host, "jit_prefill", 8);
 	for (int64_t i = 0; i < 7; i++) {
 		execute(ops, i * 1000);
 		if (i % 3 == 1)
@@ -1696,6 +1693,7 @@ int main(void)
 		TEST(the_call_that_a_gap_holds),
 		TEST(what_nothing_tells_of),
 		TEST(two_threads_in_a_gap),
+		TEST(two_threads_that_launch),
 		TEST(two_threads_mark),
 		TEST(work_behind_every_mark),
 		TEST(marks_around_marks),
