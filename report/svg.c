@@ -27,90 +27,79 @@ static struct str number(struct arena *keep, double value)
 	return arena_fmt(keep, "%.1f", tenths / 10);
 }
 
-static void put(struct xhtml *x, const char *name, double value)
+static void put(struct svg *x, const char *name, double value)
 {
-	xhtml_attr(x, name, number(x->keep, value));
+	xhtml_attr(x->x, name, number(x->keep, value));
 }
 
 /* class="f-compute" fill="#2563c9" */
-static void put_ink(struct xhtml *x, const char *attribute, enum ink ink)
+static void put_ink(struct svg *x, const char *attribute, enum ink ink)
 {
-	xhtml_attr(x, "class", arena_fmt(x->keep, "%c-%.*s", *attribute, STR_ARG(inks[ink].name)));
-	xhtml_attr(x, attribute, inks[ink].color);
+	struct str class = arena_fmt(x->keep, "%c-%.*s", *attribute, STR_ARG(inks[ink].name));
+	xhtml_attr(x->x, "class", class);
+	xhtml_attr(x->x, attribute, inks[ink].color);
+	x->used[ink] = true;
 }
 
-void svg_title(struct xhtml *x, struct str title)
+static void put_words(struct xhtml *x, struct str element, struct str text)
 {
-	if (!title.len)
+	if (!text.len)
 		return;
-	xhtml_open(x, STR("title"));
-	xhtml_text(x, title);
+	xhtml_open(x, element);
+	xhtml_text(x, text);
 	xhtml_close(x);
+}
+
+void svg_title(struct svg *x, struct str title)
+{
+	put_words(x->x, STR("title"), title);
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-static void begin(struct xhtml *x, const char *role, double width, double height, struct str title,
-	struct str desc)
+void svg_group(struct svg *x, const char *opacity)
 {
-	xhtml_open(x, STR("svg"));
-	xhtml_attr(x, "xmlns", STR("http://www.w3.org/2000/svg"));
-	xhtml_attr(x, "viewBox",
-		arena_fmt(x->keep, "0 0 %.*s %.*s", STR_ARG(number(x->keep, width)),
-			STR_ARG(number(x->keep, height))));
-	if (width == SVG_NARROW) /* where no stylesheet may say it */
-		xhtml_attr(x, "display", STR("none"));
-	xhtml_attr(x, "role", str_from(role));
-	xhtml_attr(x, "font-family", STR("system-ui, sans-serif"));
-	xhtml_attr(x, "font-size", STR("12"));
-	svg_title(x, title);
-	if (desc.len) {
-		xhtml_open(x, STR("desc"));
-		xhtml_text(x, desc);
-		xhtml_close(x);
-	}
+	xhtml_open(x->x, STR("g"));
+	if (opacity)
+		xhtml_attr(x->x, "opacity", str_from(opacity));
 }
 
-void svg_begin(struct xhtml *x, double width, double height, struct str title, struct str desc)
+void svg_link(struct svg *x, struct str href)
 {
-	begin(x, "img", width, height, title, desc);
+	xhtml_open(x->x, STR("a"));
+	xhtml_attr(x->x, "href", href);
+	x->has_links = true;
 }
 
-void svg_begin_links(
-	struct xhtml *x, double width, double height, struct str title, struct str desc)
+void svg_end(struct svg *x)
 {
-	begin(x, "group", width, height, title, desc);
+	xhtml_close(x->x);
 }
 
-void svg_end(struct xhtml *x)
-{
-	xhtml_close(x);
-}
-
-void svg_rect_title(struct xhtml *x, enum ink ink, double left, double top, double width,
+void svg_rect_title(struct svg *x, enum ink ink, double left, double top, double width,
 	double height, struct str title)
 {
 	if (!(width > 0) || !(height > 0))
 		return;
-	xhtml_open(x, STR("rect"));
+	xhtml_open(x->x, STR("rect"));
 	put_ink(x, "fill", ink);
 	put(x, "x", left);
 	put(x, "y", top);
 	put(x, "width", fmax(width, 0.3)); /* a sliver is still seen */
 	put(x, "height", height);
 	svg_title(x, title);
-	xhtml_close(x);
+	xhtml_close(x->x);
 }
 
-void svg_rect(struct xhtml *x, enum ink ink, double left, double top, double width, double height)
+void svg_rect(struct svg *x, enum ink ink, double left, double top, double width, double height)
 {
 	svg_rect_title(x, ink, left, top, width, height, MISSING);
 }
 
-void svg_stroke(struct xhtml *x, enum ink ink, double x1, double y1, double x2, double y2,
+void svg_stroke(struct svg *x, enum ink ink, double x1, double y1, double x2, double y2,
 	double width, bool dashed)
 {
-	xhtml_open(x, STR("line"));
+	xhtml_open(x->x, STR("line"));
 	put_ink(x, "stroke", ink);
 	put(x, "x1", x1);
 	put(x, "y1", y1);
@@ -119,133 +108,156 @@ void svg_stroke(struct xhtml *x, enum ink ink, double x1, double y1, double x2, 
 	if (width != 1)
 		put(x, "stroke-width", width);
 	if (dashed)
-		xhtml_attr(x, "stroke-dasharray", STR("3 3"));
-	xhtml_close(x);
+		xhtml_attr(x->x, "stroke-dasharray", STR("3 3"));
+	xhtml_close(x->x);
 }
 
-void svg_line(struct xhtml *x, enum ink ink, double x1, double y1, double x2, double y2)
+void svg_line(struct svg *x, enum ink ink, double x1, double y1, double x2, double y2)
 {
 	svg_stroke(x, ink, x1, y1, x2, y2, 1, false);
 }
 
-void svg_dot(struct xhtml *x, enum ink ink, double cx, double cy, double radius, struct str title)
+void svg_dot(struct svg *x, enum ink ink, double cx, double cy, double radius, struct str title)
 {
-	xhtml_open(x, STR("circle"));
+	xhtml_open(x->x, STR("circle"));
 	put_ink(x, "fill", ink);
 	put(x, "cx", cx);
 	put(x, "cy", cy);
 	put(x, "r", radius);
-	xhtml_attr(x, "fill-opacity", STR("0.75"));
-	xhtml_attr(x, "stroke", STR("#ffffff"));
-	xhtml_attr(x, "stroke-width", STR("0.8"));
+	xhtml_attr(x->x, "fill-opacity", STR("0.75"));
+	xhtml_attr(x->x, "stroke", STR("#ffffff"));
+	xhtml_attr(x->x, "stroke-width", STR("0.8"));
 	svg_title(x, title);
-	xhtml_close(x);
+	xhtml_close(x->x);
 }
 
-static void svg_path(struct xhtml *x, enum ink ink, const char *d, double width)
+static void svg_path(struct svg *x, enum ink ink, const char *d, double width)
 {
-	xhtml_open(x, STR("path"));
+	xhtml_open(x->x, STR("path"));
 	put_ink(x, "stroke", ink);
-	xhtml_attr(x, "fill", STR("none"));
+	xhtml_attr(x->x, "fill", STR("none"));
 	put(x, "stroke-width", width);
-	xhtml_attr(x, "stroke-linecap", STR("round"));
-	xhtml_attr(x, "stroke-linejoin", STR("round"));
-	xhtml_attr(x, "d", str_from(d));
-	xhtml_close(x);
+	xhtml_attr(x->x, "stroke-linecap", STR("round"));
+	xhtml_attr(x->x, "stroke-linejoin", STR("round"));
+	xhtml_attr(x->x, "d", str_from(d));
+	xhtml_close(x->x);
 }
 
-void svg_area(struct xhtml *x, enum ink ink, const char *d)
+void svg_area(struct svg *x, enum ink ink, const char *d)
 {
-	xhtml_open(x, STR("path"));
+	xhtml_open(x->x, STR("path"));
 	put_ink(x, "fill", ink);
-	xhtml_attr(x, "d", str_from(d));
-	xhtml_close(x);
+	xhtml_attr(x->x, "d", str_from(d));
+	xhtml_close(x->x);
 }
 
-static void put_text(struct xhtml *x, enum ink ink, enum anchor anchor, double left,
-	double baseline, const char *weight, struct str text)
+static void put_text(struct svg *x, enum ink ink, enum anchor anchor, double left, double baseline,
+	const char *weight, struct str text)
 {
 	static const struct str anchors[] = { STR_INIT("start"), STR_INIT("middle"),
 		STR_INIT("end") };
-	xhtml_open(x, STR("text"));
+	xhtml_open(x->x, STR("text"));
 	put_ink(x, "fill", ink);
 	put(x, "x", left);
 	put(x, "y", baseline);
 	if (anchor != ANCHOR_START)
-		xhtml_attr(x, "text-anchor", anchors[anchor]);
+		xhtml_attr(x->x, "text-anchor", anchors[anchor]);
 	if (weight)
-		xhtml_attr(x, "font-weight", str_from(weight));
-	xhtml_attr(x, "font-size", STR("11"));
-	xhtml_text(x, text);
-	xhtml_close(x);
+		xhtml_attr(x->x, "font-weight", str_from(weight));
+	xhtml_attr(x->x, "font-size", STR("11"));
+	xhtml_text(x->x, text);
+	xhtml_close(x->x);
 }
 
-void svg_text(struct xhtml *x, enum ink ink, enum anchor anchor, double left, double baseline,
+void svg_text(struct svg *x, enum ink ink, enum anchor anchor, double left, double baseline,
 	struct str text)
 {
 	put_text(x, ink, anchor, left, baseline, NULL, text);
 }
 
-void svg_strong(struct xhtml *x, enum ink ink, enum anchor anchor, double left, double baseline,
+void svg_strong(struct svg *x, enum ink ink, enum anchor anchor, double left, double baseline,
 	struct str text)
 {
 	put_text(x, ink, anchor, left, baseline, "600", text);
 }
 
-/* Without `x` nothing is drawn.  Returns the last row's top. */
-static double lay_keys(struct xhtml *x, const struct svg_key *keys, const bool *used, int count,
-	double left, double top, double right)
+double svg_keys(struct svg *x, const struct svg_key *keys, int count, double left, double top)
 {
 	double at = left;
 	for (int i = 0; i < count; i++) {
 		double width = 16 + SVG_CHAR * (double)keys[i].text.len;
-		if (!used[i])
+		if (!x->used[keys[i].ink])
 			continue;
-		if (at > left && at + width > right) {
+		if (at > left && at + width > x->width) {
 			at = left;
 			top += KEY_PITCH;
 		}
-		if (x) {
-			svg_rect(x, keys[i].ink, at, top, 11, 11);
-			svg_text(x, INK_TEXT, ANCHOR_START, at + 16, top + 9.5, keys[i].text);
-		}
+		svg_rect(x, keys[i].ink, at, top, 11, 11);
+		svg_text(x, INK_TEXT, ANCHOR_START, at + 16, top + 9.5, keys[i].text);
 		at += width + 14;
 	}
-	return top;
-}
-
-void svg_keys(struct xhtml *x, const struct svg_key *keys, const bool *used, int count, double left,
-	double top, double right)
-{
-	lay_keys(x, keys, used, count, left, top, right);
-}
-
-double svg_keys_height(
-	const struct svg_key *keys, const bool *used, int count, double left, double right)
-{
-	return lay_keys(NULL, keys, used, count, left, 0, right) + KEY_PITCH;
+	return top + KEY_PITCH;
 }
 
 /* ---- plots ----------------------------------------------------------------------------------- */
 
-struct plot {
-	svg_draw *draw;
+struct drawing {
+	const struct svg_plot *plot;
 	const void *what;
-	double width;
 };
 
-static void draw_twice(const void *what, struct xhtml *x)
+/* Drawn aside, as the height comes first. */
+static void draw_at(const struct drawing *d, double width, struct xhtml *x)
 {
-	const struct plot *p = what;
-	p->draw(p->what, p->width, x);
-	p->draw(p->what, SVG_NARROW, x);
+	struct xhtml aside = xhtml_aside(x);
+	struct svg s = { .x = &aside,
+		.keep = x->keep,
+		.width = width,
+		.is_narrow = width == SVG_NARROW,
+		.desc = str_from(d->plot->desc) };
+	double height = d->plot->draw(&s, d->what);
+	xhtml_open(x, STR("svg"));
+	xhtml_attr(x, "xmlns", STR("http://www.w3.org/2000/svg"));
+	xhtml_attr(x, "viewBox",
+		arena_fmt(x->keep, "0 0 %.*s %.*s", STR_ARG(number(x->keep, width)),
+			STR_ARG(number(x->keep, height))));
+	if (s.is_narrow) /* where no stylesheet may say it */
+		xhtml_attr(x, "display", STR("none"));
+	/* An image has no links for those who do not see it. */
+	xhtml_attr(x, "role", s.has_links ? STR("group") : STR("img"));
+	xhtml_attr(x, "font-family", STR("system-ui, sans-serif"));
+	xhtml_attr(x, "font-size", STR("12"));
+	put_words(x, STR("title"), str_from(d->plot->name ? d->plot->name : d->plot->title));
+	put_words(x, STR("desc"), s.desc);
+	xhtml_take(x, &aside);
+	xhtml_close(x);
 }
 
-struct template_picture svg_plot(svg_draw *draw, const void *what, double width, struct arena *keep)
+/* The stylesheet shows one of the two. */
+static void draw(const void *what, struct xhtml *x)
 {
-	struct plot *p = arena_make(keep, struct plot, 1);
-	*p = (struct plot){ draw, what, width };
-	return (struct template_picture){ draw_twice, p };
+	const struct drawing *d = what;
+	draw_at(d, d->plot->width, x);
+	if (d->plot->width > SVG_NARROW)
+		draw_at(d, SVG_NARROW, x);
+}
+
+struct template_picture svg_drawing(
+	const struct svg_plot *plot, const void *what, struct arena *keep)
+{
+	struct drawing *d = arena_make(keep, struct drawing, 1);
+	*d = (struct drawing){ plot, what };
+	return (struct template_picture){ draw, d };
+}
+
+struct html_picture svg_picture(
+	const struct svg_plot *plot, const void *what, struct str caption, struct arena *keep)
+{
+	return (struct html_picture){ .id = str_from(plot->id),
+		.title = str_from(plot->title),
+		.caption = caption,
+		.size = plot->width == SVG_WIDE ? STR("wide") : MISSING,
+		.drawing = svg_drawing(plot, what, keep) };
 }
 
 int svg_columns(double width)
@@ -324,7 +336,7 @@ static int tick_count(const struct svg_scale *s)
 	return n > 0 && n < 100 ? (int)n : 0;
 }
 
-void svg_scale_x(struct xhtml *x, const struct svg_scale *s, double left, double width, double top,
+void svg_scale_x(struct svg *x, const struct svg_scale *s, double left, double width, double top,
 	double bottom)
 {
 	for (int i = 0; i <= tick_count(s); i++) {
@@ -334,7 +346,7 @@ void svg_scale_x(struct xhtml *x, const struct svg_scale *s, double left, double
 	}
 }
 
-void svg_scale_y(struct xhtml *x, const struct svg_scale *s, double left, double right, double top,
+void svg_scale_y(struct svg *x, const struct svg_scale *s, double left, double right, double top,
 	double bottom)
 {
 	for (int i = 0; i <= tick_count(s); i++) {
@@ -410,7 +422,7 @@ static const struct icon {
 };
 
 /* A sign or a bar: the words stand beside it, so it says nothing to a screen reader. */
-static void begin_small(
+static struct svg begin_small(
 	struct xhtml *x, const char *class, const char *box, const char *width, const char *height)
 {
 	xhtml_open(x, STR("svg"));
@@ -423,19 +435,20 @@ static void begin_small(
 	if (!width) /* as wide as there is room */
 		xhtml_attr(x, "preserveAspectRatio", STR("none"));
 	xhtml_attr(x, "aria-hidden", STR("true"));
+	return (struct svg){ .x = x, .keep = x->keep };
 }
 
 static void draw_icon(const void *what, struct xhtml *x)
 {
 	const struct icon *icon = what;
-	begin_small(x, "icon", "0 0 24 24", "20", "20");
+	struct svg s = begin_small(x, "icon", "0 0 24 24", "20", "20");
 	xhtml_open(x, STR("circle"));
-	put_ink(x, "fill", icon->ink);
-	put(x, "cx", 12);
-	put(x, "cy", 12);
-	put(x, "r", 11);
+	put_ink(&s, "fill", icon->ink);
+	put(&s, "cx", 12);
+	put(&s, "cy", 12);
+	put(&s, "r", 11);
 	xhtml_close(x);
-	svg_path(x, INK_ON_FILL, icon->path, 2.4);
+	svg_path(&s, INK_ON_FILL, icon->path, 2.4);
 	xhtml_close(x);
 }
 
@@ -447,9 +460,9 @@ struct template_picture svg_icon(enum verdict v)
 static void draw_share(const void *what, struct xhtml *x)
 {
 	double share = *(const double *)what;
-	begin_small(x, "share", "0 0 100 4", NULL, "6");
-	svg_rect(x, INK_TRACK, 0, 0, 100, 4);
-	svg_rect(x, INK_BAD, 0, 0, 100 * fmin(share, 1), 4);
+	struct svg s = begin_small(x, "share", "0 0 100 4", NULL, "6");
+	svg_rect(&s, INK_TRACK, 0, 0, 100, 4);
+	svg_rect(&s, INK_BAD, 0, 0, 100 * fmin(share, 1), 4);
 	xhtml_close(x);
 }
 
@@ -462,13 +475,13 @@ static void draw_limits(const void *what, struct xhtml *x)
 {
 	const struct limits *l = what;
 	enum { WIDTH = 100, HEIGHT = 10, BAR = 6 };
-	begin_small(x, "limits", "0 0 100 10", NULL, "10");
-	svg_rect(x, INK_TRACK, 0, 2, WIDTH, BAR);
-	svg_rect(x, l->is_bad ? INK_BAD : INK_GOOD, 0, 2, WIDTH * fmax(0, l->value) / l->end, BAR);
+	struct svg s = begin_small(x, "limits", "0 0 100 10", NULL, "10");
+	svg_rect(&s, INK_TRACK, 0, 2, WIDTH, BAR);
+	svg_rect(&s, l->is_bad ? INK_BAD : INK_GOOD, 0, 2, WIDTH * fmax(0, l->value) / l->end, BAR);
 	if (!isnan(l->warn))
-		svg_rect(x, INK_WARN, WIDTH * l->warn / l->end, 0, 1, HEIGHT);
+		svg_rect(&s, INK_WARN, WIDTH * l->warn / l->end, 0, 1, HEIGHT);
 	if (!isnan(l->fail))
-		svg_rect(x, INK_BAD, WIDTH * l->fail / l->end, 0, 1, HEIGHT);
+		svg_rect(&s, INK_BAD, WIDTH * l->fail / l->end, 0, 1, HEIGHT);
 	xhtml_close(x);
 }
 

@@ -44,10 +44,7 @@ enum ink {
 
 enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
-/*
- * A plot is drawn twice, for a page with room and for a phone, and the stylesheet shows one of the
- * two.  A unit is a CSS pixel or a little more, so that no text is smaller than its 11 units.
- */
+/* A unit is a CSS pixel or a little more, so that no text is smaller than its 11 units. */
 enum {
 	SVG_WIDE = 960,	 /* over the whole page */
 	SVG_HALF = 548,	 /* two side by side on a page of 1280 pixels */
@@ -55,43 +52,64 @@ enum {
 };
 #define SVG_CHAR 6.1 /* a character of a label, on average; text is never measured */
 
-typedef void svg_draw(const void *what, double width, struct xhtml *x);
-/* `draw` at `width` and at SVG_NARROW. */
-struct template_picture svg_plot(
-	svg_draw *draw, const void *what, double width, struct arena *keep);
+/* A drawing as it grows.  How high it is shows when it is finished, and keys are of its inks. */
+struct svg {
+	struct xhtml *x;
+	struct arena *keep;
+	double width;
+	bool is_narrow;
+	struct str desc; /* for those who do not see it */
+	bool has_links;
+	bool used[INK_COUNT];
+};
+
+/* Returns the height. */
+typedef double svg_draw(struct svg *x, const void *what);
+
+/* How a plot is drawn: at its width and, if that is more, for a phone, too. */
+struct svg_plot {
+	const char *id, *title; /* of its figure; no id: it has none */
+	const char *name;	/* for those who do not see it; NULL: the title */
+	const char *desc;
+	double width;
+	svg_draw *draw;
+};
+struct template_picture svg_drawing(
+	const struct svg_plot *plot, const void *what, struct arena *keep);
+struct html_picture svg_picture(
+	const struct svg_plot *plot, const void *what, struct str caption, struct arena *keep);
+
 /* How many characters of a label have room. */
 int svg_columns(double width);
 
-void svg_begin(struct xhtml *x, double width, double height, struct str title, struct str desc);
-/* The same where there are links within: an image has none for those who do not see it. */
-void svg_begin_links(
-	struct xhtml *x, double width, double height, struct str title, struct str desc);
-void svg_title(struct xhtml *x, struct str title); /* of what is open */
-void svg_end(struct xhtml *x);
-void svg_rect(struct xhtml *x, enum ink ink, double left, double top, double width, double height);
+/* What is drawn until svg_end stands in it; opacity may be NULL. */
+void svg_group(struct svg *x, const char *opacity);
+void svg_link(struct svg *x, struct str href);
+void svg_title(struct svg *x, struct str title); /* of what is open */
+void svg_end(struct svg *x);
+void svg_rect(struct svg *x, enum ink ink, double left, double top, double width, double height);
 /* The same with words that show when the pointer rests on it. */
-void svg_rect_title(struct xhtml *x, enum ink ink, double left, double top, double width,
+void svg_rect_title(struct svg *x, enum ink ink, double left, double top, double width,
 	double height, struct str title);
-void svg_line(struct xhtml *x, enum ink ink, double x1, double y1, double x2, double y2);
-void svg_stroke(struct xhtml *x, enum ink ink, double x1, double y1, double x2, double y2,
+void svg_line(struct svg *x, enum ink ink, double x1, double y1, double x2, double y2);
+void svg_stroke(struct svg *x, enum ink ink, double x1, double y1, double x2, double y2,
 	double width, bool dashed);
-void svg_dot(struct xhtml *x, enum ink ink, double cx, double cy, double radius, struct str title);
-void svg_area(struct xhtml *x, enum ink ink, const char *d);
-void svg_text(struct xhtml *x, enum ink ink, enum anchor anchor, double left, double baseline,
+void svg_dot(struct svg *x, enum ink ink, double cx, double cy, double radius, struct str title);
+void svg_area(struct svg *x, enum ink ink, const char *d);
+void svg_text(struct svg *x, enum ink ink, enum anchor anchor, double left, double baseline,
 	struct str text);
-void svg_strong(struct xhtml *x, enum ink ink, enum anchor anchor, double left, double baseline,
+void svg_strong(struct svg *x, enum ink ink, enum anchor anchor, double left, double baseline,
 	struct str text);
 
-/* Squares with words, those that `used` says, from left to right, wrapping before `right`. */
 struct svg_key {
 	enum ink ink;
 	struct str text;
 };
-void svg_keys(struct xhtml *x, const struct svg_key *keys, const bool *used, int count, double left,
-	double top, double right);
-/* The height that they take. */
-double svg_keys_height(
-	const struct svg_key *keys, const bool *used, int count, double left, double right);
+/*
+ * Squares with words, for those inks that were drawn with, from left to right in as many rows as
+ * it takes.  Returns where they end.
+ */
+double svg_keys(struct svg *x, const struct svg_key *keys, int count, double left, double top);
 
 /* Ticks 0, step, 2 step ... of an axis that reaches `most`. */
 struct svg_scale {
@@ -101,9 +119,9 @@ struct svg_scale {
 struct svg_scale svg_scale(double most, enum unit unit, int ticks);
 struct str svg_tick(struct arena *keep, double value, enum unit unit); /* "5 ms" */
 /* A horizontal scale of `width` from `left`, with grid lines from `top` to `bottom`. */
-void svg_scale_x(struct xhtml *x, const struct svg_scale *s, double left, double width, double top,
+void svg_scale_x(struct svg *x, const struct svg_scale *s, double left, double width, double top,
 	double bottom);
-void svg_scale_y(struct xhtml *x, const struct svg_scale *s, double left, double right, double top,
+void svg_scale_y(struct svg *x, const struct svg_scale *s, double left, double right, double top,
 	double bottom);
 
 enum ink svg_kind_ink(struct str kind); /* of an op */

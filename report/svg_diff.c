@@ -60,20 +60,17 @@ static void take_stages(struct waterfall *w, const struct op_diff *d, struct are
 		MISSING);
 }
 
-static void draw_waterfall(const void *what, double width, struct xhtml *x)
+static double draw_waterfall(struct svg *x, const void *what)
 {
 	const struct waterfall *w = what;
-	double scale = (width - 2 * LEFT - VALUE_WIDTH) / w->most_s;
-	svg_begin(x, width, TOP * 2 + w->count * ROW_HEIGHT, STR("From before to after"),
-		STR("Bars from top to bottom: the time before, what each change added or took "
-		    "away, and the time after."));
+	double scale = (x->width - 2 * LEFT - VALUE_WIDTH) / w->most_s;
 	for (int i = 0; i < w->count; i++) {
 		const struct stage *s = &w->items[i];
 		double top = TOP + i * ROW_HEIGHT;
 		double from = LEFT + fmin(s->from_s, s->to_s) * scale;
 		double end = LEFT + fmax(s->from_s, s->to_s) * scale;
 		svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10,
-			html_clip(s->name, svg_columns(width - 2 * LEFT), x->keep));
+			html_clip(s->name, svg_columns(x->width - 2 * LEFT), x->keep));
 		svg_rect_title(
 			x, s->ink, from, top + 14, fmax(end - from, 1), BAR_HEIGHT, s->title);
 		svg_strong(x, INK_TEXT, ANCHOR_START, end + 6, top + 24, s->value);
@@ -81,21 +78,23 @@ static void draw_waterfall(const void *what, double width, struct xhtml *x)
 			svg_line(x, INK_GRID, LEFT + s->to_s * scale, top + 14 + BAR_HEIGHT,
 				LEFT + s->to_s * scale, top + 14 + ROW_HEIGHT);
 	}
-	svg_end(x);
+	return TOP * 2 + w->count * ROW_HEIGHT;
 }
 
 bool svg_waterfall(const struct op_diff *d, struct arena *keep, struct html_picture *ret)
 {
+	static const struct svg_plot plot = { "picture-waterfall", "From before to after", NULL,
+		"Bars from top to bottom: the time before, what each change added or took away, "
+		"and the time after.",
+		SVG_HALF, draw_waterfall };
 	struct waterfall *w = arena_make(keep, struct waterfall, 1);
 	if (!(d->base_ops_s > 0) || !(d->head_ops_s > 0))
 		return false;
 	take_stages(w, d, keep);
-	*ret = (struct html_picture){ .id = STR("picture-waterfall"),
-		.title = STR("From before to after"),
-		.caption = arena_fmt(keep,
-			"Time of all ops %s: the changes that add or take away most.",
+	*ret = svg_picture(&plot, w,
+		arena_fmt(keep, "Time of all ops %s: the changes that add or take away most.",
 			d->is_window ? "in the capture" : "per step"),
-		.drawing = svg_plot(draw_waterfall, w, SVG_HALF, keep) };
+		keep);
 	return true;
 }
 
@@ -107,16 +106,13 @@ struct kinds {
 	double most_s;
 };
 
-static void draw_kinds(const void *what, double width, struct xhtml *x)
+static double draw_kinds(struct svg *x, const void *what)
 {
 	static const struct svg_key keys[] = { { INK_IDLE, STR_INIT("before") },
 		{ INK_COMPUTE, STR_INIT("after") } };
-	static const bool used[] = { true, true };
 	const struct kinds *k = what;
-	double scale = (width - 2 * LEFT - VALUE_WIDTH) / k->most_s;
+	double scale = (x->width - 2 * LEFT - VALUE_WIDTH) / k->most_s;
 	double bottom = TOP + k->count * PAIR_HEIGHT;
-	svg_begin(x, width, bottom + 22, STR("Time by kind"),
-		STR("Two bars for each kind of op: the time before and the time after."));
 	for (int i = 0; i < k->count; i++) {
 		const struct diff_kind *row = &k->items[i];
 		double top = TOP + i * PAIR_HEIGHT;
@@ -127,12 +123,15 @@ static void draw_kinds(const void *what, double width, struct xhtml *x)
 		svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + fmax(before, after) + 6, top + 27,
 			signed_time_text(x->keep, row->head_s - row->base_s));
 	}
-	svg_keys(x, keys, used, 2, LEFT, bottom + 6, width);
-	svg_end(x);
+	svg_keys(x, keys, 2, LEFT, bottom + 6);
+	return bottom + 22;
 }
 
 bool svg_kinds_change(const struct op_diff *d, struct arena *keep, struct html_picture *ret)
 {
+	static const struct svg_plot plot = { "picture-kinds", "Time by kind", NULL,
+		"Two bars for each kind of op: the time before and the time after.", SVG_HALF,
+		draw_kinds };
 	struct kinds *k = arena_make(keep, struct kinds, 1);
 	k->items = d->kinds;
 	while (k->count < kinds_changed(d) && k->count < KINDS_DRAWN) {
@@ -141,10 +140,7 @@ bool svg_kinds_change(const struct op_diff *d, struct arena *keep, struct html_p
 	}
 	if (!(k->most_s > 0))
 		return false;
-	*ret = (struct html_picture){ .id = STR("picture-kinds"),
-		.title = STR("Time by kind"),
-		.caption =
-			STR("What ops took, of each kind that changed: the largest change first."),
-		.drawing = svg_plot(draw_kinds, k, SVG_HALF, keep) };
+	*ret = svg_picture(&plot, k,
+		STR("What ops took, of each kind that changed: the largest change first."), keep);
 	return true;
 }

@@ -56,27 +56,26 @@ static double history_y(const struct history *h, double value)
 	return HISTORY_MARGIN + room * (range > 0 ? (h->most - value) / range : 0.5);
 }
 
-static void draw_history(const void *what, struct xhtml *x)
+static double draw_history(struct svg *x, const void *what)
 {
 	const struct history *h = what;
 	double half = history_x(h, 1) - history_x(h, 0);
-	svg_begin(x, HISTORY_WIDTH, HISTORY_HEIGHT,
-		STR("Step times, run after run, and their levels"), (struct str){ NULL, 0 });
 	for (ptrdiff_t i = 0; i < h->count; i++)
-		svg_dot(x, INK_HIDDEN, history_x(h, i), history_y(h, h->values[i]), 1.6,
-			(struct str){ NULL, 0 });
+		svg_dot(x, INK_HIDDEN, history_x(h, i), history_y(h, h->values[i]), 1.6, MISSING);
 	for (ptrdiff_t i = 0; i < h->level_count; i++) {
 		ptrdiff_t to = i + 1 < h->level_count ? h->levels[i + 1].from : h->count;
 		double y = history_y(h, h->levels[i].value);
 		svg_stroke(x, INK_TEXT, history_x(h, h->levels[i].from) - half / 2, y,
 			history_x(h, to - 1) + half / 2, y, 1.6, false);
 	}
-	svg_end(x);
+	return HISTORY_HEIGHT;
 }
 
 struct template_picture svg_history(
 	const struct fleet_report *r, struct str workload, struct arena *keep)
 {
+	static const struct svg_plot plot = { NULL, "Step times, run after run, and their levels",
+		NULL, NULL, HISTORY_WIDTH, draw_history };
 	struct history *h = arena_make(keep, struct history, 1);
 	const struct fleet_answer *a = &r->answers[FLEET_HISTORY];
 	for (ptrdiff_t i = 0; i < a->count; i++) {
@@ -88,7 +87,7 @@ struct template_picture svg_history(
 		*arena_push(keep, h->values, h->count, h->cap) = value;
 	}
 	take_levels(r, workload, h, keep);
-	return (struct template_picture){ h->count > 1 ? draw_history : NULL, h };
+	return h->count > 1 ? svg_drawing(&plot, h, keep) : (struct template_picture){ 0 };
 }
 
 /* ---- where the chips go ---------------------------------------------------------------------- */
@@ -114,19 +113,18 @@ static double bar_whole(const struct fleet_bars *b, ptrdiff_t row)
 	return back > 0 && share > 0 ? back / share : 0;
 }
 
-static void draw_shapes(
-	const struct fleet_bars *b, ptrdiff_t row, double width, double top, struct xhtml *x)
+static void draw_shapes(struct svg *x, const struct fleet_bars *b, ptrdiff_t row, double top)
 {
-	bool is_narrow = width < SVG_HALF;
-	double all = bar_whole(b, row), left = is_narrow ? 0 : FLEET_LEFT;
-	double scale = (width - left - FLEET_RIGHT) / b->most;
+	double all = bar_whole(b, row), left = x->is_narrow ? 0 : FLEET_LEFT;
+	double scale = (x->width - left - FLEET_RIGHT) / b->most;
 	double back = fleet_cell(b->ranking, row, b->column)->real;
 	struct str name = fleet_cell(b->ranking, row, STR("workload"))->text;
 	struct str amount = fleet_number_text(back, UNIT_COUNT, x->keep);
 	struct str whole = fleet_number_text(all, UNIT_COUNT, x->keep);
-	svg_text(x, INK_TEXT, is_narrow ? ANCHOR_START : ANCHOR_END, is_narrow ? 0 : left - 10,
-		top + 14, html_clip(name, svg_columns(is_narrow ? width : left), x->keep));
-	top += is_narrow ? FLEET_NAME : 0;
+	name = html_clip(name, svg_columns(x->is_narrow ? x->width : left), x->keep);
+	svg_text(x, INK_TEXT, x->is_narrow ? ANCHOR_START : ANCHOR_END,
+		x->is_narrow ? 0 : left - 10, top + 14, name);
+	top += x->is_narrow ? FLEET_NAME : 0;
 	svg_rect_title(x, INK_BAD, left, top + 2, back * scale, 17,
 		arena_fmt(x->keep, "%.*s %s could be had back", STR_ARG(amount), b->unit));
 	svg_rect_title(x, INK_HIDDEN, left + back * scale, top + 2, (all - back) * scale, 17,
@@ -135,36 +133,31 @@ static void draw_shapes(
 		arena_fmt(x->keep, "%.*s of %.*s", STR_ARG(amount), STR_ARG(whole)));
 }
 
-static void draw_fleet(const void *what, double width, struct xhtml *x)
+static double draw_fleet(struct svg *x, const void *what)
 {
 	const struct fleet_bars *b = what;
 	const struct svg_key keys[] = {
 		{ INK_BAD, arena_fmt(x->keep, "%s that a workload could have back", b->unit) },
 		{ INK_HIDDEN, arena_fmt(x->keep, "the rest of its %s", b->unit) }
 	};
-	static const bool used[] = { true, true };
-	double pitch = FLEET_PITCH + (width < SVG_HALF ? FLEET_NAME : 0);
-	double height = pitch * (double)b->count;
-	(b->pages->dir.p ? svg_begin_links : svg_begin)(x, width,
-		height + 8 + svg_keys_height(keys, used, 2, 8, width), STR("Where the chips go"),
-		STR("Bars, one for each of the workloads that would give back most."));
+	double pitch = FLEET_PITCH + (x->is_narrow ? FLEET_NAME : 0);
 	for (ptrdiff_t i = 0; i < b->count; i++) {
 		struct str page = fleet_page_link(&b->ranking->rows[i], b->pages, x->keep);
-		if (page.p) {
-			xhtml_open(x, STR("a"));
-			xhtml_attr(x, "href", arena_fmt(x->keep, "./%.*s", STR_ARG(page)));
-		}
-		draw_shapes(b, i, width, pitch * (double)i, x);
 		if (page.p)
-			xhtml_close(x);
+			svg_link(x, arena_fmt(x->keep, "./%.*s", STR_ARG(page)));
+		draw_shapes(x, b, i, pitch * (double)i);
+		if (page.p)
+			svg_end(x);
 	}
-	svg_keys(x, keys, used, 2, 8, height + 8, width);
-	svg_end(x);
+	return svg_keys(x, keys, 2, 8, pitch * (double)b->count + 8);
 }
 
 struct template_picture svg_fleet(
 	const struct fleet_report *r, const struct fleet_pages *pages, struct arena *keep)
 {
+	static const struct svg_plot plot = { NULL, "Where the chips go", NULL,
+		"Bars, one for each of the workloads that would give back most.", SVG_WIDE,
+		draw_fleet };
 	struct fleet_bars *b = arena_make(keep, struct fleet_bars, 1);
 	b->ranking = &r->answers[FLEET_RANKING];
 	b->pages = pages;
@@ -172,5 +165,5 @@ struct template_picture svg_fleet(
 	b->unit = r->has_usage ? "chip-hours" : "chips";
 	while (b->count < b->ranking->count && b->count < FLEET_BARS && bar_whole(b, b->count) > 0)
 		b->most = fmax(b->most, bar_whole(b, b->count++));
-	return b->count ? svg_plot(draw_fleet, b, SVG_WIDE, keep) : (struct template_picture){ 0 };
+	return b->count ? svg_drawing(&plot, b, keep) : (struct template_picture){ 0 };
 }

@@ -43,20 +43,19 @@ static double part_of(const struct memory_row *m, int part)
 }
 
 /* A mark across the bar, with its name above. */
-static void draw_mark(struct xhtml *x, enum ink ink, const char *label, double bytes, double at,
-	double across, double top, double text_top)
+static void draw_mark(struct svg *x, enum ink ink, const char *label, double bytes, double at,
+	double top, double text_top)
 {
-	bool flip = at > across / 2;
+	bool flip = at > x->width / 2;
 	svg_stroke(x, ink, at, top - 4, at, top + 30, 2, false);
 	svg_strong(x, ink, flip ? ANCHOR_END : ANCHOR_START, flip ? at - 4 : at + 4, text_top,
 		arena_fmt(x->keep, "%s %.*s", label, STR_ARG(bytes_text(x->keep, bytes))));
 }
 
-static void draw_device(struct xhtml *x, const struct memory *m, double across)
+static void draw_device(struct svg *x, const struct memory *m)
 {
 	const struct memory_row *row = m->row;
-	double at = LEFT, top = 40, scale = (across - 2 * LEFT) / m->most;
-	bool used[PARTS];
+	double at = LEFT, top = 40, scale = (x->width - 2 * LEFT) / m->most;
 	svg_rect(x, INK_TRACK, LEFT, top, m->most * scale, 26);
 	for (int i = 0; i < PARTS; i++) {
 		double width = part_of(row, i) * scale;
@@ -64,26 +63,26 @@ static void draw_device(struct xhtml *x, const struct memory *m, double across)
 			arena_fmt(x->keep, "%.*s: %.*s", STR_ARG(parts[i].text),
 				STR_ARG(bytes_text(x->keep, part_of(row, i)))));
 		at += width;
-		used[i] = part_of(row, i) > 0.001 * m->most;
+		/* A sliver has no key. */
+		x->used[parts[i].ink] = part_of(row, i) > 0.001 * m->most;
 	}
 	if (row->compiled_bytes > 0)
 		draw_mark(x, INK_MUTED, "planned", row->compiled_bytes,
-			LEFT + row->compiled_bytes * scale, across, top, 14);
+			LEFT + row->compiled_bytes * scale, top, 14);
 	if (row->window_peak_bytes > 0)
 		draw_mark(x, INK_BAD, "peak", row->window_peak_bytes,
-			LEFT + row->window_peak_bytes * scale, across, top, 29);
+			LEFT + row->window_peak_bytes * scale, top, 29);
 	if (row->capacity_bytes > 0)
-		svg_text(x, INK_MUTED, ANCHOR_END, across - LEFT, top + 40,
+		svg_text(x, INK_MUTED, ANCHOR_END, x->width - LEFT, top + 40,
 			arena_fmt(x->keep, "capacity %.*s",
 				STR_ARG(bytes_text(x->keep, row->capacity_bytes))));
-	svg_keys(x, parts, used, PARTS, LEFT, KEYS_TOP, across);
+	svg_keys(x, parts, PARTS, LEFT, KEYS_TOP);
 }
 
 /* What the elements need is solid; padding is red. */
-static void draw_buffer(
-	struct xhtml *x, const struct buffers_row *b, double scale, double across, double top)
+static void draw_buffer(struct svg *x, const struct buffers_row *b, double scale, double top)
 {
-	int columns = svg_columns(across - LEFT);
+	int columns = svg_columns(x->width - LEFT);
 	struct str op = html_clip(b->op, columns / 3, x->keep),
 		   size = bytes_text(x->keep, b->bytes);
 	struct str label = arena_fmt(x->keep, "%.*s \xc2\xb7 %.*s", STR_ARG(op), STR_ARG(b->kind));
@@ -101,23 +100,19 @@ static void draw_buffer(
 	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 23, size);
 }
 
-static void draw_memory(const void *what, double across, struct xhtml *x)
+static double draw_memory(struct svg *x, const void *what)
 {
 	const struct memory *m = what;
-	double top = KEYS_TOP + (across < SVG_HALF ? 50 : 32);
-	double largest = m->buffer_count ? m->buffers[0].bytes : 0;
-	double height = m->buffer_count ? top + 18 + m->buffer_count * BUFFER_HEIGHT : top - 10;
-	svg_begin(x, across, height, STR("Memory"),
-		STR("What the program needs of a device's memory, and the largest buffers alive at "
-		    "its peak."));
-	draw_device(x, m, across);
-	if (m->buffer_count)
-		svg_strong(x, INK_TEXT, ANCHOR_START, LEFT, top + 8,
-			STR("Largest buffers at the program's peak"));
+	double top = KEYS_TOP + (x->is_narrow ? 50 : 32);
+	draw_device(x, m);
+	if (!m->buffer_count)
+		return top - 10;
+	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT, top + 8,
+		STR("Largest buffers at the program's peak"));
+	double scale = (x->width - 2 * LEFT - 76) / m->buffers[0].bytes;
 	for (int i = 0; i < m->buffer_count; i++)
-		draw_buffer(x, &m->buffers[i], (across - 2 * LEFT - 76) / largest, across,
-			top + 18 + i * BUFFER_HEIGHT);
-	svg_end(x);
+		draw_buffer(x, &m->buffers[i], scale, top + 18 + i * BUFFER_HEIGHT);
+	return top + 18 + m->buffer_count * BUFFER_HEIGHT;
 }
 
 static struct str padding_text(const struct report *r, struct arena *keep)
@@ -156,6 +151,10 @@ static struct str memory_caption(const struct report *r, const struct memory *m,
 
 bool svg_memory(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
+	static const struct svg_plot plot = { "picture-memory", "Memory", NULL,
+		"What the program needs of a device's memory, and the largest buffers alive at its "
+		"peak.",
+		SVG_HALF, draw_memory };
 	struct memory *m = arena_make(keep, struct memory, 1);
 	const struct memory_row *rows = table_rows(&r->tables, memory);
 	double parts_sum = 0;
@@ -173,10 +172,7 @@ bool svg_memory(const struct report *r, struct arena *keep, struct html_picture 
 	while (m->buffer_count < BUFFERS && m->buffer_count < table_count(&r->tables, buffers) &&
 		m->buffers[m->buffer_count].bytes > 0.002 * m->buffers[0].bytes)
 		m->buffer_count++;
-	ret->id = STR("picture-memory");
-	ret->title = STR("Memory");
-	ret->caption = memory_caption(r, m, keep);
-	ret->drawing = svg_plot(draw_memory, m, SVG_HALF, keep);
+	*ret = svg_picture(&plot, m, memory_caption(r, m, keep), keep);
 	return true;
 }
 
@@ -250,11 +246,11 @@ static int cause_of(const struct gap *g)
 	return cause;
 }
 
-static void draw_gap(struct xhtml *x, const struct gap *g, double scale, double across, double top)
+static void draw_gap(struct svg *x, const struct gap *g, double scale, double top)
 {
 	const struct gaps_row *row = g->longest;
 	struct str host = row->host_call.len ? row->host_call : row->host_activity;
-	int columns = (svg_columns(across - LEFT) - 18) / (host.len ? 3 : 2);
+	int columns = (svg_columns(x->width - LEFT) - 18) / (host.len ? 3 : 2);
 	double width = g->total_s * scale;
 	struct out *title = out_memory(x->keep);
 	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10,
@@ -273,39 +269,32 @@ static void draw_gap(struct xhtml *x, const struct gap *g, double scale, double 
 		time_text(x->keep, g->total_s));
 }
 
-static void draw_gaps(const void *what, double across, struct xhtml *x)
+static double draw_gaps(struct svg *x, const void *what)
 {
 	const struct gaps *g = what;
 	int count = g->count < GAPS ? (int)g->count : GAPS;
-	bool used[CAUSES] = { false };
+	double scale = (x->width - 2 * LEFT - 76) / g->items[0].total_s;
 	for (int i = 0; i < count; i++)
-		used[cause_of(&g->items[i])] = true;
-	double keys = svg_keys_height(causes, used, CAUSES, LEFT, across);
-	svg_begin(x, across, 14 + count * GAP_HEIGHT + keys, STR("Idle gaps"),
-		STR("Bars, the longest first: device time lost between two ops."));
-	for (int i = 0; i < count; i++)
-		draw_gap(x, &g->items[i], (across - 2 * LEFT - 76) / g->items[0].total_s, across,
-			6 + i * GAP_HEIGHT);
-	svg_keys(x, causes, used, CAUSES, LEFT, 14 + count * GAP_HEIGHT, across);
-	svg_end(x);
+		draw_gap(x, &g->items[i], scale, 6 + i * GAP_HEIGHT);
+	return svg_keys(x, causes, CAUSES, LEFT, 14 + count * GAP_HEIGHT);
 }
 
 bool svg_gaps(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
+	static const struct svg_plot plot = { "picture-gaps", "Idle gaps", NULL,
+		"Bars, the longest first: device time lost between two ops.", SVG_HALF, draw_gaps };
 	struct gaps *g = arena_make(keep, struct gaps, 1);
 	take_gaps(r, g, keep);
 	if (!g->count)
 		return false;
 	const struct gap *top = &g->items[0];
-	ret->id = STR("picture-gaps");
-	ret->title = STR("Idle gaps");
-	ret->caption = arena_fmt(keep,
+	struct str caption = arena_fmt(keep,
 		"%.*s of the idle time in the %lld gaps recorded (of %.0f) lies between %.*s and "
 		"%.*s.",
 		STR_ARG(ratio_text(keep, top->total_s / g->total_s)),
 		(long long)table_count(&r->tables, gaps), r->row_totals[TABLE_gaps],
 		STR_ARG(html_clip(top->longest->before, 40, keep)),
 		STR_ARG(html_clip(top->longest->after, 40, keep)));
-	ret->drawing = svg_plot(draw_gaps, g, SVG_HALF, keep);
+	*ret = svg_picture(&plot, g, caption, keep);
 	return true;
 }

@@ -30,12 +30,12 @@ static struct str family_name(const struct families_row *f, int columns, struct 
 }
 
 /* The name above its bar; where others have a roofline, a family that has none says so. */
-static void draw_family(struct xhtml *x, const struct ops *o, const struct families_row *f,
-	double across, double top)
+static void draw_family(
+	struct svg *x, const struct ops *o, const struct families_row *f, double top)
 {
-	double scale = (across - LEFT - 64) / o->most, width = f->time_share * scale;
+	double scale = (x->width - LEFT - 64) / o->most, width = f->time_share * scale;
 	const char *unknown = o->known && isnan(f->efficiency) ? " \xc2\xb7 roofline unknown" : "";
-	int columns = svg_columns(across - LEFT) - (unknown[0] ? 19 : 0);
+	int columns = svg_columns(x->width - LEFT) - (unknown[0] ? 19 : 0);
 	/* What the roofline explains is solid, or all of it where no op has one. */
 	double solid = !o->known ? width : f->efficiency > 0 ? width * fmin(f->efficiency, 1) : 0;
 	enum ink ink = svg_kind_ink(f->kind);
@@ -50,28 +50,28 @@ static void draw_family(struct xhtml *x, const struct ops *o, const struct famil
 			STR_ARG(time_text(x->keep, f->roofline_s)));
 	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10,
 		arena_fmt(x->keep, "%.*s%s", STR_ARG(family_name(f, columns, x->keep)), unknown));
-	xhtml_open(x, STR("g"));
-	xhtml_attr(x, "opacity", STR("0.35"));
+	svg_group(x, "0.35");
 	svg_rect_title(x, ink, LEFT + solid, top + 14, width - solid, 11, out_text(title));
-	xhtml_close(x);
+	svg_end(x);
 	svg_rect_title(x, ink, LEFT, top + 14, solid, 11, out_text(title));
 	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 24,
 		ratio_text(x->keep, f->time_share));
 }
 
-static void draw_ops(const void *what, double width, struct xhtml *x)
+static double draw_ops(struct svg *x, const void *what)
 {
 	const struct ops *o = what;
-	svg_begin(x, width, TOP * 2 + o->count * ROW_HEIGHT, STR("Time by op"),
-		STR("Bars, the longest first: the share of the time that ops alike take. The solid "
-		    "part is what their roofline explains."));
 	for (int i = 0; i < o->count; i++)
-		draw_family(x, o, &o->items[i], width, TOP + i * ROW_HEIGHT);
-	svg_end(x);
+		draw_family(x, o, &o->items[i], TOP + i * ROW_HEIGHT);
+	return TOP * 2 + o->count * ROW_HEIGHT;
 }
 
 bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
+	static const struct svg_plot plot = { "picture-ops", "Time by op", NULL,
+		"Bars, the longest first: the share of the time that ops alike take. The solid "
+		"part is what their roofline explains.",
+		SVG_HALF, draw_ops };
 	struct ops *o = arena_make(keep, struct ops, 1);
 	double covered = 0;
 	o->r = r;
@@ -84,8 +84,6 @@ bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *re
 	}
 	if (!o->count)
 		return false;
-	ret->id = STR("picture-ops");
-	ret->title = STR("Time by op");
 	struct out *caption = out_memory(keep);
 	double all = r->row_totals[TABLE_families];
 	if (o->count > 1)
@@ -102,8 +100,7 @@ bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *re
 			"of each bar the solid part is what its roofline explains, the pale part "
 			"is above it%s.",
 			o->known < o->count ? "; a bar without a known roofline is pale" : "");
-	ret->caption = out_text(caption);
-	ret->drawing = svg_plot(draw_ops, o, SVG_HALF, keep);
+	*ret = svg_picture(&plot, o, out_text(caption), keep);
 	return true;
 }
 
@@ -130,14 +127,14 @@ static bool is_late(const struct collectives_row *c)
 	return c->expected_hi_s > 0 && took(c) > c->expected_hi_s;
 }
 
-static void draw_collective(struct xhtml *x, const struct collectives *all,
-	const struct collectives_row *c, double across, double top)
+static void draw_collective(
+	struct svg *x, const struct collectives *all, const struct collectives_row *c, double top)
 {
-	double scale = (across - LEFT - 76) / all->most;
+	double scale = (x->width - LEFT - 76) / all->most;
 	double exposed = c->exposed_s > 0 ? c->exposed_s * scale : 0;
 	double hidden = c->hidden_s > 0 ? c->hidden_s * scale : 0, end = LEFT + took(c) * scale;
 	struct out *label = out_memory(x->keep), *title = out_memory(x->keep);
-	out_str(label, html_clip(c->name, svg_columns(across) / 2 - 8, x->keep));
+	out_str(label, html_clip(c->name, svg_columns(x->width) / 2 - 8, x->keep));
 	if (c->message_bytes > 0)
 		out_fmt(label, " \xc2\xb7 %.*s", STR_ARG(bytes_text(x->keep, c->message_bytes)));
 	if (c->group_size > 0)
@@ -145,7 +142,7 @@ static void draw_collective(struct xhtml *x, const struct collectives *all,
 	if (c->per_step > 0 && c->per_step != 1)
 		out_fmt(label, " \xc2\xb7 %.3g %s", c->per_step, all->per);
 	svg_text(x, INK_TEXT, ANCHOR_START, LEFT + 4, top + 10,
-		html_clip(out_text(label), svg_columns(across - LEFT - 4), x->keep));
+		html_clip(out_text(label), svg_columns(x->width - LEFT - 4), x->keep));
 	out_fmt(title, "%.*s\ntook %.*s", STR_ARG(c->name), STR_ARG(time_text(x->keep, took(c))));
 	if (c->expected_lo_s > 0 && c->expected_hi_s > 0)
 		out_fmt(title, ", expected %.*s to %.*s",
@@ -173,31 +170,19 @@ static void draw_collective(struct xhtml *x, const struct collectives *all,
 			STR_ARG(time_text(x->keep, c->hidden_s)), all->per));
 }
 
-static void draw_collectives(const void *what, double width, struct xhtml *x)
+static double draw_collectives(struct svg *x, const void *what)
 {
 	const struct collectives *c = what;
 	const struct svg_key keys[] = { { INK_TEXT, STR("took") }, { INK_BAND, STR("expected") },
 		{ INK_BAD, STR("later than expected") },
 		{ INK_COMMS, arena_fmt(x->keep, "exposed %s", c->per) },
 		{ INK_HIDDEN, arena_fmt(x->keep, "hidden %s", c->per) } };
-	enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
-	bool used[KEYS] = { true, c->any_expected };
-	struct svg_scale scale = svg_scale(c->most, UNIT_SECONDS, width < SVG_HALF ? 3 : 6);
+	struct svg_scale scale = svg_scale(c->most, UNIT_SECONDS, x->is_narrow ? 3 : 6);
 	double bottom = TOP + c->count * COLLECTIVE_HEIGHT;
-	for (int i = 0; i < c->count; i++) {
-		used[2] |= is_late(&c->items[i]);
-		used[3] |= c->items[i].exposed_s > 0;
-		used[4] |= c->items[i].hidden_s > 0;
-	}
-	svg_begin(x, width, bottom + 28 + svg_keys_height(keys, used, KEYS, LEFT, width),
-		STR("Collectives"),
-		STR("For each collective the interval that was expected, the time it took, and "
-		    "below it how much time it held up."));
-	svg_scale_x(x, &scale, LEFT, width - LEFT - 76, TOP, bottom);
+	svg_scale_x(x, &scale, LEFT, x->width - LEFT - 76, TOP, bottom);
 	for (int i = 0; i < c->count; i++)
-		draw_collective(x, c, &c->items[i], width, TOP + i * COLLECTIVE_HEIGHT);
-	svg_keys(x, keys, used, KEYS, LEFT, bottom + 28, width);
-	svg_end(x);
+		draw_collective(x, c, &c->items[i], TOP + i * COLLECTIVE_HEIGHT);
+	return svg_keys(x, keys, sizeof(keys) / sizeof(keys[0]), LEFT, bottom + 28);
 }
 
 static struct str collectives_caption(
@@ -227,6 +212,10 @@ static struct str collectives_caption(
 
 bool svg_collectives(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
+	static const struct svg_plot plot = { "picture-collectives", "Collectives", NULL,
+		"For each collective the interval that was expected, the time it took, and below "
+		"it how much time it held up.",
+		SVG_HALF, draw_collectives };
 	struct collectives *c = arena_make(keep, struct collectives, 1);
 	c->per = prose_per(r);
 	c->items = table_rows(&r->tables, collectives);
@@ -240,9 +229,6 @@ bool svg_collectives(const struct report *r, struct arena *keep, struct html_pic
 	}
 	if (!(c->most > 0))
 		return false;
-	ret->id = STR("picture-collectives");
-	ret->title = STR("Collectives");
-	ret->caption = collectives_caption(r, c, keep);
-	ret->drawing = svg_plot(draw_collectives, c, SVG_HALF, keep);
+	*ret = svg_picture(&plot, c, collectives_caption(r, c, keep), keep);
 	return true;
 }

@@ -40,7 +40,6 @@ struct plot {
 	double hbm_bps, covered;       /* share of the step in these ops */
 	double x_lo, x_hi, y_lo, y_hi; /* decades */
 	double right;		       /* of the drawing, once its width is known */
-	struct str title, desc;
 };
 
 /* ---- what is plotted ------------------------------------------------------------------------- */
@@ -150,7 +149,7 @@ static double at_y(const struct plot *p, double y)
 
 /* ---- the roof -------------------------------------------------------------------------------- */
 
-static void draw_grid(const struct plot *p, struct xhtml *x)
+static void draw_grid(const struct plot *p, struct svg *x)
 {
 	for (double d = ceil(p->x_lo); d <= p->x_hi; d++) {
 		double value = pow(10, d), at = at_x(p, value);
@@ -186,7 +185,7 @@ static struct box roof_label(const struct plot *p, const struct roof *roof, doub
 }
 
 /* A level line from where the slope meets it; the ridge is named below it. */
-static void draw_ceiling(const struct plot *p, const struct roof *roof, struct xhtml *x)
+static void draw_ceiling(const struct plot *p, const struct roof *roof, struct svg *x)
 {
 	double ridge = roof->peak / p->hbm_bps, left = at_x(p, ridge), y = at_y(p, roof->peak);
 	struct str text = arena_fmt(x->keep, "%.*s \xc2\xb7 %.*s",
@@ -205,7 +204,7 @@ static void draw_ceiling(const struct plot *p, const struct roof *roof, struct x
 			STR_ARG(svg_tick(x->keep, round(ridge), UNIT_NONE))));
 }
 
-static void draw_roof(const struct plot *p, struct xhtml *x)
+static void draw_roof(const struct plot *p, struct svg *x)
 {
 	double x0 = pow(10, p->x_lo), y0 = p->hbm_bps * x0;
 	if (y0 < pow(10, p->y_lo)) {
@@ -331,7 +330,7 @@ static struct str label_of(const struct plot *p, int index, struct arena *keep)
 	return near ? arena_fmt(keep, "%.*s +%d", STR_ARG(name), near) : name;
 }
 
-static void draw_labels(const struct plot *p, struct xhtml *x)
+static void draw_labels(const struct plot *p, struct svg *x)
 {
 	struct box taken[POINTS + LABELS + ROOFS + SLOPE_BOXES], box;
 	int count = take_boxes(p, taken), drawn = 0;
@@ -348,17 +347,11 @@ static void draw_labels(const struct plot *p, struct xhtml *x)
 	}
 }
 
-static void draw_plot(const void *what, double width, struct xhtml *x)
+static double draw_plot(struct svg *x, const void *what)
 {
 	struct plot *p = arena_make(x->keep, struct plot, 1);
-	bool used[SVG_KINDS] = { false };
 	*p = *(const struct plot *)what;
-	p->right = width - 14;
-	for (int i = 0; i < p->count; i++)
-		for (int k = 0; k < SVG_KINDS; k++)
-			used[k] |= svg_kinds[k].ink == svg_kind_ink(p->points[i].op->kind);
-	double keys = svg_keys_height(svg_kinds, used, SVG_KINDS, LEFT, width);
-	svg_begin(x, width, BOTTOM + 46 + keys, p->title, p->desc);
+	p->right = x->width - 14;
 	draw_grid(p, x);
 	draw_roof(p, x);
 	/* From the heaviest dots up to their roof: what is lost. */
@@ -374,8 +367,7 @@ static void draw_plot(const void *what, double width, struct xhtml *x)
 			radius_of(pt->op), point_title(pt, x->keep));
 	}
 	draw_labels(p, x);
-	svg_keys(x, svg_kinds, used, SVG_KINDS, LEFT, BOTTOM + 46, width);
-	svg_end(x);
+	return svg_keys(x, svg_kinds, SVG_KINDS, LEFT, BOTTOM + 46);
 }
 
 /* ---- what is said of it ---------------------------------------------------------------------- */
@@ -394,17 +386,15 @@ static struct str caption_of(const struct report *r, const struct plot *p, struc
 
 bool svg_roofline(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
+	static const struct svg_plot plot = { "picture-roofline", "Roofline", NULL,
+		"Every dot is an op; its area is its share of the time. The dashed lines lead from "
+		"the heaviest up to what the chip could do.",
+		SVG_HALF, draw_plot };
 	struct plot *p = arena_make(keep, struct plot, 1);
 	take_points(p, r, keep);
 	if (!p->count || !p->roof_count || !(p->hbm_bps > 0))
 		return false;
 	set_range(p);
-	p->title = STR("Roofline");
-	p->desc = STR("Every dot is an op; its area is its share of the time. The dashed lines "
-		      "lead from the heaviest up to what the chip could do.");
-	ret->id = STR("picture-roofline");
-	ret->title = p->title;
-	ret->caption = caption_of(r, p, keep);
-	ret->drawing = svg_plot(draw_plot, p, SVG_HALF, keep);
+	*ret = svg_picture(&plot, p, caption_of(r, p, keep), keep);
 	return true;
 }

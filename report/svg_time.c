@@ -46,7 +46,7 @@ struct span {
 };
 
 /* A label in the bar, or nothing when it does not fit. */
-static void draw_now(const struct budget *b, struct xhtml *x, const struct span *s, double top)
+static void draw_now(const struct budget *b, struct svg *x, const struct span *s, double top)
 {
 	double left = s->left;
 	for (int i = 0; i < LAYERS; i++) {
@@ -62,7 +62,7 @@ static void draw_now(const struct budget *b, struct xhtml *x, const struct span 
 }
 
 /* Returns where the row's bar begins. */
-static double name_row(struct xhtml *x, const struct span *s, const char *name, double top)
+static double name_row(struct svg *x, const struct span *s, const char *name, double top)
 {
 	bool is_above = s->left == 0;
 	svg_text(x, INK_MUTED, is_above ? ANCHOR_START : ANCHOR_END, is_above ? 0 : s->left - 8,
@@ -71,8 +71,8 @@ static double name_row(struct xhtml *x, const struct span *s, const char *name, 
 }
 
 /* A label behind the bar, or in it when there is no room. */
-static void draw_row(struct xhtml *x, enum ink ink, const char *name, double seconds,
-	struct str text, const struct span *s, double top)
+static void draw_row(struct svg *x, enum ink ink, const char *name, double seconds, struct str text,
+	const struct span *s, double top)
 {
 	double end = s->left + seconds * s->scale;
 	double text_width = SVG_CHAR * text_columns(text) + 12;
@@ -84,18 +84,15 @@ static void draw_row(struct xhtml *x, enum ink ink, const char *name, double sec
 		fits ? html_clip(text, svg_columns(s->across - end - 18), x->keep) : text);
 }
 
-static void draw_budget(const void *what, double width, struct xhtml *x)
+static double draw_budget(struct svg *x, const void *what)
 {
 	const struct budget *b = what;
-	bool is_narrow = width < SVG_HALF;
+	bool is_narrow = x->is_narrow;
 	double left = is_narrow ? 0 : BUDGET_LEFT, name = is_narrow ? BUDGET_NAME : 0;
-	struct span s = { left, width, (width - left - BUDGET_RIGHT) / b->step };
-	int rows = (b->after > 0) + (b->ideal > 0);
-	svg_begin(x, width, 30 + name + rows * (22 + name),
-		STR("The time as it is, without the findings, and at the roofline"),
-		arena_fmt(x->keep, "%s takes %.*s.",
-			b->is_capture ? "The capture" : "On average a step",
-			STR_ARG(time_text(x->keep, b->step))));
+	struct span s = { left, x->width, (x->width - left - BUDGET_RIGHT) / b->step };
+	x->desc = arena_fmt(x->keep, "%s takes %.*s.",
+		b->is_capture ? "The capture" : "On average a step",
+		STR_ARG(time_text(x->keep, b->step)));
 	double top =
 		name_row(x, &s, b->is_capture ? "the capture" : "a step today", is_narrow ? 0 : 6);
 	top -= is_narrow ? 0 : 6;
@@ -115,12 +112,16 @@ static void draw_budget(const void *what, double width, struct xhtml *x)
 			text = arena_fmt(x->keep, "at least %.*s; ops of unknown cost left out",
 				STR_ARG(text));
 		draw_row(x, INK_IDLE, "roofline", b->ideal, text, &s, top);
+		top += 22 + name;
 	}
-	svg_end(x);
+	return top - 2;
 }
 
 bool svg_budget(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
+	static const struct svg_plot plot = { NULL,
+		"The time as it is, without the findings, and at the roofline", NULL, NULL,
+		SVG_WIDE, draw_budget };
 	struct budget *b = arena_make(keep, struct budget, 1);
 	static const struct str facts[LAYERS] = { STR_INIT("compute_ratio"),
 		STR_INIT("comms_exposed_ratio"), { NULL, 0 }, STR_INIT("transfer_ratio"),
@@ -143,7 +144,7 @@ bool svg_budget(const struct report *r, struct arena *keep, struct html_picture 
 	b->after = r->gain_s > 0 ? b->step - r->gain_s : 0;
 	b->ideal = lo > 0 && lo <= 1 ? lo * b->step : 0;
 	b->ideal_hi = hi * b->step;
-	ret->drawing = svg_plot(draw_budget, b, SVG_WIDE, keep);
+	ret->drawing = svg_drawing(&plot, b, keep);
 	return true;
 }
 
@@ -153,7 +154,6 @@ struct steps {
 	const struct steps_row **items;
 	ptrdiff_t count;
 	double used[LAYERS], most;
-	struct str title;
 };
 
 enum { STEPS_LEFT = 58, STEPS_RIGHT = 12, STEPS_TOP = 14, STEPS_BOTTOM = 230 };
@@ -165,7 +165,7 @@ static bool is_judged(const struct steps_row *s)
 
 /* One bar; steps that are not judged stand behind a light veil. */
 static void draw_step(
-	struct xhtml *x, const struct steps_row *s, double most, double left, double width)
+	struct svg *x, const struct steps_row *s, double most, double left, double width)
 {
 	double scale = (STEPS_BOTTOM - STEPS_TOP) / most, at = STEPS_BOTTOM;
 	struct out *title = out_memory(x->keep);
@@ -174,35 +174,27 @@ static void draw_step(
 		if (layer_of(s, i) > 0)
 			out_fmt(title, "\n%.*s",
 				STR_ARG(share_text(x->keep, i, layer_of(s, i), s->time_s)));
-	xhtml_open(x, STR("g"));
-	if (!is_judged(s)) {
+	if (!is_judged(s))
 		out_fmt(title, "\n%s, not judged", s->is_warmup == 1 ? "warm-up" : "incomplete");
-		xhtml_attr(x, "opacity", STR("0.4"));
-	}
+	svg_group(x, is_judged(s) ? NULL : "0.4");
 	svg_title(x, out_text(title));
 	for (int i = 0; i < LAYERS; i++) {
 		double height = layer_of(s, i) * scale;
 		at -= height;
 		svg_rect(x, layers[i].ink, left, at, width, height);
 	}
-	xhtml_close(x);
+	svg_end(x);
 }
 
-static void draw_steps(const void *what, double across, struct xhtml *x)
+static double draw_steps(struct svg *x, const void *what)
 {
 	const struct steps *s = what;
 	struct svg_scale scale = svg_scale(s->most, UNIT_SECONDS, 5);
-	double pitch = (across - STEPS_LEFT - STEPS_RIGHT) / (double)s->count;
+	double pitch = (x->width - STEPS_LEFT - STEPS_RIGHT) / (double)s->count;
 	double width = fmin(pitch > 9 ? pitch * 0.8 : pitch, 46);
-	int numbers = across < SVG_HALF ? 6 : 12;
+	int numbers = x->is_narrow ? 6 : 12;
 	ptrdiff_t every = (s->count + numbers - 1) / numbers;
-	bool used[LAYERS];
-	for (int i = 0; i < LAYERS; i++)
-		used[i] = s->used[i] > 0;
-	double keys = svg_keys_height(layers, used, LAYERS, STEPS_LEFT, across);
-	svg_begin(x, across, STEPS_BOTTOM + 32 + keys, s->title,
-		STR("Stacked bars, one for each step."));
-	svg_scale_y(x, &scale, STEPS_LEFT, across - 4, STEPS_TOP, STEPS_BOTTOM);
+	svg_scale_y(x, &scale, STEPS_LEFT, x->width - 4, STEPS_TOP, STEPS_BOTTOM);
 	for (ptrdiff_t i = 0; i < s->count; i++) {
 		double left = STEPS_LEFT + 4 + pitch * (double)i + (pitch - width) / 2;
 		draw_step(x, s->items[i], s->most, left, width);
@@ -212,8 +204,7 @@ static void draw_steps(const void *what, double across, struct xhtml *x)
 			svg_text(x, INK_MUTED, ANCHOR_MIDDLE, left + width / 2, STEPS_BOTTOM + 15,
 				arena_fmt(x->keep, "%.0f", s->items[i]->step));
 	}
-	svg_keys(x, layers, used, LAYERS, STEPS_LEFT, STEPS_BOTTOM + 32, across);
-	svg_end(x);
+	return svg_keys(x, layers, LAYERS, STEPS_LEFT, STEPS_BOTTOM + 32);
 }
 
 /* Steps of one device; a warm-up ten times as long would make the others flat: it is left out. */
@@ -260,14 +251,12 @@ static struct str steps_caption(const struct report *r, const struct steps *s, s
 
 bool svg_steps(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
+	static const struct svg_plot plot = { "picture-steps", "Step after step", NULL,
+		"Stacked bars, one for each step.", SVG_HALF, draw_steps };
 	struct steps *s = arena_make(keep, struct steps, 1);
 	take_steps(r, s, fact_real(r, STR("step_time_s")), keep);
 	if (!s->count || is_whole_capture(r))
 		return false;
-	s->title = STR("Step after step");
-	ret->id = STR("picture-steps");
-	ret->title = s->title;
-	ret->caption = steps_caption(r, s, keep);
-	ret->drawing = svg_plot(draw_steps, s, SVG_HALF, keep);
+	*ret = svg_picture(&plot, s, steps_caption(r, s, keep), keep);
 	return true;
 }

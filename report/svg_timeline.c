@@ -42,7 +42,6 @@ struct timeline {
 	int name_columns;
 	double steady_steps;
 	bool many_hosts;
-	bool used[ACTS];
 };
 
 static int act_of(const struct timeline_row *b)
@@ -84,7 +83,7 @@ static double part_height(const struct timeline *t, const struct part *p)
 
 /* Returns the top of the bars it names. */
 static double name_lane(
-	struct xhtml *x, const struct timeline *t, struct str name, bool is_strong, double top)
+	struct svg *x, const struct timeline *t, struct str name, bool is_strong, double top)
 {
 	bool is_above = t->name_height > 0;
 	(is_strong ? svg_strong : svg_text)(x, INK_TEXT, is_above ? ANCHOR_START : ANCHOR_END,
@@ -138,7 +137,7 @@ static int act_at(const struct part *p, int unit)
 }
 
 /* "TPU:3 (works longest)"; the name is cut before the role is. */
-static void draw_whole(struct xhtml *x, struct timeline *t, const struct part *p, double top)
+static void draw_whole(struct svg *x, const struct timeline *t, const struct part *p, double top)
 {
 	const struct moment_row *m = p->moment;
 	int end = (int)fmax(fmin(ceil(m->shown_s * t->scale), t->units), 0), from = 0;
@@ -154,7 +153,6 @@ static void draw_whole(struct xhtml *x, struct timeline *t, const struct part *p
 		int act = act_at(p, from);
 		if (i < end && act_at(p, i) == act)
 			continue;
-		t->used[act] = true;
 		svg_rect_title(x, acts[act].ink, t->left + from, top + 2, i - from, BAR_HEIGHT,
 			arena_fmt(x->keep, "%.*s: about %.*s from %.*s on", STR_ARG(acts[act].text),
 				STR_ARG(time_text(x->keep, (i - from) / t->scale)),
@@ -166,7 +164,8 @@ static void draw_whole(struct xhtml *x, struct timeline *t, const struct part *p
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
 /* A hair between bars, so that neighbours are told apart. */
-static void draw_bar(struct xhtml *x, struct timeline *t, const struct timeline_row *b, double top)
+static void draw_bar(
+	struct svg *x, const struct timeline *t, const struct timeline_row *b, double top)
 {
 	double left = t->left + b->start_s * t->scale, width = b->time_s * t->scale;
 	if (!(left >= t->left && width > 0 && left + width <= t->left + t->units + RIGHT))
@@ -178,7 +177,6 @@ static void draw_bar(struct xhtml *x, struct timeline *t, const struct timeline_
 	if (b->ops > 1)
 		out_fmt(o, "\nand %.0f more ops, busy for %.*s together", b->ops - 1,
 			STR_ARG(time_text(x->keep, b->busy_s)));
-	t->used[act] = true;
 	svg_rect_title(x, acts[act].ink, left, top + 2, width > 3 ? width - 0.6 : width, BAR_HEIGHT,
 		out_text(o));
 	if (columns >= 6)
@@ -186,7 +184,7 @@ static void draw_bar(struct xhtml *x, struct timeline *t, const struct timeline_
 			html_clip(b->name, columns, x->keep));
 }
 
-static void draw_part(struct xhtml *x, struct timeline *t, const struct part *p, double top)
+static void draw_part(struct svg *x, const struct timeline *t, const struct part *p, double top)
 {
 	draw_whole(x, t, p, top);
 	for (int lane = 0; lane < p->lane_count; lane++) {
@@ -199,32 +197,28 @@ static void draw_part(struct xhtml *x, struct timeline *t, const struct part *p,
 	}
 }
 
-static void draw_timeline(const void *what, double width, struct xhtml *x)
+static double draw_timeline(struct svg *x, const void *what)
 {
 	struct timeline t = *(const struct timeline *)what;
-	bool is_narrow = width < SVG_HALF;
+	bool is_narrow = x->is_narrow;
 	double height = (t.part_count - 1) * BETWEEN, top = TOP;
 	t.left = is_narrow ? 4 : LEFT;
-	t.units = (int)(width - t.left) - RIGHT;
+	t.units = (int)(x->width - t.left) - RIGHT;
 	t.scale = t.units / t.longest_s;
 	t.name_height = is_narrow ? NAME_HEIGHT : 0;
-	t.name_columns = is_narrow ? svg_columns(width) : NAME_COLUMNS;
+	t.name_columns = is_narrow ? svg_columns(x->width) : NAME_COLUMNS;
 	take_cover(&t, x->keep);
 	for (int i = 0; i < t.part_count; i++)
 		height += part_height(&t, &t.parts[i]);
 	double bottom = TOP + height + 4;
 	struct svg_scale scale = svg_scale(t.longest_s, UNIT_SECONDS, is_narrow ? 3 : 8);
-	double keys = is_narrow ? 2 * 18 : 18;
-	svg_begin(x, width, bottom + 30 + keys, STR("What ran when"),
-		STR("Bars from left to right. Of each device the first row is the device as a "
-		    "whole, with what hides behind compute left out; its lanes are below."));
 	svg_scale_x(x, &scale, t.left, t.units, TOP, bottom);
 	for (int i = 0; i < t.part_count; i++) {
 		draw_part(x, &t, &t.parts[i], top);
 		top += part_height(&t, &t.parts[i]) + BETWEEN;
 	}
-	svg_keys(x, acts, t.used, ACTS, t.left, bottom + 26, width);
-	svg_end(x);
+	svg_keys(x, acts, ACTS, t.left, bottom + 26);
+	return bottom + 30 + (is_narrow ? 2 * 18 : 18);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -346,13 +340,15 @@ static bool take(struct timeline *t, const struct report *r, struct arena *keep)
 
 bool svg_timeline(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
+	static const struct svg_plot plot = { "picture-timeline", "One step", "What ran when",
+		"Bars from left to right. Of each device the first row is the device as a whole, "
+		"with what hides behind compute left out; its lanes are below.",
+		SVG_WIDE, draw_timeline };
 	struct timeline *t = arena_make(keep, struct timeline, 1);
 	if (!take(t, r, keep))
 		return false;
-	ret->id = STR("picture-timeline");
-	ret->title = is_whole_capture(r) ? STR("The capture") : STR("One step");
-	ret->size = STR("wide");
-	ret->caption = caption_of(t, keep);
-	ret->drawing = svg_plot(draw_timeline, t, SVG_WIDE, keep);
+	*ret = svg_picture(&plot, t, caption_of(t, keep), keep);
+	if (is_whole_capture(r))
+		ret->title = STR("The capture");
 	return true;
 }

@@ -179,7 +179,7 @@ static struct treemap map_of(const struct report *r, bool by_scope, struct arena
 /* ---- drawing --------------------------------------------------------------------------------- */
 
 static void draw_op(
-	struct xhtml *x, const struct report *r, const struct families_row *op, const struct box *b)
+	struct svg *x, const struct report *r, const struct families_row *op, const struct box *b)
 {
 	int columns = (int)((b->width - 8) / CHAR);
 	struct out *o = out_memory(x->keep);
@@ -202,8 +202,7 @@ static void draw_op(
 }
 
 /* The name of a group stands above its ops, when it has the room. */
-static void draw_group(
-	struct xhtml *x, const struct report *r, const struct area *g, struct box room)
+static void draw_group(struct svg *x, const struct report *r, const struct area *g, struct box room)
 {
 	int columns = (int)((room.width - 4) / CHAR);
 	struct box *boxes = arena_make(x->keep, struct box, g->count);
@@ -225,28 +224,18 @@ static void draw_group(
 		draw_op(x, r, g->ops[i], &boxes[i]);
 }
 
-static void draw_treemap(const void *what, double width, struct xhtml *x)
+static double draw_treemap(struct svg *x, const void *what)
 {
 	const struct treemap *m = what;
-	double height = width < SVG_HALF ? HEIGHT_NARROW : HEIGHT;
-	struct box room = { 0, 0, width, height }, boxes[GROUPS] = { { 0 } };
+	double height = x->is_narrow ? HEIGHT_NARROW : HEIGHT;
+	struct box room = { 0, 0, x->width, height }, boxes[GROUPS] = { { 0 } };
 	double shares[GROUPS];
-	bool used[SVG_KINDS] = { false };
-	for (int i = 0; i < m->count; i++) {
+	for (int i = 0; i < m->count; i++)
 		shares[i] = m->groups[i].share;
-		for (int k = 0; k < m->groups[i].count; k++)
-			for (int ink = 0; ink < SVG_KINDS; ink++)
-				used[ink] |= svg_kinds[ink].ink ==
-					     svg_kind_ink(m->groups[i].ops[k]->kind);
-	}
-	double keys = svg_keys_height(svg_kinds, used, SVG_KINDS, 0, width);
-	svg_begin(x, width, height + 6 + keys, STR("Time by op, as areas"),
-		STR("Every box is an op and those alike, as large as their share of the time."));
 	squarify(shares, m->count, room, boxes, x->keep);
 	for (int i = 0; i < m->count; i++)
 		draw_group(x, m->r, &m->groups[i], boxes[i]);
-	svg_keys(x, svg_kinds, used, SVG_KINDS, 0, height + 6, width);
-	svg_end(x);
+	return svg_keys(x, svg_kinds, SVG_KINDS, 0, height + 6);
 }
 
 static struct str caption_of(const struct treemap *m, struct arena *keep)
@@ -265,16 +254,18 @@ static struct str caption_of(const struct treemap *m, struct arena *keep)
 
 bool svg_treemap(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
+	static const struct svg_plot plot = { "picture-treemap", "Time by scope",
+		"Time by op, as areas",
+		"Every box is an op and those alike, as large as their share of the time.",
+		SVG_WIDE, draw_treemap };
 	struct treemap *m = arena_make(keep, struct treemap, 1);
 	*m = map_of(r, true, keep);
 	if (m->count < 2) /* a single scope tells nothing */
 		*m = map_of(r, false, keep);
 	if (!m->count || (m->count == 1 && m->groups[0].count == 1)) /* one box tells nothing */
 		return false;
-	ret->id = STR("picture-treemap");
-	ret->title = m->by_scope ? STR("Time by scope") : STR("Time by kind");
-	ret->size = STR("wide");
-	ret->caption = caption_of(m, keep);
-	ret->drawing = svg_plot(draw_treemap, m, SVG_WIDE, keep);
+	*ret = svg_picture(&plot, m, caption_of(m, keep), keep);
+	if (!m->by_scope)
+		ret->title = STR("Time by kind");
 	return true;
 }

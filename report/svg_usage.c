@@ -29,7 +29,7 @@ static double height_of(const struct usage *u, double bytes)
 }
 
 /* The area below the most, or the least, that was in use. */
-static void draw_area(struct xhtml *x, const struct usage *u, const struct panel *p, bool is_least,
+static void draw_area(struct svg *x, const struct usage *u, const struct panel *p, bool is_least,
 	double width, double bottom)
 {
 	struct out *o = out_memory(x->keep);
@@ -46,7 +46,7 @@ static void draw_area(struct xhtml *x, const struct usage *u, const struct panel
 }
 
 /* Each has its own place along its line; one that another line would cross stands below its own. */
-static void draw_level(struct xhtml *x, const struct usage *u, enum ink ink, const char *name,
+static void draw_level(struct svg *x, const struct usage *u, enum ink ink, const char *name,
 	double bytes, enum anchor anchor, double width, double bottom, double above)
 {
 	const double places[] = { LEFT + 6, LEFT + width / 2, LEFT + width - 4 };
@@ -62,15 +62,13 @@ static bool is_schedule(const struct panel *p)
 	return str_eq(p->curve->source, STR("schedule"));
 }
 
-static void draw_panel(
-	struct xhtml *x, const struct usage *u, const struct panel *p, double width, double top)
+static void draw_panel(struct svg *x, const struct usage *u, const struct panel *p, double top)
 {
-	bool is_narrow = width < SVG_HALF - LEFT - RIGHT;
-	double bottom = top + TITLE + LINE_GAP + HEIGHT;
+	double bottom = top + TITLE + LINE_GAP + HEIGHT, width = x->width - LEFT - RIGHT;
 	struct svg_scale bytes = svg_scale(u->most, UNIT_BYTES, 4);
 	struct svg_scale along =
-		is_schedule(p) ? svg_scale(1, UNIT_RATIO, is_narrow ? 2 : 5)
-			       : svg_scale(p->curve->length_s, UNIT_SECONDS, is_narrow ? 3 : 6);
+		is_schedule(p) ? svg_scale(1, UNIT_RATIO, x->is_narrow ? 2 : 5)
+			       : svg_scale(p->curve->length_s, UNIT_SECONDS, x->is_narrow ? 3 : 6);
 	const struct curves_row *c = p->curve;
 	struct str name =
 		is_schedule(p)
@@ -92,22 +90,16 @@ static void draw_panel(
 	draw_level(x, u, INK_BAD, "peak", p->peak, ANCHOR_END, width, bottom, u->planned);
 }
 
-static void draw_usage(const void *what, double width, struct xhtml *x)
+static double draw_usage(struct svg *x, const void *what)
 {
 	static const struct svg_key keys[] = {
 		{ INK_HIDDEN, STR_INIT("in use throughout a point") },
 		{ INK_BAND, STR_INIT("in use at some moment of it") },
 	};
-	static const bool used[] = { true, true };
 	const struct usage *u = what;
-	svg_begin(x, width, u->count * PANEL + 2 + svg_keys_height(keys, used, 2, LEFT, width),
-		STR("Memory over time"),
-		STR("Areas below the bytes in use, with lines for the plan, the peak and the "
-		    "capacity."));
 	for (int i = 0; i < u->count; i++)
-		draw_panel(x, u, &u->panels[i], width - LEFT - RIGHT, i * PANEL);
-	svg_keys(x, keys, used, 2, LEFT, u->count * PANEL + 4, width);
-	svg_end(x);
+		draw_panel(x, u, &u->panels[i], i * PANEL);
+	return svg_keys(x, keys, 2, LEFT, u->count * PANEL + 4) - 2;
 }
 
 /* ---- what there is --------------------------------------------------------------------------- */
@@ -175,6 +167,9 @@ static struct str caption_of(const struct usage *u, struct arena *keep)
 
 bool svg_usage(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
+	static const struct svg_plot plot = { "picture-usage", "Memory over time", NULL,
+		"Areas below the bytes in use, with lines for the plan, the peak and the capacity.",
+		SVG_HALF, draw_usage };
 	struct usage *u = arena_make(keep, struct usage, 1);
 	const struct curves_row *curves = plot_rows(&r->plots, curves);
 	for (ptrdiff_t i = 0; i < plot_count(&r->plots, curves) && u->count < PANELS; i++)
@@ -182,9 +177,6 @@ bool svg_usage(const struct report *r, struct arena *keep, struct html_picture *
 	if (!u->count)
 		return false;
 	scale_usage(r, u);
-	ret->id = STR("picture-usage");
-	ret->title = STR("Memory over time");
-	ret->caption = caption_of(u, keep);
-	ret->drawing = svg_plot(draw_usage, u, SVG_HALF, keep);
+	*ret = svg_picture(&plot, u, caption_of(u, keep), keep);
 	return true;
 }

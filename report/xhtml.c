@@ -8,6 +8,11 @@ struct xhtml xhtml_new(struct out *out, struct arena *keep)
 	return (struct xhtml){ .out = out, .keep = keep };
 }
 
+struct xhtml xhtml_aside(const struct xhtml *x)
+{
+	return (struct xhtml){ .out = out_memory(x->keep), .keep = x->keep, .svg_depth = 1 };
+}
+
 /* The elements that HTML5 gives no end tag. */
 static bool is_void(struct str element)
 {
@@ -60,6 +65,12 @@ void xhtml_close(struct xhtml *x)
 		out_fmt(x->out, "</%.*s>", STR_ARG(name));
 	if (x->svg_depth)
 		x->svg_depth--;
+}
+
+void xhtml_take(struct xhtml *x, const struct xhtml *aside)
+{
+	end_tag(x);
+	out_str(x->out, out_text(aside->out));
 }
 
 /* Runs of plain characters at once; newlines in an attribute are kept by every parser. */

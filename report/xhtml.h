@@ -28,6 +28,9 @@ struct xhtml {
 };
 
 struct xhtml xhtml_new(struct out *out, struct arena *keep);
+/* Elements of a page that are written before those that stand in front of them; taken once. */
+struct xhtml xhtml_aside(const struct xhtml *x);
+void xhtml_take(struct xhtml *x, const struct xhtml *aside);
 void xhtml_doctype(struct xhtml *x);
 void xhtml_open(struct xhtml *x, struct str name);
 void xhtml_attr(struct xhtml *x, const char *name, struct str value);
