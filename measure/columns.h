@@ -516,6 +516,8 @@
 	REAL(head_per_step, COUNT, "executions per device and step in this run")                   \
 	TEXT(instead_of, 0, "changed: the op it was, of other shapes or operands")                 \
 	TEXT(base_shape, 0, "changed: the shape that one had")                                     \
+	REAL(base_ops, COUNT, "changed, of several ops: how many they were")                       \
+	REAL(head_ops, COUNT, "changed, of several ops: how many they are")                        \
 	TEXT(feeds, 0, "new or changed: an op that reads its result")                              \
 	TEXT(pieces, 0, "split: the ops that do its work now, the heaviest first")
 

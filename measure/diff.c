@@ -19,6 +19,7 @@ struct group {
 	struct str key;
 	const struct ops_row *op; /* the heaviest */
 	double step_s, count;
+	ptrdiff_t ops;
 	bool is_timed; /* of one of them at least the time is known */
 };
 
@@ -55,7 +56,7 @@ static struct groups group_ops(const struct tables *t, struct arena *keep)
 		double s = (planned ? op->roofline_s : op->mean_s) * op->per_step;
 		if (op->key.p)
 			g.items[g.count++] = (struct group){ op->key, op, isnan(s) ? 0 : s,
-				isnan(op->per_step) ? 0 : op->per_step, !isnan(s) };
+				isnan(op->per_step) ? 0 : op->per_step, 1, !isnan(s) };
 	}
 	sort_by(g.items, g.count, by_key);
 	for (ptrdiff_t i = 0; i < g.count; i++) {
@@ -63,6 +64,7 @@ static struct groups group_ops(const struct tables *t, struct arena *keep)
 		if (last && str_eq(last->key, g.items[i].key)) {
 			last->step_s += g.items[i].step_s;
 			last->count += g.items[i].count;
+			last->ops++;
 			last->is_timed |= g.items[i].is_timed;
 		} else {
 			g.items[kept++] = g.items[i];
@@ -96,9 +98,10 @@ struct match {
 	const struct group *base, *head; /* NULL where there is none */
 	bool is_piece;			 /* part of another match: split, or changed */
 	struct str place;		 /* NEW: where it stands */
-	struct str purpose;		 /* NEW and GONE: what pairs them */
+	struct str purpose;		 /* what pairs it with others */
 	double split_s;			 /* SPLIT: time of all pieces */
 	struct str pieces;
+	bool is_joined; /* CHANGED: groups of several ops */
 };
 
 struct matches {
@@ -141,15 +144,32 @@ static const struct group *group_of(const struct match *m)
 	return m->head ? m->head : m->base;
 }
 
-/* Those of a change, which stand for themselves. */
-static struct match_list list_of(const struct matches *all, enum change change,
+static bool is_new(const struct match *m)
+{
+	return m->change == CHANGE_NEW;
+}
+
+static bool is_gone(const struct match *m)
+{
+	return m->change == CHANGE_GONE;
+}
+
+/* As often as before is one op; more or less often, it may have taken the place of others. */
+static bool is_open(const struct match *m)
+{
+	return m->change != CHANGE_SPLIT &&
+	       (!m->base || !m->head || m->base->count != m->head->count);
+}
+
+/* Those that the test holds for, which stand for themselves. */
+static struct match_list list_of(const struct matches *all, bool (*holds)(const struct match *),
 	int (*order)(const void *, const void *), struct arena *keep)
 {
 	struct match_list list = { arena_make(keep, struct match *, all->count + 1), 0 };
 
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		struct match *m = &all->items[i];
-		if (m->change == change && !m->is_piece)
+		if (holds(m) && !m->is_piece)
 			list.items[list.count++] = m;
 	}
 	sort_by(list.items, list.count, order);
@@ -273,7 +293,7 @@ static void find_splits(const struct matches *all, struct arena *keep)
 	for (ptrdiff_t i = 0; i < all->count; i++)
 		if (all->items[i].change == CHANGE_NEW)
 			all->items[i].place = place_of(all->items[i].head->op, keep);
-	struct match_list list = list_of(all, CHANGE_NEW, by_place, keep);
+	struct match_list list = list_of(all, is_new, by_place, keep);
 
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		struct match *m = &all->items[i];
@@ -367,13 +387,59 @@ static struct str layer_of(const struct ops_row *op)
 	return none;
 }
 
+/*
+ * A scope without numbers, and without what a loop adds to it: "jit f transpose jvp block dot" of
+ * "jit(f)/transpose(jvp(block))/dot", and of the same in a loop,
+ * "jit(f)/transpose(jvp())/while/body/closed_call/block/dot".
+ */
+static struct str role_of(struct str scope, struct arena *keep)
+{
+	static const struct str loops[] = { STR_INIT("while"), STR_INIT("body"), STR_INIT("cond"),
+		STR_INIT("closed_call") };
+	struct str stem = stem_of(scope, keep);
+	struct out *o = out_memory(keep);
+
+	for (ptrdiff_t at = 0, end; at < stem.len; at = end + 1) {
+		bool adds = false;
+		for (end = at; end < stem.len && !memchr("/()", stem.p[end], 3); end++)
+			;
+		struct str part = str_head(str_from_offset(stem, at), end - at);
+		for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++)
+			adds |= str_eq(part, loops[i]);
+		if (part.len && !adds)
+			out_fmt(o, "%.*s ", STR_ARG(part));
+	}
+	return out_text(o);
+}
+
 /* What ops may have in common. */
-enum trait { KIND = 1, SCOPE = 2, STEM = 4, LINE = 8, DIMS = 16, OWN_NAME = 32, LAYER = 64 };
+enum trait {
+	KIND = 1,
+	SCOPE = 2,
+	STEM = 4,
+	LINE = 8,
+	DIMS = 16,
+	OWN_NAME = 32,
+	LAYER = 64,
+	ROLE = 128,
+	PASS = 256, /* forward or backward */
+};
 
 /* What two ops have in common that serve the same purpose, the surest first. */
 static const int likenesses[] = { KIND | SCOPE, KIND | STEM | LINE, KIND | STEM | DIMS,
 	KIND | OWN_NAME, LAYER, KIND | LINE, KIND | DIMS };
 enum { LIKENESSES = sizeof(likenesses) / sizeof(likenesses[0]) };
+
+/*
+ * What the ops have in common that one piece of source code became, in a loop or written out, the
+ * surest first.  Of a line all work is one, though a loop does some of it once more than is needed;
+ * where no line is known, only what runs as often as before.
+ */
+static const struct likeness {
+	int traits;
+	double slack;
+} copies[] = { { KIND | ROLE | LINE, 1.5 }, { KIND | PASS | LINE, 1.5 }, { KIND | ROLE, 1.01 } };
+enum { COPIES = sizeof(copies) / sizeof(copies[0]) };
 
 /* Empty where there is nothing to tell it by. */
 static struct str trait_of(const struct ops_row *op, enum trait t, struct arena *keep)
@@ -393,6 +459,11 @@ static struct str trait_of(const struct ops_row *op, enum trait t, struct arena 
 		return has_own_name(op, keep) ? stem_of(op->name, keep) : STR("");
 	case LAYER:
 		return layer_of(op);
+	case ROLE:
+		return role_of(op->scope, keep);
+	case PASS:
+		return str_contains(op->scope, STR("transpose(")) ? STR("backward")
+								  : STR("forward");
 	}
 	return STR("");
 }
@@ -406,7 +477,7 @@ static struct str purpose_of(const struct ops_row *op, int like, struct arena *k
 	/* Of elementwise work there is much of one shape. */
 	if (like == (KIND | DIMS) && op_kind_find(op->kind) == KIND_ELEMENTWISE)
 		return none;
-	for (int t = KIND; t <= LAYER; t *= 2) {
+	for (int t = KIND; t <= PASS; t *= 2) {
 		struct str part = like & t ? trait_of(op, (enum trait)t, keep) : none;
 		if (like & t && !part.len && t != STEM)
 			return none;
@@ -473,11 +544,11 @@ static struct match *find_nearest(const struct match_list *others, const struct 
 	return group_of(more)->step_s * group_of(less)->step_s <= step_s * step_s ? more : less;
 }
 
-/* Those of a change by purpose and weight. */
-static struct match_list list_by_purpose(
-	const struct matches *all, enum change change, int like, struct arena *keep)
+/* By purpose and weight. */
+static struct match_list list_by_purpose(const struct matches *all,
+	bool (*holds)(const struct match *), int like, struct arena *keep)
 {
-	struct match_list list = list_of(all, change, match_by_weight, keep);
+	struct match_list list = list_of(all, holds, match_by_weight, keep);
 
 	for (ptrdiff_t i = 0; i < list.count; i++)
 		list.items[i]->purpose = purpose_of(group_of(list.items[i])->op, like, keep);
@@ -491,8 +562,8 @@ static struct match_list list_by_purpose(
  */
 static void pair_alike(const struct matches *all, int like, struct arena *keep)
 {
-	struct match_list gone = list_by_purpose(all, CHANGE_GONE, like, keep);
-	struct match_list new = list_by_purpose(all, CHANGE_NEW, like, keep);
+	struct match_list gone = list_by_purpose(all, is_gone, like, keep);
+	struct match_list new = list_by_purpose(all, is_new, like, keep);
 	struct match_list both = { arena_make(keep, struct match *, gone.count + new.count + 1),
 		0 };
 
@@ -514,6 +585,62 @@ static void pair_alike(const struct matches *all, int like, struct arena *keep)
 	}
 }
 
+/* ---- copies of one piece of code ------------------------------------------------------------- */
+
+/* Adds a group to others, which are named after the first. */
+static bool group_add(struct group *all, const struct group *g)
+{
+	if (!g)
+		return false;
+	if (!all->op)
+		*all = (struct group){ .key = g->key, .op = g->op };
+	all->step_s += g->step_s;
+	all->count += g->count;
+	all->ops += g->ops;
+	all->is_timed |= g->is_timed;
+	return true;
+}
+
+/*
+ * Matches of one purpose, the heaviest first.  Where other ops, more or fewer, run `slack` times as
+ * often as before or less, one piece of code was compiled otherwise: its loop was written out.
+ */
+static void join(struct match **items, ptrdiff_t count, double slack, struct arena *keep)
+{
+	struct group *base = arena_make(keep, struct group, 2), *head = base + 1;
+	ptrdiff_t bases = 0, heads = 0;
+	struct match *one = NULL;
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		bases += group_add(base, items[i]->base);
+		heads += group_add(head, items[i]->head);
+		one = !one && items[i]->head ? items[i] : one;
+	}
+	if (!bases || !heads || bases == heads ||
+		fmax(base->count, head->count) > slack * fmin(base->count, head->count))
+		return;
+	for (ptrdiff_t i = 0; i < count; i++)
+		items[i]->is_piece = items[i] != one;
+	one->base = base;
+	one->head = head;
+	one->change = CHANGE_CHANGED;
+	one->is_joined = true;
+}
+
+static void join_copies(const struct matches *all, const struct likeness *like, struct arena *keep)
+{
+	struct match_list list = list_by_purpose(all, is_open, like->traits, keep);
+
+	for (ptrdiff_t i = 0, end; i < list.count; i = end) {
+		for (end = i + 1; end < list.count &&
+				  str_eq(list.items[end]->purpose, list.items[i]->purpose);
+			end++)
+			;
+		if (list.items[i]->purpose.len)
+			join(&list.items[i], end - i, like->slack, keep);
+	}
+}
+
 /* ---- what reads a result -------------------------------------------------------------------- */
 
 static struct str producer_key(struct str program, struct str name, struct arena *keep)
@@ -531,7 +658,11 @@ static double group_s(const struct group *g)
 
 static double lost_by(const struct match *m)
 {
-	return (m->change == CHANGE_SPLIT ? m->split_s : group_s(m->head)) - group_s(m->base);
+	double base_s = group_s(m->base);
+	double head_s = m->change == CHANGE_SPLIT ? m->split_s : group_s(m->head);
+
+	/* Sums of the same times in another order differ by their rounding. */
+	return fabs(head_s - base_s) <= 1e-12 * base_s ? 0 : head_s - base_s;
 }
 
 static void row_fill(struct changes_row *row, const struct match *m)
@@ -553,6 +684,10 @@ static void row_fill(struct changes_row *row, const struct match *m)
 	if (m->change == CHANGE_CHANGED) {
 		row->instead_of = m->base->op->name;
 		row->base_shape = m->base->op->shape;
+	}
+	if (m->is_joined) {
+		row->base_ops = (double)m->base->ops;
+		row->head_ops = (double)m->head->ops;
 	}
 	if (m->base) {
 		row->base_s = group_s(m->base);
@@ -673,6 +808,8 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 		.head_step_s = row_of_run(head) ? row_of_run(head)->step_time_s : NAN };
 	ret->straggler = straggler_of(base) ? NULL : straggler_of(head);
 	find_splits(&all, keep);
+	for (int by = 0; by < COPIES; by++)
+		join_copies(&all, &copies[by], keep);
 	for (int by = 0; by < LIKENESSES; by++)
 		pair_alike(&all, likenesses[by], keep);
 	sum_by_kind(ret, &b, &h);

@@ -13,6 +13,13 @@
  * but for elementwise work, of one kind and the same dimensions.  Of several the nearest in time,
  * by their ratio, are taken together, the heaviest of both runs first, each once.
  *
+ * One piece of source code is many ops where its loop is written out, and fewer where it is a
+ * loop.  So other ops, more or fewer, that are of one kind and line and come from one scope, but
+ * for numbers and what a loop adds to it, are one change.  So are the ops of one kind, line and
+ * pass (forward or backward).  They run 1.5 times as often as before or less.  Where no line is
+ * known, only those of one kind and such a scope that run as often as before.  This comes before
+ * the pairs.
+ *
  * A fusion has split when it is gone, or still there under its key and holds less than it did, and
  * new ops stand in its place (their scopes are its own but for the last part; the same line of the
  * same file where it has no scope).  Of these ops, and it, there are at least two, of which each

@@ -1,4 +1,5 @@
 /* What differs from a baseline, for pages.  See html.h. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/op_change.h"
@@ -43,12 +44,18 @@ static int by_gain(const void *a, const void *b)
 	return -by_loss(a, b);
 }
 
+/* Of the largest change; what is less is counted, and not shown. */
+#define TRIFLE 1e-3
+
 struct template_list html_changes(
 	const struct changes_row *rows, ptrdiff_t count, ptrdiff_t most, struct arena *keep)
 {
 	static const struct str titles[] = { STR_INIT("won"), STR_INIT("lost") };
 	struct html_changes *lists = arena_make(keep, struct html_changes, 2);
 	ptrdiff_t n = 0;
+	double most_s = 0;
+	for (ptrdiff_t i = 0; i < count; i++)
+		most_s = fmax(most_s, rows[i].size_s);
 	for (int losses = 1; losses >= 0; losses--) {
 		const struct changes_row **picked =
 			arena_make(keep, const struct changes_row *, count);
@@ -60,6 +67,8 @@ struct template_list html_changes(
 			continue;
 		qsort(picked, (size_t)all, sizeof(*picked), losses ? by_loss : by_gain);
 		ptrdiff_t shown = most && all > most ? most : all;
+		while (shown > 1 && picked[shown - 1]->size_s < TRIFLE * most_s)
+			shown--;
 		struct html_change *ops = arena_make(keep, struct html_change, shown);
 		struct html_changes *ret = &lists[n++];
 		*ret = (struct html_changes){ .title = titles[losses], .rows = LIST(ops, shown) };

@@ -58,6 +58,13 @@ static void put_name(struct out *o, const char *before, struct str name, enum ch
 		out_fmt(o, "%s %.*s", before, STR_ARG(cut(name, length, keep)));
 }
 
+/* NaN where it is no matter of several. */
+static void put_others(struct out *o, double ops)
+{
+	if (ops > 1)
+		out_fmt(o, " and %.0f other%s", ops - 1, ops > 2 ? "s" : "");
+}
+
 struct str change_sentence(
 	const struct changes_row *c, enum change_length length, struct arena *keep)
 {
@@ -65,10 +72,12 @@ struct str change_sentence(
 	bool is_known = op_kind_find(c->kind) != KIND_UNKNOWN;
 	out_fmt(o, "%s%.*s", is_known ? "" : "kind ", STR_ARG(text_clean(keep, c->kind)));
 	put_name(o, "", c->shape, length, keep);
+	put_others(o, c->head_ops);
 	if (!str_eq(c->shape, c->base_shape))
 		put_name(o, ", was", c->base_shape, length, keep);
 	put_name(o, ", before", c->feeds, length, keep);
 	put_name(o, ", in place of", c->instead_of, length, keep);
+	put_others(o, c->base_ops);
 	put_name(o, ", into", c->pieces, length, keep);
 	out_fmt(o, "; %.*s", STR_ARG(times_of(c, keep)));
 	return out_text(o);

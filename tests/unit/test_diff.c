@@ -219,6 +219,77 @@ static void test_purposes(void **state)
 	}
 }
 
+/* A layer of four matmuls as XLA names them: `scope` and `line` of each, 1 ms. */
+#define LAYER(key, scope, line)                                                                    \
+	"ops key=" key " name=" key " kind=matmul scope=" scope                                    \
+	" source_file=m.py source_line=" line " mean_s=1e-3 per_step=1\n"
+#define LOOP(key, scope, line, mean, count)                                                        \
+	"ops key=" key " name=" key " kind=matmul scope=" scope                                    \
+	" source_file=m.py source_line=" line " mean_s=" mean " per_step=" count "\n"
+
+/* Four layers with names of their own, and the loop that does the same. */
+static void test_a_loop_written_out(void **state)
+{
+	static const char layers[] = LAYER("a0", "jit(f)/jvp(layer_0)/block/dot", "9") LAYER("a1",
+		"jit(f)/jvp(layer_1)/block/dot", "9") LAYER("a2", "jit(f)/jvp(layer_2)/block/dot",
+		"9") LAYER("a3", "jit(f)/jvp(layer_3)/block/dot", "9")
+		LAYER("b0", "jit(f)/transpose(jvp(layer_0))/block/dot", "9")
+			LAYER("b1", "jit(f)/transpose(jvp(layer_1))/block/dot", "9")
+				LAYER("b2", "jit(f)/transpose(jvp(layer_2))/block/dot", "9");
+	(void)state;
+	diff(layers,
+		LOOP("fwd", "jit(f)/jvp()/while/body/closed_call/block/dot", "9", "1.5e-3", "4")
+			LOOP("bwd", "jit(f)/transpose(jvp())/while/body/closed_call/block/dot", "9",
+				"1e-3", "4"));
+	assert_int_equal(d.count, 2);
+	assert_str(d.items[0].change, "changed");
+	assert_str(d.items[0].name, "fwd");
+	assert_str(d.items[0].instead_of, "a0");
+	assert_true(d.items[0].base_ops == 4 && d.items[0].head_ops == 1);
+	assert_true(d.items[0].base_per_step == 4 && d.items[0].head_per_step == 4);
+	assert_true(fabs(d.items[0].lost_s - 2e-3) < 1e-12);
+	assert_str(d.items[1].name, "bwd"); /* the first layer's, which no one needs, is one more */
+	assert_true(d.items[1].base_per_step == 3 && fabs(d.items[1].lost_s - 1e-3) < 1e-12);
+	diff_ops(&head, &base, &keep, &d);
+	assert_int_equal(d.count, 2);
+	assert_str(d.items[1].name, "a0");
+	assert_str(d.items[1].instead_of, "fwd");
+	assert_true(fabs(d.items[1].lost_s + 2e-3) < 1e-12);
+}
+
+/* Layers that lose their names are the same work, in ops of one key or of several. */
+static void test_layers_of_another_name(void **state)
+{
+	(void)state;
+	diff(LAYER("a0", "jit(f)/layer_0/block/dot", "9") LAYER("a1", "jit(f)/layer_1/block/dot",
+		     "9") LAYER("a2", "jit(f)/layer_2/block/dot", "9"),
+		LOOP("x", "jit(f)/block/dot", "9", "1e-3", "2")
+			LAYER("y", "jit(f)/block/dot", "9"));
+	assert_int_equal(d.count, 1);
+	assert_true(d.items[0].base_ops == 3 && d.items[0].head_ops == 2);
+	assert_true(d.items[0].lost_s == 0);
+	assert_int_equal(d.counts[CHANGE_NEW] + d.counts[CHANGE_GONE], 0);
+}
+
+/* Another line, another kind, or ten times as often: it is no copy of the same code. */
+static void test_no_copies(void **state)
+{
+	static const char *const after[] = { LOOP("x", "jit(f)/block/dot", "10", "1e-3", "2"),
+		LOOP("x", "jit(f)/block/dot", "9", "1e-3", "20"),
+		"ops key=x name=x kind=copy scope=jit(f)/block/dot source_file=m.py source_line=9"
+		" mean_s=1e-3 per_step=2" };
+	(void)state;
+	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
+		fresh(NULL);
+		diff(LAYER("a0", "jit(f)/layer_0/block/dot", "9")
+				LAYER("a1", "jit(f)/layer_1/block/dot", "9"),
+			after[i]);
+		for (ptrdiff_t k = 0; k < d.count; k++)
+			assert_true(isnan(d.items[k].base_ops));
+		assert_true(d.count > 1);
+	}
+}
+
 /* Sums of all ops, and of each kind, the largest change first. */
 static void test_kinds(void **state)
 {
@@ -442,6 +513,9 @@ int main(void)
 		cmocka_unit_test_setup(test_nearest_in_weight, fresh),
 		cmocka_unit_test_setup(test_mirror, fresh),
 		cmocka_unit_test_setup(test_purposes, fresh),
+		cmocka_unit_test_setup(test_a_loop_written_out, fresh),
+		cmocka_unit_test_setup(test_layers_of_another_name, fresh),
+		cmocka_unit_test_setup(test_no_copies, fresh),
 		cmocka_unit_test_setup(test_kinds, fresh),
 		cmocka_unit_test_setup(test_plans, fresh),
 		cmocka_unit_test_setup(test_unknown_is_not_fast, fresh),
