@@ -224,7 +224,13 @@ static inline void execution_add(
 /* A collective's, or a pair's, time from start to end. */
 void instance_add(struct sweeping *s, const struct subject *op, int64_t span_ps);
 /* The device did nothing from idle_since_ps on. */
-void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside);
+void gap_tell(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside);
+static inline void gap_end(
+	struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
+{
+	if (at_ps > s->idle_since_ps && s->active_count == 0 && s->last_subject >= 0 && s->in_step)
+		gap_tell(s, next, at_ps, inside);
+}
 
 void step_open(struct sweeping *s, int64_t at_ps);
 void step_close(struct sweeping *s, int64_t at_ps, bool complete);

@@ -116,25 +116,25 @@ static void gap_add(struct swept_gap *g, ptrdiff_t *n, const struct swept_gap *g
 		gap_sink(g, SWEEP_MAX_GAPS, gap);
 }
 
-static void gap_until(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
+static inline void gap_until(
+	struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
 {
-	struct swept_gap gap = { s->idle_since_ps, at_ps, s->step.number, s->last_subject,
-		next->index, inside };
 	const struct sweep *o = s->out;
 
 	if (at_ps <= s->idle_since_ps)
 		return;
-	s->inside_ps += inside ? at_ps - s->idle_since_ps : 0;
+	int64_t length_ps = at_ps - s->idle_since_ps;
+	s->inside_ps += inside ? length_ps : 0;
 	/* What is too short to be kept of all steps need not be kept of this one. */
-	if (o->gap_count < SWEEP_MAX_GAPS || gap_length(&gap) > gap_length(o->gaps))
-		gap_add(s->gaps, &s->gap_count, &gap);
+	if (o->gap_count < SWEEP_MAX_GAPS || length_ps > gap_length(o->gaps))
+		gap_add(s->gaps, &s->gap_count,
+			&(struct swept_gap){ s->idle_since_ps, at_ps, s->step.number,
+				s->last_subject, next->index, inside });
 	s->idle_since_ps = at_ps; /* told once */
 }
 
-void gap_end(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
+void gap_tell(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
 {
-	if (s->active_count > 0 || s->last_subject < 0 || !s->in_step)
-		return;
 	gap_until(s, next, inside || s->executed_ps > at_ps ? at_ps : s->executed_ps, true);
 	gap_until(s, next, at_ps, false);
 }
@@ -218,7 +218,6 @@ void step_close(struct sweeping *s, int64_t at_ps, bool complete)
 	if (!s->in_step && !s->paused)
 		return;
 	clocks_restart(s);
-	s->step.sum = mask_sum(s->mask_ps, s->mask_ps[0]);
 	s->step.end_ps = at_ps;
 	s->step.complete = complete;
 	s->step.warmup = step_is_warmup(s);
@@ -233,8 +232,10 @@ void step_close(struct sweeping *s, int64_t at_ps, bool complete)
 		s->out->first_end_ps = at_ps;
 	s->out->last_end_ps = at_ps;
 	int64_t alike = steady ? s->out->steady_count : ++s->out->other_count;
-	if (alike <= SWEEP_MAX_STEPS)
+	if (alike <= SWEEP_MAX_STEPS) {
+		s->step.sum = mask_sum(s->mask_ps, s->mask_ps[0]);
 		*arena_push(s->work, s->out->steps, s->out->step_count, s->out->step_cap) = s->step;
+	}
 	s->steady[s->serial % STEP_MEMORY] = steady;
 	s->serial++;
 	s->in_step = s->paused = false;

@@ -21,28 +21,32 @@ _Static_assert(sizeof(struct op_key) == 32, "no byte of a key is unset");
 
 /*
  * Events of one op have the same bytes, but for the id of the launch, which is among their first
- * stats.  What such bytes were understood as is kept: by those behind the id, and then by the rest.
+ * stats.  What such bytes were understood as is kept.  A stream runs the same kernels in the same
+ * order, over and over: what came behind the last few events the last time is what is expected
+ * now, and an event of these bytes need not be understood again.
  */
 #define SPOKEN_MAX   65536 /* distinct ones kept: the ops of most jobs, in some 8 MB */
-#define SPOKEN_ALIKE 16	   /* of those with the same bytes behind: a few kernels of one op */
+#define SPOKEN_ALIKE 16	   /* of one op: a few launches of one kernel */
 #define SPOKEN_BYTES 256   /* those of an event that are looked at; real ones have some 60 */
-#define SPOKEN_TRIES 4096  /* after so many it is given up, unless most were met again */
+#define HEARD	     (1 << 16)
+#define HEARD_SHIFT  4 /* the last four events decide */
 
 struct spoken {
-	struct str before, behind;
-	int64_t name, bytes; /* the last: of a copy */
-	int32_t part, op;
-	int32_t next; /* with the same bytes behind; -1 none */
+	const char *bytes; /* before the id's stat, and behind it */
+	int32_t before, behind, part, op;
+	int32_t next; /* of the same op; -1 none */
+	int64_t name, copied;
+	uint8_t id; /* of the stat */
 };
 
 /* Ops of kernels; those of a TPU are known by their names alone. */
 struct op_table {
 	struct map of_key;
-	struct op_key last;   /* kernels repeat: many lookups end here */
-	int32_t last_op;      /* -1 none */
-	struct map by_behind; /* the first spoken of those alike */
 	struct spoken *spoken;
-	ptrdiff_t spoken_count, spoken_cap, spoken_tries, spoken_hits;
+	ptrdiff_t spoken_count, spoken_cap;
+	int32_t *first; /* spoken, by op; -1 none */
+	ptrdiff_t op_count, op_cap;
+	int32_t expected[HEARD]; /* spoken, plus 1, by what was heard before; 0 none */
 };
 
 /* A new op, empty; its index. */
@@ -169,15 +173,6 @@ static int64_t hlo_op_id(const struct stat_value *v)
 	return (int64_t)(str_hash(v->text) >> 2 | UINT64_C(1) << 61);
 }
 
-static struct op_table *table_of(struct plane *p)
-{
-	if (!p->table) {
-		p->table = arena_make(p->keep, struct op_table, 1);
-		p->table->last_op = -1;
-	}
-	return p->table;
-}
-
 /* `name` is -1 where it is not in the file. */
 static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const struct stats *s)
 {
@@ -193,16 +188,14 @@ static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const stru
 		.copy = details.p ? (int32_t)copy_direction_of(text, details) : -1,
 	};
 	struct str bytes = { (const char *)&key, sizeof(key) };
-	struct op_table *t = table_of(p);
-	if (t->last_op >= 0 && !memcmp(&key, &t->last, sizeof(key)))
-		return t->last_op;
-	t->last = key;
-	t->last_op = map_get(&t->of_key, bytes);
-	if (t->last_op >= 0)
-		return t->last_op;
-	t->last_op = op_new(p);
-	map_put(&t->of_key, arena_str(p->keep, bytes), t->last_op, p->keep);
-	struct profile_op *op = &p->ops[t->last_op];
+	if (!p->table)
+		p->table = arena_make(p->keep, struct op_table, 1);
+	int32_t at = map_get(&p->table->of_key, bytes);
+	if (at >= 0)
+		return at;
+	at = op_new(p);
+	map_put(&p->table->of_key, arena_str(p->keep, bytes), at, p->keep);
+	struct profile_op *op = &p->ops[at];
 	op->name = text;
 	op->hlo_op = stat_text(s, STAT_HLO_OP);
 	op->module = stat_text(s, STAT_HLO_MODULE);
@@ -210,103 +203,120 @@ static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const stru
 	op->scope = stat_text(s, STAT_NAME);
 	op->copy = key.copy >= 0 ? (enum copy_direction)key.copy
 				 : copy_direction_of(op->name, details);
-	return t->last_op;
+	return at;
 }
 
 /* ---- kernels by their bytes ------------------------------------------------------------------ */
 
-/* What an event says, as far as it is not its own; false where that is not laid out as all known
- * writers do. */
-static bool spoken_read(const struct lane_walk *w, const struct raw_event *raw, struct spoken *ret)
+static bool bytes_same(const void *a, const void *b, ptrdiff_t n)
 {
-	const uint8_t *p = (const uint8_t *)raw->stats.p, *end = p + raw->stats.len;
+	return !memcmp(a, b, (size_t)n);
+}
+
+static inline bool says(
+	const struct spoken *s, const struct lane_walk *w, const struct raw_event *raw)
+{
+	const uint8_t *at = (const uint8_t *)raw->stats.p, *end = at + raw->stats.len;
+
+	if (s->name != raw->metadata_id || w->part != &w->plane->parts[s->part] ||
+		raw->stats.len < s->before + 4 + s->behind || !bytes_same(at, s->bytes, s->before))
+		return false;
+	at += s->before;
+	/* A tag, a length and an id, of one byte each. */
+	return at[0] == (XEVENT_STATS << 3 | WIRE_LEN) && at[1] < 0x80 &&
+	       at[2] == XSTAT_METADATA_ID << 3 && at[3] == s->id &&
+	       end - at - 2 - at[1] == s->behind &&
+	       bytes_same(end - s->behind, s->bytes + s->before, s->behind);
+}
+
+/* What was said is `spoken`, or -1: anything else. */
+static inline void hear(struct lane_walk *w, ptrdiff_t spoken)
+{
+	uint32_t mixed = (uint32_t)(spoken + 1) * 0x9e3779b1u;
+
+	w->heard = (w->heard << HEARD_SHIFT ^ mixed >> 16) & (HEARD - 1);
+}
+
+static bool kernel_again(const struct plane *p, struct lane_walk *w, const struct raw_event *raw,
+	struct op_event *ret)
+{
+	int32_t i = p->table ? p->table->expected[w->heard] - 1 : -1;
+
+	if (i < 0 || !says(&p->table->spoken[i], w, raw))
+		return false;
+	times_bound(sat_add(w->base_ps, raw->offset_ps), raw->duration_ps, &ret->start_ps,
+		&ret->end_ps);
+	ret->op = p->table->spoken[i].op;
+	ret->run = 0;
+	ret->bytes = p->table->spoken[i].copied;
+	hear(w, i);
+	return true;
+}
+
+/* False where that is not laid out as all known writers do. */
+static bool spoken_read(const struct lane_walk *w, const struct raw_event *raw, struct arena *keep,
+	struct spoken *ret)
+{
+	const uint8_t *at = (const uint8_t *)raw->stats.p, *end = at + raw->stats.len;
 
 	if (raw->stats.len > SPOKEN_BYTES)
 		return false;
-	/* A tag, a length and an id, of one byte each. */
-	for (int i = 0; i < 2 && end - p > 4 && p[0] == (XEVENT_STATS << 3 | WIRE_LEN); i++) {
-		const uint8_t *stop = p + 2 + p[1];
-		if ((p[1] | p[3]) >= 0x80 || p[2] != XSTAT_METADATA_ID << 3 || stop > end)
+	for (int i = 0; i < 2 && end - at > 4 && at[0] == (XEVENT_STATS << 3 | WIRE_LEN); i++) {
+		const uint8_t *stop = at + 2 + at[1];
+		if ((at[1] | at[3]) >= 0x80 || at[2] != XSTAT_METADATA_ID << 3 || stop > end)
 			return false;
-		if (map_get_id(&w->part->stats, p[3]) == STAT_CORRELATION_ID) {
-			ret->before = str_span(raw->stats.p, (const char *)p);
-			ret->behind = str_span((const char *)stop, (const char *)end);
-			ret->name = raw->metadata_id;
-			ret->part = (int32_t)(w->part - w->plane->parts);
+		if (map_get_id(&w->part->stats, at[3]) == STAT_CORRELATION_ID) {
+			struct str before = str_span(raw->stats.p, (const char *)at);
+			struct str behind = str_span((const char *)stop, (const char *)end);
+			char *bytes = arena_make(keep, char, before.len + behind.len);
+			memcpy(bytes, before.p, (size_t)before.len);
+			memcpy(bytes + before.len, behind.p, (size_t)behind.len);
+			*ret = (struct spoken){ .bytes = bytes,
+				.before = (int32_t)before.len,
+				.behind = (int32_t)behind.len,
+				.part = (int32_t)(w->part - w->plane->parts),
+				.name = raw->metadata_id,
+				.id = at[3] };
 			return true;
 		}
-		p = stop;
+		at = stop;
 	}
 	return false;
 }
 
-/* The same that was kept, or NULL; `first` gets the first of those alike, or MAP_NONE. */
-static const struct spoken *spoken_find(
-	const struct op_table *t, const struct spoken *like, int32_t *first)
-{
-	*first = map_get(&t->by_behind, like->behind);
-	for (int32_t i = *first; i >= 0; i = t->spoken[i].next) {
-		const struct spoken *s = &t->spoken[i];
-		if (s->name == like->name && s->part == like->part &&
-			str_eq(s->before, like->before))
-			return s;
-	}
-	return NULL;
-}
-
-static void spoken_keep(struct plane *p, struct spoken *like, const struct op_event *e)
+/* Which of what is kept an event says; -1 none, and no room for it. */
+static ptrdiff_t spoken_keep(struct plane *p, const struct lane_walk *w,
+	const struct raw_event *raw, const struct op_event *e)
 {
 	struct op_table *t = p->table;
-	int32_t first, alike = 0;
+	struct spoken new;
+	int alike = 0;
 
-	if (t->spoken_count == SPOKEN_MAX || spoken_find(t, like, &first))
-		return;
-	for (int32_t i = first; i >= 0; i = t->spoken[i].next)
-		alike++;
-	if (alike == SPOKEN_ALIKE)
-		return;
-	struct spoken *s = arena_push(p->keep, t->spoken, t->spoken_count, t->spoken_cap);
-	*s = *like;
-	s->before = arena_str(p->keep, like->before);
-	s->behind = arena_str(p->keep, like->behind);
-	s->op = e->op;
-	s->bytes = e->bytes;
-	s->next = -1;
-	if (first < 0) {
-		map_put(&t->by_behind, s->behind, (int32_t)t->spoken_count - 1, p->keep);
-		return;
-	}
-	s->next = t->spoken[first].next;
-	t->spoken[first].next = (int32_t)t->spoken_count - 1;
+	while (t->op_count <= e->op)
+		*arena_push(p->keep, t->first, t->op_count, t->op_cap) = -1;
+	int32_t *last = &t->first[e->op];
+	for (; *last >= 0; last = &t->spoken[*last].next, alike++)
+		if (says(&t->spoken[*last], w, raw))
+			return *last;
+	if (alike == SPOKEN_ALIKE || t->spoken_count == SPOKEN_MAX ||
+		!spoken_read(w, raw, p->keep, &new))
+		return -1;
+	new.op = e->op;
+	new.copied = e->bytes;
+	new.next = -1;
+	*last = (int32_t)t->spoken_count;
+	*arena_push(p->keep, t->spoken, t->spoken_count, t->spoken_cap) = new;
+	return t->spoken_count - 1;
 }
 
-static bool spoken_pays(const struct op_table *t)
+/* An event of a kernel that was understood. */
+static void kernel_said(struct plane *p, struct lane_walk *w, const struct raw_event *raw,
+	const struct op_event *e, bool is_whole)
 {
-	return t->spoken_tries < SPOKEN_TRIES || t->spoken_hits > t->spoken_tries / 2;
-}
+	ptrdiff_t spoken = is_whole ? spoken_keep(p, w, raw, e) : -1;
 
-/* The event's op, if what it says was heard before; `like` is what to keep if not, should its name
- * be there. */
-static bool kernel_again(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
-	struct op_event *ret, struct spoken *like, bool *keeps)
-{
-	struct op_table *t = table_of(p);
-	int32_t first;
-
-	*keeps = spoken_pays(t) && spoken_read(w, raw, like);
-	if (!*keeps)
-		return false;
-	const struct spoken *s = spoken_find(t, like, &first);
-	t->spoken_tries++;
-	if (!s)
-		return false;
-	t->spoken_hits++;
-	times_bound(sat_add(w->base_ps, raw->offset_ps), raw->duration_ps, &ret->start_ps,
-		&ret->end_ps);
-	ret->op = s->op;
-	ret->run = 0;
-	ret->bytes = s->bytes;
-	return true;
+	p->table->expected[w->heard] = (int32_t)spoken + 1;
+	hear(w, spoken);
 }
 
 static const uint64_t tpu_event = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
@@ -330,18 +340,16 @@ static bool cpu_is_ours(const struct plane *p, const struct stats *s)
 		       s->at[STAT_DEVICE_ORDINAL].i64 == p->ordinal);
 }
 
-bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
+bool op_event_read(struct plane *p, struct lane_walk *w, const struct raw_event *raw,
 	struct op_event *ret, bool *skip, struct plane_lost *lost, struct wire *fail)
 {
 	bool tpu = p->platform == PLATFORM_TPU, cpu = p->platform == PLATFORM_CPU;
-	int32_t name = map_get_id(&w->part->names, raw->metadata_id);
-	bool keeps = false;
-	struct spoken like;
 	struct stats s;
 
 	*skip = raw->aggregated || p->op_count >= OPS_MAX;
-	if (*skip || (!tpu && !cpu && kernel_again(p, w, raw, ret, &like, &keeps)))
+	if (*skip || kernel_again(p, w, raw, ret))
 		return true;
+	int32_t name = map_get_id(&w->part->names, raw->metadata_id);
 	s.present = 0;
 	if (!event_stats_read(w->part, raw,
 		    tpu	  ? tpu_event
@@ -368,12 +376,13 @@ bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_
 		ret->op = n->op < 0 ? PLANE_NAME_LOST - n->op : n->op;
 		name = n->op < 0 ? -1 : name;
 	}
-	if (name < 0 || s.present & STATS_LOST) {
+	bool is_lost = name < 0 || s.present & STATS_LOST;
+	if (is_lost) {
 		lost->events++;
 		lost->time_ps += ret->end_ps - ret->start_ps;
-	} else if (keeps) {
-		spoken_keep(p, &like, ret);
 	}
+	if (!tpu && !cpu)
+		kernel_said(p, w, raw, ret, !is_lost);
 	return true;
 }
 

@@ -156,6 +156,7 @@ struct lane_walk {
 	int64_t base_ps;	       /* and its */
 	struct wire fail;	       /* why set on the first malformed byte */
 	const char *dropped;	       /* of the chunk, up to here: see lane_walk_drop */
+	uint32_t heard;		       /* GPU: of the last events (ops.c) */
 };
 struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l);
 bool lane_walk_next(struct lane_walk *w, struct raw_event *ret);
@@ -194,7 +195,7 @@ bool tpu_event_read(struct plane *p, struct lane_walk *w, struct op_event *ret);
 
 /* ops.c: from an event of a device lane to an op, or of XLA:CPU to OP_EXECUTION. */
 bool cpu_execution_is(const struct stats *s);
-bool op_event_read(struct plane *p, const struct lane_walk *w, const struct raw_event *raw,
+bool op_event_read(struct plane *p, struct lane_walk *w, const struct raw_event *raw,
 	struct op_event *ret, bool *skip, struct plane_lost *lost, struct wire *fail);
 
 /* cpu.c: XLA:CPU records ops on host threads; give each device ordinal a plane of its own. */
