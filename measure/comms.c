@@ -114,14 +114,14 @@ static void collective_hlo(const struct capture *in, const struct swept *run,
 	row->operand_kind = c->operand_kind;
 	row->message_bytes = (double)c->message_bytes;
 	row->wire_bytes = (double)c->wire_bytes;
-	row->link = link_name(f->is_timed	  ? f->comms.link
+	row->link = link_name(f->comms		  ? f->comms->link
 			      : c->between_slices ? LINK_DCN
 						  : LINK_UNKNOWN);
-	if (!f->is_timed)
+	if (!f->comms)
 		return;
-	row->expected_lo_s = f->comms.lo_s;
-	row->expected_hi_s = f->comms.hi_s;
-	row->topology_source = f->comms.topology_source;
+	row->expected_lo_s = f->comms->lo_s;
+	row->expected_hi_s = f->comms->hi_s;
+	row->topology_source = f->comms->topology_source;
 }
 
 static void collective_row(const struct capture *in, const struct swept *run,
@@ -239,11 +239,12 @@ struct comms_seen fill_collectives(const struct capture *in, const struct swept 
 	struct collectives_row *all = table_rows(tables, collectives);
 	regathers_count(all, subjects, rows, *in->keep);
 	const struct collectives_row *beats = NULL; /* the first, as they are sorted */
-	for (ptrdiff_t i = 0; i < rows; i++)
-		if (op_rows->facts[subjects[i]->index].comms.link == LINK_DCN &&
-			all[i].transfer_s * BEATS < all[i].expected_lo_s &&
+	for (ptrdiff_t i = 0; i < rows; i++) {
+		const struct collective_time *t = op_rows->facts[subjects[i]->index].comms;
+		if (t && t->link == LINK_DCN && all[i].transfer_s * BEATS < all[i].expected_lo_s &&
 			(!beats || collective_cmp(&all[i], beats) < 0))
 			beats = &all[i];
+	}
 	struct comms_seen ret = { n <= COLLECTIVES_MAX, beats ? beats->name : (struct str){ 0 } };
 	sort_by(all, rows, collective_cmp);
 	return ret;

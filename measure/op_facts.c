@@ -219,25 +219,25 @@ static void f32_of_kernel(struct str kernel, struct op_work *w)
 
 /* By the program, unless the profile says more, unless the kernel is known. */
 static void work_of(const struct capture *in, const struct chip_device *d, const struct subject *s,
-	struct op_facts *f)
+	const struct hlo_cost *cost, struct op_facts *f)
 {
-	enum dtype type = f->cost.dtype;
+	enum dtype type = cost->dtype;
 	/* The compiler counts products of complex numbers as real ones. */
 	bool is_complex = dtype_of_parts(type) != type;
 	double flops = is_complex ? (double)NAN : profile_flops(s);
-	double bytes = partial_hbm_bytes(s, &f->cost);
+	double bytes = partial_hbm_bytes(s, cost);
 	struct kernel_work kernel;
 
-	f->work = estimate_work(s->kind, &f->cost);
-	f->work.dtype = dtype_of(s, &f->cost);
+	f->work = estimate_work(s->kind, cost);
+	f->work.dtype = dtype_of(s, cost);
 	if (!isnan(flops) || s->async != ASYNC_NONE || s->kind == KIND_CONTROL)
 		f->work.flops = flops;
 	if (!isnan(bytes) || s->kind == KIND_CONTROL)
 		f->work.hbm_bytes = bytes;
-	if (f->cost.has_matmul && s->platform == PLATFORM_NVIDIA)
+	if (cost->has_matmul && s->platform == PLATFORM_NVIDIA)
 		f32_of_kernel(s->said.name, &f->work);
 	f->source = isnan(flops) ? COST_OF_HLO : COST_OF_PROFILE;
-	f->bound = isnan(flops) ? f->cost.flops_bound : COST_EXACT;
+	f->bound = isnan(flops) ? cost->flops_bound : COST_EXACT;
 	if (s->instruction >= 0 &&
 		kernel_work(in->kernels, s->program->hlo, s->instruction, &kernel)) {
 		estimate_kernel(d, &kernel, &f->work);
@@ -257,8 +257,8 @@ static void work_of(const struct capture *in, const struct chip_device *d, const
 static void roofline_of(const struct chip_device *d, const struct subject *s, struct op_facts *f)
 {
 	if (op_kind_is_collective(s->kind)) {
-		if (s->async == ASYNC_NONE && f->is_timed)
-			f->roof = estimate_comms(&f->comms);
+		if (s->async == ASYNC_NONE && f->comms)
+			f->roof = estimate_comms(f->comms);
 		return;
 	}
 	struct roofline r = estimate_roofline(d, s->kind, &f->work);
@@ -315,11 +315,16 @@ static enum copy_cause copy_cause_of(const struct subject *s)
 static void facts_of(const struct capture *in, const struct chip_device *d,
 	const struct job_shape *job, const struct subject *s, struct op_facts *f)
 {
-	f->cost.precision_passes = 1;
+	struct hlo_cost cost = { .precision_passes = 1 };
+
 	f->copy_cause = copy_cause_of(s);
 	if (s->instruction >= 0)
-		f->cost = hlo_cost(s->program->costs, s->instruction);
-	work_of(in, d, s, f);
+		cost = hlo_cost(s->program->costs, s->instruction);
+	if (cost.bytes_bound != COST_UNKNOWN && cost.logical_bytes > 0) {
+		f->logical_bytes = cost.logical_bytes;
+		f->padded_bytes = cost.padded_bytes;
+	}
+	work_of(in, d, s, &cost, f);
 	if (op_kind_is_collective(s->kind) && s->instruction >= 0) {
 		struct hlo_collective *c = arena_make(in->keep, struct hlo_collective, 1);
 		if (hlo_collective(s->program->hlo, s->instruction, in->keep, c))
@@ -327,9 +332,11 @@ static void facts_of(const struct capture *in, const struct chip_device *d,
 	}
 	if (!d || !d->chip)
 		return;
-	f->is_timed = f->collective != NULL;
-	if (f->is_timed)
-		f->comms = estimate_collective(d, f->collective, job, in->keep);
+	if (f->collective) {
+		struct collective_time *t = arena_make(in->keep, struct collective_time, 1);
+		*t = estimate_collective(d, f->collective, job, in->keep);
+		f->comms = t;
+	}
 	roofline_of(d, s, f);
 }
 
@@ -343,6 +350,7 @@ const struct op_facts *op_facts_know(const struct capture *in, const struct swep
 	for (ptrdiff_t i = 0; i < n; i++) {
 		const struct subject *s = registry_subject_at(in->registry, i);
 		ret[i].roof = ret[i].behind = roofline_unknown;
+		ret[i].logical_bytes = ret[i].padded_bytes = NAN;
 		ret[i].total = aggregate_op(run->sums, i);
 		ret[i].total.planned = s->planned;
 		ret[i].ran = ret[i].total.self.count > 0 || s->planned > 0;

@@ -138,11 +138,8 @@ static void costs_measure(const struct op_facts *f, struct op_measures *v)
 {
 	v->flops = f->work.flops;
 	v->hbm_bytes = f->work.hbm_bytes;
-	v->logical_bytes = v->padded_bytes = NAN;
-	if (f->cost.bytes_bound != COST_UNKNOWN && f->cost.logical_bytes > 0) {
-		v->logical_bytes = f->cost.logical_bytes;
-		v->padded_bytes = f->cost.padded_bytes;
-	}
+	v->logical_bytes = f->logical_bytes;
+	v->padded_bytes = f->padded_bytes;
 	v->padding_ratio = v->padded_bytes / v->logical_bytes;
 	if (isnan(f->work.flops))
 		return;
@@ -281,17 +278,16 @@ static void op_add(const struct capture *in, const struct swept *run, const stru
 	}
 }
 
-/* Rows of ops in sorted order keep their subjects beside them. */
 struct op_order {
-	struct ops_row row;
+	struct ops_row *row;
 	const struct subject *subject;
 };
 
 /* By time, then by what does not depend on who came first. */
 static int op_cmp(const void *a, const void *b)
 {
-	const struct ops_row *x = &((const struct op_order *)a)->row;
-	const struct ops_row *y = &((const struct op_order *)b)->row;
+	const struct ops_row *x = ((const struct op_order *)a)->row;
+	const struct ops_row *y = ((const struct op_order *)b)->row;
 	int c = order_numbers(op_weight(y), op_weight(x));
 
 	c = c ? c : str_cmp(x->program, y->program);
@@ -300,6 +296,7 @@ static int op_cmp(const void *a, const void *b)
 	return c ? c : str_cmp(x->key, y->key);
 }
 
+/* Rows are large and may be many: they change places where they are. */
 static void ops_sort(struct tables *tables, const struct subject **subjects, struct arena scratch)
 {
 	ptrdiff_t n = table_count(tables, ops);
@@ -307,11 +304,21 @@ static void ops_sort(struct tables *tables, const struct subject **subjects, str
 	struct op_order *order = arena_make(&scratch, struct op_order, n);
 
 	for (ptrdiff_t i = 0; i < n; i++)
-		order[i] = (struct op_order){ rows[i], subjects[i] };
+		order[i] = (struct op_order){ &rows[i], subjects[i] };
 	sort_by(order, n, op_cmp);
 	for (ptrdiff_t i = 0; i < n; i++) {
-		rows[i] = order[i].row;
+		struct ops_row out = rows[i];
+		ptrdiff_t at = i;
+
 		subjects[i] = order[i].subject;
+		while (order[at].row != &rows[i]) {
+			ptrdiff_t from = order[at].row - rows;
+			rows[at] = rows[from];
+			order[at].row = &rows[at];
+			at = from;
+		}
+		rows[at] = out;
+		order[at].row = &rows[at];
 	}
 }
 
@@ -381,11 +388,12 @@ struct family {
 static void families_fill(const struct capture *in, const struct swept *run,
 	const struct op_rows *ops, struct tables *tables)
 {
-	struct family *families = arena_make(in->keep, struct family, ops->count);
+	struct family *families = NULL;
 	struct map modules[ROLES] = { 0 };
 	struct map *by_module =
 		arena_make(in->keep, struct map, registry_program_count(in->registry));
-	int32_t module_count = 0, count = 0;
+	ptrdiff_t count = 0, cap = 0;
+	int32_t module_count = 0;
 
 	for (ptrdiff_t i = 0; i < ops->count; i++) {
 		const struct ops_row *op = &ops->rows[i];
@@ -393,14 +401,16 @@ static void families_fill(const struct capture *in, const struct swept *run,
 		const struct op_facts *facts = &ops->facts[ops->subjects[i]->index];
 		int32_t module = map_put(&modules[p->role], p->module, module_count, in->keep);
 		module_count += module == module_count;
-		int32_t at = map_put(&by_module[module], op->family, count, in->keep);
-		struct family *f = &families[at];
+		int32_t at = map_put(&by_module[module], op->family, (int32_t)count, in->keep);
 		if (at == count) {
 			family_begin(in, tables, op);
-			*f = (struct family){ .facts = facts, .skew = op->skew, .role = p->role };
-			f->halves = op->is_async > 0;
-			count++;
+			*arena_push(in->keep, families, count, cap) =
+				(struct family){ .facts = facts,
+					.skew = op->skew,
+					.role = p->role,
+					.halves = op->is_async > 0 };
 		}
+		struct family *f = &families[at];
 		struct families_row *row = &table_rows(tables, families)[at];
 		row->members++;
 		if (facts->copy_cause == COPY_LAYOUT)
@@ -410,7 +420,7 @@ static void families_fill(const struct capture *in, const struct swept *run,
 		f->total.planned += facts->total.planned;
 		dist_merge(&f->total.self, in->keep, &facts->total.self);
 	}
-	for (int32_t i = 0; i < count; i++) {
+	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct family *f = &families[i];
 		struct families_row *row = &table_rows(tables, families)[i];
 		struct op_measures v = measures_of(in, run, &f->total, f->facts, f->role, f->skew);
@@ -419,6 +429,15 @@ static void families_fill(const struct capture *in, const struct swept *run,
 			v.overlap_ratio = NAN;
 		OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
 	}
+}
+
+/* A job may have a large program for each host, and reads one after the other. */
+#define PROGRAM_DROPPED ((ptrdiff_t)1 << 20)
+
+static void program_drop(const struct program *p)
+{
+	if (p->proto.len >= PROGRAM_DROPPED)
+		profile_drop_part(p->from, p->proto);
 }
 
 struct op_rows fill_ops(const struct capture *in, const struct swept *run,
@@ -432,8 +451,11 @@ struct op_rows fill_ops(const struct capture *in, const struct swept *run,
 		if (facts[i].ran)
 			subjects[rows++] = registry_subject_at(in->registry, i);
 	table_reserve(tables, TABLE_ops, rows, in->keep);
-	for (ptrdiff_t i = 0; i < rows; i++)
+	for (ptrdiff_t i = 0; i < rows; i++) {
 		op_add(in, run, subjects[i], &facts[subjects[i]->index], tables, scratch);
+		if (i + 1 == rows || subjects[i + 1]->program != subjects[i]->program)
+			program_drop(subjects[i]->program);
+	}
 	ops_sort(tables, subjects, scratch);
 	arena_free(&scratch);
 	int32_t *at = arena_make(in->keep, int32_t, n);

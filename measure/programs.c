@@ -58,11 +58,11 @@ static double demand_op(const struct swept *run, const struct subject *s, const 
 	const struct roofline *r = is_behind ? &f->behind : &f->roof;
 
 	if (op_kind_is_collective(s->kind)) {
-		if (!f->is_timed || isnan(f->comms.lo_s))
+		if (!f->comms || isnan(f->comms->lo_s))
 			return NAN;
-		demand_links(run, f->collective, &f->comms, times, d);
-		d->core_s += is_behind ? 0 : f->comms.lo_s * times;
-		return f->comms.lo_s;
+		demand_links(run, f->collective, f->comms, times, d);
+		d->core_s += is_behind ? 0 : f->comms->lo_s * times;
+		return f->comms->lo_s;
 	}
 	if (f->bound == COST_UPPER) /* masks and short groups may leave most of it out */
 		return NAN;
@@ -175,8 +175,15 @@ static void plans_read(const struct capture *in, struct programs *ret)
 			largest = plan;
 		}
 	}
-	if (largest)
-		hlo_memory(ret->largest->hlo, 0, in->keep, largest, err);
+	if (largest) {
+		struct arena mine = scratch;
+		hlo_memory(ret->largest->hlo, 0, &mine, largest, err);
+		struct hlo_live_buffer *live =
+			arena_make(in->keep, struct hlo_live_buffer, largest->live_count);
+		for (ptrdiff_t i = 0; i < largest->live_count; i++)
+			live[i] = largest->live[i];
+		largest->live = live;
+	}
 	arena_free(&scratch);
 }
 

@@ -90,7 +90,7 @@ static int32_t listed_program(struct registry *r, struct map *by_name, const str
 	p->proto = e->proto;
 	p->ops = e->ops;
 	p->op_count = e->op_count;
-	p->whole = host->input->bytes;
+	p->from = host;
 	return p->index;
 }
 
@@ -187,7 +187,7 @@ static void program_from_profile(struct registry *r, struct program *p)
 	}
 	if (p->proto.len == 0 && p->op_count == 0)
 		return;
-	p->hlo = p->proto.len > 0 ? hlo_module_parse(p->proto, p->whole, r->keep, err)
+	p->hlo = p->proto.len > 0 ? hlo_module_parse(p->proto, p->from->input->bytes, r->keep, err)
 				  : hlo_text_ops(p->module, p->ops, p->op_count, r->keep, err);
 	if (!p->hlo)
 		diag_note(r->notes, r->keep, err->id, "module %.*s: %s", STR_ARG(p->module),

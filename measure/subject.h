@@ -48,11 +48,11 @@ struct program {
 	struct str proto;      /* bytes of the first host that lists it, */
 	const struct str *ops; /* or the texts of its ops */
 	ptrdiff_t op_count;
-	struct str whole;	/* the file they stand in, for offsets in errors */
-	bool parsed;		/* the proto was tried */
-	struct hlo_module *hlo; /* NULL: not in the profile, or not understood */
-	struct str dumped;	/* the dump's file that `hlo` is from; missing: the profile's own */
-	struct str undumped;	/* why the dump's module was not taken; missing: no reason */
+	const struct profile *from; /* whose file they stand in; NULL where there are none */
+	bool parsed;		    /* the proto was tried */
+	struct hlo_module *hlo;	    /* NULL: not in the profile, or not understood */
+	struct str dumped;   /* the dump's file that `hlo` is from; missing: the profile's own */
+	struct str undumped; /* why the dump's module was not taken; missing: no reason */
 	struct hlo_costs *costs;
 	struct kernels *kernels; /* what is known of custom calls; may be NULL */
 	enum hlo_platform platform;

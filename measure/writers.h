@@ -29,9 +29,9 @@ enum copy_cause {
 
 /* What an op did and costs. */
 struct op_facts {
-	struct op_total total; /* over all devices */
-	bool ran;	       /* or is planned; of others nothing else is known */
-	struct hlo_cost cost;
+	struct op_total total;		    /* over all devices */
+	bool ran;			    /* or is planned; of others nothing else is known */
+	double logical_bytes, padded_bytes; /* of its arrays; NaN unknown */
 	struct op_work work;	 /* of one execution; its type is the result's without a matmul */
 	enum cost_source source; /* of the FLOPs */
 	enum cost_bound bound;	 /* COST_UNKNOWN: not counted */
@@ -39,8 +39,7 @@ struct op_facts {
 	struct roofline behind;	 /* of half of a pair: of what it sets off */
 	enum copy_cause copy_cause;
 	const struct hlo_collective *collective; /* NULL: it is none, or its HLO is not known */
-	bool is_timed;				 /* of a known chip: */
-	struct collective_time comms;
+	const struct collective_time *comms;	 /* of a known chip; NULL else */
 };
 /* By subject. */
 const struct op_facts *op_facts_know(const struct capture *in, const struct swept *run);

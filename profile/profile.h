@@ -344,6 +344,7 @@ void plane_forget(struct plane *p);
 /* Give back the memory of its bytes in the file, or of all of them; they can be read again. */
 void plane_drop(const struct plane *p);
 void profile_drop(const struct profile *p);
+void profile_drop_part(const struct profile *p, struct str bytes); /* some of the file's */
 
 /*
  * Ops and kernels of one device plane, merged over its OPS and STREAM lanes by start time (longer

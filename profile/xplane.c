@@ -671,19 +671,22 @@ bool xplane_open(struct input *in, struct str host, struct arena *keep, struct p
 	return cpu_planes(ret, keep, err);
 }
 
+void profile_drop_part(const struct profile *p, struct str bytes)
+{
+	ptrdiff_t from = bytes.p - p->input->bytes.p;
+
+	if (bytes.len > 0)
+		input_drop(p->input, from, from + bytes.len);
+}
+
 void profile_drop(const struct profile *p)
 {
-	input_drop(p->input, 0, p->input->bytes.len);
+	profile_drop_part(p, p->input->bytes);
 }
 
 /* The planes of CPU ordinals have the host plane's bytes, which others may be reading. */
 void plane_drop(const struct plane *p)
 {
-	const struct input *in = p->profile->input;
-
-	for (ptrdiff_t i = 0; p->platform != PLATFORM_CPU && i < p->part_count; i++) {
-		struct str part = p->parts[i].bytes;
-		if (part.len > 0)
-			input_drop(in, part.p - in->bytes.p, part.p + part.len - in->bytes.p);
-	}
+	for (ptrdiff_t i = 0; p->platform != PLATFORM_CPU && i < p->part_count; i++)
+		profile_drop_part(p->profile, p->parts[i].bytes);
 }
