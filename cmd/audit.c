@@ -293,7 +293,7 @@ static bool audit_open(struct audit *a, const struct audit_settings *s, ptrdiff_
 /* The first that applies: a broken budget, what is missing, what could not be delivered. */
 static enum status audit_status(struct audit *a, enum status status)
 {
-	if (a->has_answers && fleet_said(&a->report, SAID_BUDGET, a->keep).p)
+	if (a->has_answers && fleet_said(&a->report, SAID_budget, a->keep).p)
 		return STATUS_RULE;
 	return a->is_partial || (a->has_answers && fleet_is_silent(&a->report)) ? STATUS_PROFILE
 										: status;

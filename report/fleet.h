@@ -25,9 +25,12 @@ struct fleet_pages {
 /* "1a2b.html": a name that stays in its directory, whatever a run is called. */
 struct str fleet_page_name(struct str run, struct arena *keep);
 
+/* A cell of a named column; NaN, or missing, for NULL and where there is no such row or column. */
+double fleet_real(const struct fleet_answer *a, ptrdiff_t row, const char *column);
+struct str fleet_word(const struct fleet_answer *a, ptrdiff_t row, const char *column);
 /* "12.0%", or "12.0% to 31.0%" where a column NAME_hi has another one; missing when not known. */
 struct str fleet_ratio_text(
-	const struct fleet_answer *a, ptrdiff_t row, struct str column, struct arena *keep);
+	const struct fleet_answer *a, ptrdiff_t row, const char *column, struct arena *keep);
 /*
  * A cell with its unit, for people; "" for NULL.  With it what other columns know of it: the other
  * end of a range, the chips that chips are part of, and that money is of some of the hours only.
@@ -46,31 +49,38 @@ bool fleet_has_week(const struct fleet_report *r);
 struct str fleet_none_text(const struct fleet_report *r, int id);
 /* What the fleet file expects did not come, or nothing at all did. */
 bool fleet_is_silent(const struct fleet_report *r);
+struct str fleet_chips_text(double count, struct arena *keep); /* "1 chip" */
 /* "12.3 of 64 chips", or chip-hours and money where the usage file tells them. */
 struct str fleet_back_text(const struct fleet_answer *a, ptrdiff_t row, struct arena *keep);
 /* Of a row of FLEET_MISSING: what was due, what came and when it was last seen. */
 struct str fleet_absence_text(const struct fleet_answer *a, ptrdiff_t row, struct arena *keep);
 
-/* What is said of a fleet, whatever the document, in this order. */
+/*
+ * What is said of a fleet, whatever the document, in this order; the page has each as a field.  The
+ * last two are the halves of the news, and are not said beside it.
+ */
+#define FLEET_SAIDS(R, F)                                                                          \
+	F(R, TEXT, coverage, "how many of the runs could be judged")                               \
+	F(R, TEXT, missing, "what was expected and did not come")                                  \
+	F(R, TEXT, later, "how many runs are dated after this window")                             \
+	F(R, TEXT, budget, "whose budgets are broken")                                             \
+	F(R, TEXT, goodput, "how near to its roofline the fleet runs, and its MFU")                \
+	F(R, TEXT, promise, "what all fixes together give back")                                   \
+	F(R, TEXT, most, "which owner has most of that")                                           \
+	F(R, TEXT, machines, "which machines are slow in several workloads")                       \
+	F(R, TEXT, cpus, "how many workloads ran on CPUs alone")                                   \
+	F(R, TEXT, news,                                                                           \
+		"how many problems are new and fixed, and workloads slower and faster; where the " \
+		"window before is empty, that other runs are older")                               \
+	F(R, TEXT, problems, "its first half, where there is a window to compare with")            \
+	F(R, TEXT, moves, "its second half")
+
 enum fleet_said {
-	SAID_COVERAGE, /* "40 of 42 runs could be judged": what all other numbers speak of */
-	SAID_MISSING,  /* "1 expected workload did not come; 2 workloads stopped" */
-	SAID_LATER,    /* "1 run is dated more than a window after this one" */
-	SAID_BUDGET,   /* "Over budget: vision could have $3,100 back, and may have $2,000" */
-	SAID_GOODPUT,  /* "The fleet runs at 45.1% (44.0% before) of its roofline", and its MFU */
-	SAID_PROMISE,  /* what all fixes together give back */
-	SAID_OWNER,    /* "Most of it is with vision: 13.4 of 64 chips" */
-	SAID_MACHINES, /* "1 machine is slow in several workloads: host-7 (4 of 4 workloads)" */
-	SAID_CPUS,     /* "2 workloads ran on CPUs only, which count for no chips" */
-	/*
-	 * "2 problems new, 3 fixed; 4 workloads slower, 1 faster".  Where the window before is
-	 * empty, that others are older: a clock that is ahead moves the window away from them.
-	 */
-	SAID_NEWS,
-	SAID_ALL,
-	SAID_PROBLEMS = SAID_ALL, /* the halves of the news; missing without a window before */
-	SAID_MOVES,
-	SAIDS
+#define X(R, kind, name, meaning) SAID_##name,
+	FLEET_SAIDS(, X)
+#undef X
+		SAIDS,
+	SAID_ALL = SAID_problems
 };
 /* A sentence without its point; missing where there is nothing to say. */
 struct str fleet_said(const struct fleet_report *r, enum fleet_said what, struct arena *keep);

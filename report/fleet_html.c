@@ -17,9 +17,6 @@ enum {
 	SHORT_BYTES = 14, /* a date, most owners and chips */
 };
 
-static RECORD(fleet_tile, "a number of the fleet", NULL, FLEET_TILE);
-static RECORD(fleet_value, "a value", NULL, FLEET_VALUE);
-static RECORD(fleet_line, "a line", NULL, FLEET_LINE);
 static RECORD(fleet_section, "a section", NULL, FLEET_SECTION);
 RECORD(fleet_page, "the weekly page", NULL, FLEET_PAGE);
 
@@ -85,7 +82,7 @@ static void set_text(struct str text, struct str *ret, struct str *whole, struct
 }
 
 static void value_of(const struct fleet_answer *a, ptrdiff_t row, ptrdiff_t column,
-	struct fleet_value *ret, struct arena *keep)
+	struct html_cell *ret, struct arena *keep)
 {
 	const struct fleet_column *c = &a->question->columns[column];
 	const struct fleet_cell *cell = &a->rows[row].cells[column];
@@ -103,40 +100,38 @@ static void value_of(const struct fleet_answer *a, ptrdiff_t row, ptrdiff_t colu
 		ret->picture = svg_share(cell->real, keep);
 }
 
+static struct str link_text(
+	struct str before, const char *between, struct str page, struct arena *keep)
+{
+	struct out *link = out_memory(keep);
+	out_uri(link,
+		arena_fmt(keep, "%.*s%s%.*s", STR_ARG(before), between,
+			STR_ARG(fleet_page_name(page, keep))),
+		true);
+	return out_text(link);
+}
+
 struct str fleet_page_link(
 	const struct fleet_row *row, const struct fleet_pages *pages, struct arena *keep)
 {
-	if (!row->run.p || map_get(&pages->runs, row->run) == MAP_NONE)
-		return MISSING;
-	struct str path = arena_fmt(
-		keep, "%.*s/%.*s", STR_ARG(pages->dir), STR_ARG(fleet_page_name(row->run, keep)));
-	struct out *link = out_memory(keep);
-	out_uri(link, path, true);
-	return out_text(link);
-}
-
-static struct str owner_link(struct str owner, const struct fleet_pages *pages, struct arena *keep)
-{
-	struct str path = arena_fmt(
-		keep, "%.*s%.*s", STR_ARG(pages->owners), STR_ARG(fleet_page_name(owner, keep)));
-	struct out *link = out_memory(keep);
-	out_uri(link, path, true);
-	return out_text(link);
+	bool has_page = row->run.p && map_get(&pages->runs, row->run) != MAP_NONE;
+	return has_page ? link_text(pages->dir, "/", row->run, keep) : MISSING;
 }
 
 static void line_of(const struct fleet_answer *a, ptrdiff_t row, struct str head,
-	const struct fleet_pages *pages, struct fleet_line *ret, struct arena *keep)
+	const struct fleet_pages *pages, struct html_row *ret, struct arena *keep)
 {
 	const struct fleet_question *q = a->question;
-	struct fleet_value *cells = arena_make(keep, struct fleet_value, q->column_count);
+	struct html_cell *cells = arena_make(keep, struct html_cell, q->column_count);
 	ptrdiff_t count = 0;
 	for (ptrdiff_t i = 0; i < q->column_count; i++)
 		if (is_shown(a, i, head))
 			value_of(a, row, i, &cells[count++], keep);
 	ret->page = fleet_page_link(&a->rows[row], pages, keep);
+	struct str group = fleet_word(a, row, "group");
 	if (a->question == &fleet_questions[FLEET_BY_OWNER] && pages->owners.p &&
-		!str_eq(fleet_cell(a, row, head)->text, STR("unknown")))
-		ret->page = owner_link(fleet_cell(a, row, head)->text, pages, keep);
+		!str_eq(group, STR("unknown")))
+		ret->page = link_text(pages->owners, "", group, keep);
 	ret->cells = LIST(cells, count);
 	set_text(fleet_text(a, row, fleet_column(a, head), keep), &ret->head, &ret->head_whole,
 		keep);
@@ -148,7 +143,7 @@ static struct fleet_section section_of(
 	const struct fleet_answer *a = &r->answers[id];
 	struct str head = layouts[id].head;
 	ptrdiff_t count = a->count < FLEET_LINES ? a->count : FLEET_LINES;
-	struct fleet_line *lines = arena_make(keep, struct fleet_line, count);
+	struct html_row *lines = arena_make(keep, struct html_row, count);
 	struct fleet_section s = { .id = a->question->name,
 		.title = a->question->title,
 		.about = a->question->about,
@@ -173,11 +168,11 @@ static struct template_list sections_of(const struct fleet_report *r, enum place
 			continue;
 		items[count] = section_of(r, id, pages, keep);
 		const struct fleet_section *s = &items[count++];
-		const struct fleet_line *lines = s->lines.items;
+		const struct html_row *lines = s->lines.items;
 		/* Change points have their history drawn before them. */
 		for (ptrdiff_t i = 0; id == FLEET_CHANGES && i < s->lines.count; i++) {
-			struct fleet_value *cells = (struct fleet_value *)lines[i].cells.items;
-			struct str workload = fleet_cell(&r->answers[id], i, STR("workload"))->text;
+			struct html_cell *cells = (struct html_cell *)lines[i].cells.items;
+			struct str workload = fleet_word(&r->answers[id], i, "workload");
 			for (ptrdiff_t k = 0; k < lines[i].cells.count; k++)
 				if (cells[k].tone.p)
 					cells[k].picture = svg_history(r, workload, keep);
@@ -189,47 +184,47 @@ static struct template_list sections_of(const struct fleet_report *r, enum place
 /* ---- the numbers at the top ------------------------------------------------------------------ */
 
 static const struct tile {
-	struct str column;
-	const char *label, *note;
-	struct str known; /* column with the workloads it is known of, where that varies */
+	const char *column, *label, *note;
+	const char *known; /* column with the workloads it is known of, where that varies */
 	struct str section;
 } tiles[] = {
-	{ STR_INIT("chips_back"), "Chips back", "whose work all fixes together give back",
-		{ NULL, 0 }, STR_INIT("ranking") },
-	{ STR_INIT("share"), "Recoverable", "of step time", { NULL, 0 }, STR_INIT("rules") },
-	{ STR_INIT("chip_hours_back"), "Chip-hours back", "of those in the usage file", { NULL, 0 },
+	{ "chips_back", "Chips back", "whose work all fixes together give back", NULL,
 		STR_INIT("ranking") },
-	{ STR_INIT("dollars_back"), "Money back", "at the prices of the usage file", { NULL, 0 },
+	{ "share", "Recoverable", "of step time", NULL, STR_INIT("rules") },
+	{ "chip_hours_back", "Chip-hours back", "of those in the usage file", NULL,
 		STR_INIT("ranking") },
-	{ STR_INIT("roofline_ratio"), "Of its roofline", "ideal over measured step time",
-		STR_INIT("roofline_workloads"), STR_INIT("by-chip") },
-	{ STR_INIT("mfu"), "MFU", "model FLOPs over peak", STR_INIT("mfu_workloads"),
-		STR_INIT("by-model") },
-	{ STR_INIT("workloads"), "Workloads", "with a usable run", { NULL, 0 },
-		STR_INIT("by-owner") },
+	{ "dollars_back", "Money back", "at the prices of the usage file", NULL,
+		STR_INIT("ranking") },
+	{ "roofline_ratio", "Of its roofline", "ideal over measured step time",
+		"roofline_workloads", STR_INIT("by-chip") },
+	{ "mfu", "MFU", "model FLOPs over peak", "mfu_workloads", STR_INIT("by-model") },
+	{ "workloads", "Workloads", "with a usable run", NULL, STR_INIT("by-owner") },
 };
 
 static struct template_list tiles_of(const struct fleet_report *r, struct arena *keep)
 {
 	enum { TILES = sizeof(tiles) / sizeof(tiles[0]) };
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
-	struct fleet_tile *items = arena_make(keep, struct fleet_tile, TILES);
+	struct html_fact *items = arena_make(keep, struct html_fact, TILES);
 	ptrdiff_t count = 0;
 	for (int i = 0; fleet_has_week(r) && i < TILES; i++) {
 		const struct tile *tile = &tiles[i];
-		if (fleet_cell(a, 0, tile->column)->is_null)
+		if (isnan(fleet_real(a, 0, tile->column)))
 			continue;
 		/* "ideal over measured step time of 12 workloads; 31.0% before" */
-		ptrdiff_t column = fleet_column(a, tile->column);
-		double known = tile->known.p ? fleet_cell(a, 0, tile->known)->real : 0;
+		ptrdiff_t column = fleet_column(a, str_from(tile->column));
 		struct out *note = out_memory(keep);
 		out_z(note, tile->note);
-		if (tile->known.p)
+		if (tile->known) {
+			double known = fleet_real(a, 0, tile->known);
 			out_fmt(note, " of %.0f workload%s", known, known == 1 ? "" : "s");
-		if (a->count > 1 && !fleet_cell(a, 1, tile->column)->is_null)
+		}
+		if (!isnan(fleet_real(a, 1, tile->column)))
 			out_fmt(note, "; %.*s before", STR_ARG(fleet_text(a, 1, column, keep)));
-		items[count++] = (struct fleet_tile){ str_from(tile->label),
-			fleet_text(a, 0, column, keep), out_text(note), tile->section };
+		items[count++] = (struct html_fact){ .label = str_from(tile->label),
+			.value = fleet_text(a, 0, column, keep),
+			.note = out_text(note),
+			.section = tile->section };
 	}
 	return LIST(items, count);
 }
@@ -249,21 +244,13 @@ void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *p
 		.window = fleet_window_text(r, keep),
 		.owner = r->owner,
 		.before = str_head(r->window.before, 10),
-		.coverage = fleet_said(r, SAID_COVERAGE, keep),
-		.goodput = fleet_said(r, SAID_GOODPUT, keep),
-		.promise = fleet_said(r, SAID_PROMISE, keep),
-		.news = fleet_said(r, SAID_NEWS, keep),
-		.problems = fleet_said(r, SAID_PROBLEMS, keep),
-		.moves = fleet_said(r, SAID_MOVES, keep),
-		.cpus = fleet_said(r, SAID_CPUS, keep),
-		.missing = fleet_said(r, SAID_MISSING, keep),
-		.later = fleet_said(r, SAID_LATER, keep),
-		.budget = fleet_said(r, SAID_BUDGET, keep),
-		.machines = fleet_said(r, SAID_MACHINES, keep),
-		.version = r->tool_version,
+#define X(R, kind, name, meaning) .name = fleet_said(r, SAID_##name, keep),
+		FLEET_SAIDS(, X)
+#undef X
+			.version = r->tool_version,
 		.weight = r->by_hours ? STR("chip-hours") : STR("chips"),
-		.has_mfu = fleet_has_week(r) &&
-			   !fleet_cell(&r->answers[FLEET_TOTALS], 0, STR("mfu"))->is_null,
+		.has_mfu =
+			fleet_has_week(r) && fleet_real(&r->answers[FLEET_TOTALS], 0, "mfu") >= 0,
 		.has_usage = r->has_usage,
 		.tiles = tiles_of(r, keep),
 		/* Of the workloads whose chips, or chip-hours, are known. */

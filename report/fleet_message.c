@@ -13,31 +13,17 @@
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-static double real(const struct fleet_answer *a, ptrdiff_t row, const char *column)
-{
-	return fleet_cell(a, row, str_from(column))->real;
-}
-
-/* What a profile or its owner says, cut; missing for NULL. */
-static struct str name(
-	const struct fleet_answer *a, ptrdiff_t row, const char *column, struct arena *keep)
-{
-	const struct fleet_cell *cell = fleet_cell(a, row, str_from(column));
-	if (cell->is_null)
-		return MISSING;
-	return text_cut(keep, text_clean(keep, cell->text), MESSAGE_NAME_BYTES);
-}
-
 static struct str prose(
 	const struct fleet_answer *a, ptrdiff_t row, const char *column, struct arena *keep)
 {
-	const struct fleet_cell *cell = fleet_cell(a, row, str_from(column));
-	return cell->is_null ? MISSING : text_clean(keep, cell->text);
+	return text_clean(keep, fleet_word(a, row, column));
 }
 
-static struct str count_text(double count, struct arena *keep)
+/* What a profile or its owner says, cut. */
+static struct str name(
+	const struct fleet_answer *a, ptrdiff_t row, const char *column, struct arena *keep)
 {
-	return fleet_number_text(count, UNIT_COUNT, keep);
+	return text_cut(keep, prose(a, row, column, keep), MESSAGE_NAME_BYTES);
 }
 
 /* Begins another part of a sentence. */
@@ -51,12 +37,6 @@ static void part_costliest(struct out *o, struct str rule)
 {
 	if (rule.len)
 		out_fmt(next(o), "%.*s costs most", STR_ARG(rule));
-}
-
-static struct str chips_text(double count, struct arena *keep)
-{
-	struct str text = count_text(count, keep);
-	return arena_fmt(keep, "%.*s chip%s", STR_ARG(text), str_eq(text, STR("1")) ? "" : "s");
 }
 
 /* ---- items ----------------------------------------------------------------------------------- */
@@ -85,8 +65,8 @@ static void part_owner(struct draft *d)
 static void part_often(struct draft *d, const struct fleet_answer *a, ptrdiff_t row)
 {
 	struct message_item *m = d->item;
-	m->seen_before = real(a, row, "seen_before");
-	m->ran_before = real(a, row, "ran_before");
+	m->seen_before = fleet_real(a, row, "seen_before");
+	m->ran_before = fleet_real(a, row, "ran_before");
 	if (m->ran_before > 0)
 		out_fmt(next(d->text), "found before in %.0f of %.0f window%s", m->seen_before,
 			m->ran_before, m->ran_before == 1 ? "" : "s");
@@ -95,9 +75,6 @@ static void part_often(struct draft *d, const struct fleet_answer *a, ptrdiff_t 
 static void put_missing(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
 {
 	struct message_item *m = d->item;
-	m->state = STR("missing");
-	m->mark = STR("\xf0\x9f\x95\xb3");
-	m->owner = name(a, row, "owner", d->keep);
 	out_fmt(d->heading, "Missing: %.*s", STR_ARG(m->workload));
 	out_str(d->text, fleet_absence_text(a, row, d->keep));
 	part_owner(d);
@@ -106,15 +83,8 @@ static void put_missing(const struct fleet_answer *a, ptrdiff_t row, struct draf
 static void put_waste(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
 {
 	struct message_item *m = d->item;
-	double share = real(a, row, "share"), before = real(a, row, "share_before");
-	struct str ratio = fleet_ratio_text(a, row, STR("roofline_ratio"), d->keep);
-	m->state = STR("waste");
-	m->mark = STR("\xf0\x9f\x94\xa5");
-	m->rule = name(a, row, "top_rule", d->keep);
-	m->owner = name(a, row, "owner", d->keep);
-	m->chips = real(a, row, "chips_back");
-	m->chip_hours = real(a, row, "chip_hours_back");
-	m->dollars = real(a, row, "dollars_back");
+	double share = fleet_real(a, row, "share"), before = fleet_real(a, row, "share_before");
+	struct str ratio = fleet_ratio_text(a, row, "roofline_ratio", d->keep);
 	out_fmt(d->heading, "%.*s could be had back: %.*s",
 		STR_ARG(fleet_back_text(a, row, d->keep)), STR_ARG(m->workload));
 	part_costliest(d->text, m->rule);
@@ -130,14 +100,7 @@ static void put_waste(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 static void put_rule(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
 {
 	struct message_item *m = d->item;
-	double workloads = real(a, row, "workloads");
-	m->state = STR("rule");
-	m->mark = STR("\xf0\x9f\x94\xa7");
-	m->rule = name(a, row, "rule", d->keep);
-	m->chips = real(a, row, "chips_back");
-	m->chip_hours = real(a, row, "chip_hours_back");
-	m->dollars = real(a, row, "dollars_back");
-	m->message = prose(a, row, "example", d->keep);
+	double workloads = fleet_real(a, row, "workloads");
 	out_fmt(d->heading, "%.*s: ", STR_ARG(m->rule));
 	if (m->chips >= 0)
 		out_fmt(d->heading, "%.*s in ", STR_ARG(fleet_back_text(a, row, d->keep)));
@@ -151,18 +114,14 @@ static void put_machine(const struct fleet_answer *a, ptrdiff_t row, struct draf
 {
 	struct message_item *m = d->item;
 	struct str device = name(a, row, "device", d->keep);
-	m->state = STR("machine");
-	m->mark = STR("\xf0\x9f\x90\x8c");
-	m->chips = real(a, row, "chips_back");
-	m->chip_hours = real(a, row, "chip_hours_back");
-	m->dollars = real(a, row, "dollars_back");
 	out_fmt(d->heading, "Slow machine: %.*s", STR_ARG(name(a, row, "host", d->keep)));
 	if (m->chips >= 0)
 		out_fmt(d->heading, ", for which %.*s wait",
 			STR_ARG(fleet_back_text(a, row, d->keep)));
 	out_fmt(next(d->text),
 		"%.2f times the median device of its jobs, in %.0f of %.0f workloads",
-		real(a, row, "slowness"), real(a, row, "workloads"), real(a, row, "of_workloads"));
+		fleet_real(a, row, "slowness"), fleet_real(a, row, "workloads"),
+		fleet_real(a, row, "of_workloads"));
 	if (device.p)
 		out_fmt(next(d->text), "it is %.*s alone", STR_ARG(device));
 	out_z(next(d->text), "take it out and have it serviced");
@@ -171,19 +130,14 @@ static void put_machine(const struct fleet_answer *a, ptrdiff_t row, struct draf
 static void put_problem(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
 {
 	struct message_item *m = d->item;
-	bool is_new = str_eq(prose(a, row, "state", d->keep), STR("new"));
-	m->state = is_new ? STR("new") : STR("fixed");
-	m->mark = is_new ? STR("\xe2\x9d\x8c") : STR("\xe2\x9c\x85");
-	m->rule = name(a, row, "rule", d->keep);
-	m->chips = real(a, row, "chips");
-	m->message = prose(a, row, "message", d->keep);
+	bool is_new = str_eq(fleet_word(a, row, "state"), STR("new"));
 	out_fmt(d->heading, "%s: %.*s in %.*s", is_new ? "New" : "Fixed", STR_ARG(m->rule),
 		STR_ARG(m->workload));
 	if (m->message.len)
 		out_fmt(next(d->text), "%s%.*s", is_new ? "" : "it was: ", STR_ARG(m->message));
 	if (m->chips > 0)
 		out_fmt(next(d->text), "%s %.*s", is_new ? "costs" : "gives back",
-			STR_ARG(chips_text(m->chips, d->keep)));
+			STR_ARG(fleet_chips_text(m->chips, d->keep)));
 	if (is_new)
 		part_often(d, a, row);
 	if (!out_text(d->text).len)
@@ -195,21 +149,17 @@ static void put_problem(const struct fleet_answer *a, ptrdiff_t row, struct draf
 static void put_mover(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
 {
 	struct message_item *m = d->item;
-	double lost = real(a, row, "chips_lost");
-	m->change = real(a, row, "change");
 	bool is_slower = m->change > 0;
-	m->state = is_slower ? STR("slower") : STR("faster");
-	m->mark = is_slower ? STR("\xf0\x9f\x93\x88") : STR("\xf0\x9f\x93\x89");
-	m->rule = name(a, row, "top_rule", d->keep);
-	m->owner = name(a, row, "owner", d->keep);
-	m->chips = lost;
+	m->state = is_slower ? m->state : STR("faster");
+	m->mark = is_slower ? m->mark : STR("\xf0\x9f\x93\x89");
 	out_fmt(d->heading, "%s by %.*s: %.*s", is_slower ? "Slower" : "Faster",
 		STR_ARG(ratio_text(d->keep, fabs(m->change))), STR_ARG(m->workload));
 	out_fmt(next(d->text), "%.*s per step, was %.*s",
-		STR_ARG(time_text(d->keep, real(a, row, "now_s"))),
-		STR_ARG(time_text(d->keep, real(a, row, "before_s"))));
-	if (lost > 0 || lost < 0)
-		out_fmt(next(d->text), "%.*s %s", STR_ARG(chips_text(fabs(lost), d->keep)),
+		STR_ARG(time_text(d->keep, fleet_real(a, row, "now_s"))),
+		STR_ARG(time_text(d->keep, fleet_real(a, row, "before_s"))));
+	if (m->chips > 0 || m->chips < 0)
+		out_fmt(next(d->text), "%.*s %s",
+			STR_ARG(fleet_chips_text(fabs(m->chips), d->keep)),
 			is_slower ? "lost" : "won");
 	if (is_slower)
 		part_costliest(d->text, m->rule);
@@ -219,12 +169,8 @@ static void put_mover(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 static void put_waiver(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
 {
 	struct message_item *m = d->item;
-	m->state = STR("waiver");
-	m->mark = STR("\xe2\x8f\xb3");
-	m->rule = name(a, row, "rule", d->keep);
-	m->message = prose(a, row, "note", d->keep);
 	out_fmt(d->heading, "Waiver %s %.*s: %.*s in %.*s",
-		real(a, row, "days_left") <= 0 ? "ended" : "ends",
+		fleet_real(a, row, "days_left") <= 0 ? "ended" : "ends",
 		STR_ARG(name(a, row, "ends", d->keep)), STR_ARG(m->rule), STR_ARG(m->workload));
 	out_fmt(next(d->text), "%.*s", STR_ARG(m->message));
 }
@@ -232,10 +178,7 @@ static void put_waiver(const struct fleet_answer *a, ptrdiff_t row, struct draft
 static void put_unjudged(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
 {
 	struct message_item *m = d->item;
-	double runs = real(a, row, "runs");
-	m->state = STR("unjudged");
-	m->mark = STR("\xe2\x9d\x94");
-	m->message = prose(a, row, "example", d->keep);
+	double runs = fleet_real(a, row, "runs");
 	out_fmt(d->heading, "%.0f run%s: %.*s", runs, runs == 1 ? "" : "s",
 		STR_ARG(name(a, row, "outcome", d->keep)));
 	out_str(d->text, m->message.len ? m->message : STR("no reason is told"));
@@ -245,40 +188,41 @@ static void put_unjudged(const struct fleet_answer *a, ptrdiff_t row, struct dra
 
 static bool is_newly_missing(const struct fleet_answer *a, ptrdiff_t row)
 {
-	return real(a, row, "is_new") > 0;
+	return fleet_real(a, row, "is_new") > 0;
 }
 
 static bool wastes(const struct fleet_answer *a, ptrdiff_t row)
 {
-	return real(a, row, "share") > 0 && real(a, row, "chips_back") > 0;
+	return fleet_real(a, row, "share") > 0 && fleet_real(a, row, "chips_back") > 0;
 }
 
 static bool is_new(const struct fleet_answer *a, ptrdiff_t row)
 {
-	return str_eq(fleet_cell(a, row, STR("state"))->text, STR("new"));
+	return str_eq(fleet_word(a, row, "state"), STR("new"));
 }
 
 static bool is_fixed(const struct fleet_answer *a, ptrdiff_t row)
 {
-	return str_eq(fleet_cell(a, row, STR("state"))->text, STR("fixed"));
+	return str_eq(fleet_word(a, row, "state"), STR("fixed"));
 }
 
 /* Two weeks: the next report comes too late to write another waiver in time.  One that has ended is
  * told of for as long. */
 static bool ends_soon(const struct fleet_answer *a, ptrdiff_t row)
 {
-	return fabs(real(a, row, "days_left")) <= 14;
+	return fabs(fleet_real(a, row, "days_left")) <= 14;
 }
 
 static bool is_unjudged(const struct fleet_answer *a, ptrdiff_t row)
 {
-	return !str_eq(fleet_cell(a, row, STR("outcome"))->text, STR("judged"));
+	return !str_eq(fleet_word(a, row, "outcome"), STR("judged"));
 }
 
 /* Beyond noise, or large enough for noise to matter. */
 static bool is_felt(const struct fleet_answer *a, ptrdiff_t row)
 {
-	return fabs(real(a, row, "change")) >= 0.05 || fabs(real(a, row, "chips_lost")) >= 1;
+	return fabs(fleet_real(a, row, "change")) >= 0.05 ||
+	       fabs(fleet_real(a, row, "chips_lost")) >= 1;
 }
 
 static bool any(const struct fleet_answer *a, ptrdiff_t row)
@@ -292,18 +236,21 @@ enum { SECTIONS = 9, SECTION_MOST = 3 }; /* of a section: a chat is glanced at *
 /* As they are shown. */
 static const struct section {
 	enum fleet_id id;
+	struct str state, mark;
 	bool (*takes)(const struct fleet_answer *a, ptrdiff_t row);
 	void (*put)(const struct fleet_answer *a, ptrdiff_t row, struct draft *d);
 } sections[SECTIONS] = {
-	{ FLEET_MISSING, is_newly_missing, put_missing },
-	{ FLEET_RANKING, wastes, put_waste },
-	{ FLEET_RULES, any, put_rule },
-	{ FLEET_MACHINES, any, put_machine },
-	{ FLEET_PROBLEMS, is_new, put_problem },
-	{ FLEET_MOVERS, is_felt, put_mover },
-	{ FLEET_PROBLEMS, is_fixed, put_problem },
-	{ FLEET_WAIVERS, ends_soon, put_waiver },
-	{ FLEET_COVERAGE, is_unjudged, put_unjudged },
+	{ FLEET_MISSING, STR_INIT("missing"), STR_INIT("\xf0\x9f\x95\xb3"), is_newly_missing,
+		put_missing },
+	{ FLEET_RANKING, STR_INIT("waste"), STR_INIT("\xf0\x9f\x94\xa5"), wastes, put_waste },
+	{ FLEET_RULES, STR_INIT("rule"), STR_INIT("\xf0\x9f\x94\xa7"), any, put_rule },
+	{ FLEET_MACHINES, STR_INIT("machine"), STR_INIT("\xf0\x9f\x90\x8c"), any, put_machine },
+	{ FLEET_PROBLEMS, STR_INIT("new"), STR_INIT("\xe2\x9d\x8c"), is_new, put_problem },
+	{ FLEET_MOVERS, STR_INIT("slower"), STR_INIT("\xf0\x9f\x93\x88"), is_felt, put_mover },
+	{ FLEET_PROBLEMS, STR_INIT("fixed"), STR_INIT("\xe2\x9c\x85"), is_fixed, put_problem },
+	{ FLEET_WAIVERS, STR_INIT("waiver"), STR_INIT("\xe2\x8f\xb3"), ends_soon, put_waiver },
+	{ FLEET_COVERAGE, STR_INIT("unjudged"), STR_INIT("\xe2\x9d\x94"), is_unjudged,
+		put_unjudged },
 };
 
 /* How many rows a section could show. */
@@ -337,13 +284,40 @@ static void share_out(const struct fleet_report *r, ptrdiff_t shown, ptrdiff_t q
 			}
 }
 
+/* The first of these columns that the answer has. */
+static const char *column_of(const struct fleet_answer *a, const char *const names[3])
+{
+	int i = 0;
+	while (i < 2 && fleet_column(a, str_from(names[i])) < 0)
+		i++;
+	return names[i];
+}
+
+/* Fields that are columns. */
+static void take_columns(
+	const struct fleet_answer *a, ptrdiff_t row, struct message_item *m, struct arena *keep)
+{
+	static const char *const rules[] = { "top_rule", "rule", "rule" };
+	static const char *const chips[] = { "chips_lost", "chips_back", "chips" };
+	static const char *const messages[] = { "example", "note", "message" };
+	m->workload = name(a, row, "workload", keep);
+	m->owner = name(a, row, "owner", keep);
+	m->rule = name(a, row, column_of(a, rules), keep);
+	m->message = prose(a, row, column_of(a, messages), keep);
+	m->chips = fleet_real(a, row, column_of(a, chips));
+	m->chip_hours = fleet_real(a, row, "chip_hours_back");
+	m->dollars = fleet_real(a, row, "dollars_back");
+	m->change = fleet_real(a, row, "change");
+}
+
 static struct message_item item_of(const struct section *s, const struct fleet_answer *a,
 	ptrdiff_t row, const struct told *t, const struct message_room *room, struct arena *keep)
 {
 	struct message_item m = message_item_empty();
 	struct draft d = { &m, out_memory(keep), out_memory(keep), keep, t->report->owner.p };
-	if (fleet_cell(a, row, STR("workload")))
-		m.workload = name(a, row, "workload", keep);
+	m.state = s->state;
+	m.mark = s->mark;
+	take_columns(a, row, &m, keep);
 	s->put(a, row, &d);
 	m.url = fleet_page_link(&a->rows[row], t->pages, keep);
 	if (!m.url.p)
@@ -377,18 +351,18 @@ static struct template_list items_of(
 
 static void set_totals(struct message *m, const struct fleet_answer *totals)
 {
-	m->workloads = real(totals, 0, "workloads");
-	m->chips = real(totals, 0, "chips");
-	m->chips_back = real(totals, 0, "chips_back");
-	m->chip_hours_back = real(totals, 0, "chip_hours_back");
-	m->dollars_back = real(totals, 0, "dollars_back");
-	m->share = real(totals, 0, "share");
-	m->roofline_ratio = real(totals, 0, "roofline_ratio");
-	m->mfu = real(totals, 0, "mfu");
-	m->new_count = real(totals, 0, "new_problems");
-	m->fixed_count = real(totals, 0, "fixed_problems");
-	m->slower_count = real(totals, 0, "slower");
-	m->faster_count = real(totals, 0, "faster");
+	m->workloads = fleet_real(totals, 0, "workloads");
+	m->chips = fleet_real(totals, 0, "chips");
+	m->chips_back = fleet_real(totals, 0, "chips_back");
+	m->chip_hours_back = fleet_real(totals, 0, "chip_hours_back");
+	m->dollars_back = fleet_real(totals, 0, "dollars_back");
+	m->share = fleet_real(totals, 0, "share");
+	m->roofline_ratio = fleet_real(totals, 0, "roofline_ratio");
+	m->mfu = fleet_real(totals, 0, "mfu");
+	m->new_count = fleet_real(totals, 0, "new_problems");
+	m->fixed_count = fleet_real(totals, 0, "fixed_problems");
+	m->slower_count = fleet_real(totals, 0, "slower");
+	m->faster_count = fleet_real(totals, 0, "faster");
 }
 
 static struct message make(
@@ -398,7 +372,7 @@ static struct message make(
 	const struct fleet_report *r = t->report;
 	struct message m = message_empty();
 	bool has_week = fleet_has_week(r);
-	struct str promise = fleet_said(r, SAID_PROMISE, keep);
+	struct str promise = fleet_said(r, SAID_promise, keep);
 	m.event = STR("fleet");
 	m.word = STR("FLEET");
 	m.mark = STR("\xf0\x9f\x93\x8a");
@@ -412,7 +386,7 @@ static struct message make(
 			      : STR("No usable run in this window");
 	/* What gives back what is the change; what is missing is told item by item. */
 	m.summary = text_cut(keep,
-		fleet_paragraph(r, 1u << SAID_PROMISE | 1u << SAID_MISSING, keep), room->text);
+		fleet_paragraph(r, 1u << SAID_promise | 1u << SAID_missing, keep), room->text);
 	m.version = r->tool_version;
 	m.from = r->window.from;
 	m.to = r->window.to;

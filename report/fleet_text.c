@@ -119,23 +119,31 @@ struct str fleet_number_text(double value, enum unit unit, struct arena *keep)
 	return out_text(o);
 }
 
-static double real_at(const struct fleet_answer *a, ptrdiff_t row, struct str column)
+double fleet_real(const struct fleet_answer *a, ptrdiff_t row, const char *column)
 {
-	const struct fleet_cell *cell = row < a->count ? fleet_cell(a, row, column) : NULL;
+	const struct fleet_cell *cell =
+		row < a->count ? fleet_cell(a, row, str_from(column)) : NULL;
 	return cell && !cell->is_null ? cell->real : (double)NAN;
 }
 
-static double most_at(
-	const struct fleet_answer *a, ptrdiff_t row, struct str column, struct arena *keep)
+struct str fleet_word(const struct fleet_answer *a, ptrdiff_t row, const char *column)
 {
-	return real_at(a, row, arena_fmt(keep, "%.*s_hi", STR_ARG(column)));
+	const struct fleet_cell *cell =
+		row < a->count ? fleet_cell(a, row, str_from(column)) : NULL;
+	return cell && !cell->is_null ? cell->text : MISSING;
+}
+
+static double most_at(
+	const struct fleet_answer *a, ptrdiff_t row, const char *column, struct arena *keep)
+{
+	return fleet_real(a, row, arena_fmt(keep, "%s_hi", column).p);
 }
 
 /* Money is of part of the chip-hours that stand beside it: no price is known of the others. */
 static bool is_part_priced(const struct fleet_answer *a, ptrdiff_t row)
 {
-	double hours = real_at(a, row, STR("chip_hours_back"));
-	return real_at(a, row, STR("priced_hours_back")) < hours;
+	double hours = fleet_real(a, row, "chip_hours_back");
+	return fleet_real(a, row, "priced_hours_back") < hours;
 }
 
 static struct str number_text(
@@ -145,7 +153,7 @@ static struct str number_text(
 	double value = a->rows[row].cells[column].real;
 	struct str text = c->unit == UNIT_SECONDS ? time_text(keep, value)
 						  : fleet_number_text(value, c->unit, keep);
-	double most = most_at(a, row, c->name, keep);
+	double most = most_at(a, row, c->name.p, keep);
 	if (c->unit == UNIT_RATIO && most >= 0) { /* "12.0\u201331.0%" */
 		struct str to = ratio_text(keep, most);
 		return str_eq(text, to)
@@ -160,9 +168,9 @@ static struct str number_text(
 	if (c->unit == UNIT_DOLLARS && is_part_priced(a, row))
 		return arena_fmt(keep, "\xe2\x89\xa5 %.*s", STR_ARG(text));
 	struct str of = fleet_head(c->name).of;
-	if (of.p && real_at(a, row, of) >= 0)
+	if (of.p && fleet_real(a, row, of.p) >= 0)
 		return arena_fmt(keep, "%.*s of %.*s", STR_ARG(text),
-			STR_ARG(fleet_number_text(real_at(a, row, of), UNIT_COUNT, keep)));
+			STR_ARG(fleet_number_text(fleet_real(a, row, of.p), UNIT_COUNT, keep)));
 	return text;
 }
 
@@ -182,9 +190,9 @@ struct str fleet_text(
 /* ---- headlines ------------------------------------------------------------------------------- */
 
 struct str fleet_ratio_text(
-	const struct fleet_answer *a, ptrdiff_t row, struct str column, struct arena *keep)
+	const struct fleet_answer *a, ptrdiff_t row, const char *column, struct arena *keep)
 {
-	double least = real_at(a, row, column), hi = most_at(a, row, column, keep);
+	double least = fleet_real(a, row, column), hi = most_at(a, row, column, keep);
 	if (!(least >= 0))
 		return MISSING;
 	struct str text = ratio_text(keep, least), most = text;
@@ -197,7 +205,7 @@ struct str fleet_ratio_text(
 bool fleet_has_week(const struct fleet_report *r)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
-	return a->count && str_eq(fleet_cell(a, 0, STR("window"))->text, STR("this"));
+	return a->count && str_eq(fleet_word(a, 0, "window"), STR("this"));
 }
 
 /* The row of this window, if any run was usable. */
@@ -217,9 +225,9 @@ void fleet_coverage(const struct fleet_report *r, double *judged, double *runs)
 	const struct fleet_answer *a = &r->answers[FLEET_COVERAGE];
 	*judged = *runs = 0;
 	for (ptrdiff_t i = 0; i < a->count; i++) {
-		double here = real_at(a, i, STR("runs"));
+		double here = fleet_real(a, i, "runs");
 		*runs += here;
-		if (str_eq(fleet_cell(a, i, STR("outcome"))->text, STR("judged")))
+		if (str_eq(fleet_word(a, i, "outcome"), STR("judged")))
 			*judged = here;
 	}
 }
@@ -250,7 +258,7 @@ struct str fleet_none_text(const struct fleet_report *r, int id)
 
 /* A ratio of this window, and of the one before it. */
 static void put_ratio(
-	const struct fleet_report *r, struct str column, struct arena *keep, struct out *out)
+	const struct fleet_report *r, const char *column, struct arena *keep, struct out *out)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	ptrdiff_t row = this_window(r);
@@ -265,17 +273,17 @@ static struct str goodput_text(const struct fleet_report *r, struct arena *keep)
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	ptrdiff_t row = this_window(r);
 	struct out *o = out_memory(keep);
-	if (!(real_at(a, row, STR("roofline_ratio")) >= 0))
+	if (!(fleet_real(a, row, "roofline_ratio") >= 0))
 		return MISSING;
 	if (r->owner.p)
 		out_fmt(o, "What %.*s runs is at ", STR_ARG(text_clean(keep, r->owner)));
 	else
 		out_z(o, "The fleet runs at ");
-	put_ratio(r, STR("roofline_ratio"), keep, o);
+	put_ratio(r, "roofline_ratio", keep, o);
 	out_z(o, " of its roofline");
-	if (real_at(a, row, STR("mfu")) >= 0) {
+	if (fleet_real(a, row, "mfu") >= 0) {
 		out_z(o, ", with an MFU of ");
-		put_ratio(r, STR("mfu"), keep, o);
+		put_ratio(r, "mfu", keep, o);
 	}
 	return out_text(o);
 }
@@ -289,15 +297,15 @@ static struct str count_text(double count, struct arena *keep)
 static void put_hours(
 	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
 {
-	double hours = real_at(a, row, STR("chip_hours_back"));
-	double billed = real_at(a, row, STR("billed_workloads"));
-	double listed = real_at(a, row, STR("listed_workloads"));
+	double hours = fleet_real(a, row, "chip_hours_back");
+	double billed = fleet_real(a, row, "billed_workloads");
+	double listed = fleet_real(a, row, "listed_workloads");
 	if (listed > 0 && billed == 0)
 		out_z(out, "; the usage file lists none of these workloads");
 	if (!(hours >= 0))
 		return;
-	double all = real_at(a, row, STR("listed_hours"));
-	double outside = real_at(a, row, STR("outside_hours"));
+	double all = fleet_real(a, row, "listed_hours");
+	double outside = fleet_real(a, row, "outside_hours");
 	out_fmt(out, "; %.*s of %.*s chip-hours of ", STR_ARG(count_text(hours, keep)),
 		STR_ARG(count_text(all, keep)));
 	if (listed > billed)
@@ -307,15 +315,15 @@ static void put_hours(
 	else
 		out_fmt(out, "the %.0f workloads in the usage file", listed);
 	/* Only what has a price has money: of the other hours none is made. */
-	double dollars = real_at(a, row, STR("dollars_back"));
+	double dollars = fleet_real(a, row, "dollars_back");
 	if (dollars >= 0)
 		out_fmt(out, ", %.*s of %.*s",
 			STR_ARG(fleet_number_text(dollars, UNIT_DOLLARS, keep)),
 			STR_ARG(fleet_number_text(
-				real_at(a, row, STR("listed_dollars")), UNIT_DOLLARS, keep)));
+				fleet_real(a, row, "listed_dollars"), UNIT_DOLLARS, keep)));
 	if (dollars >= 0 && is_part_priced(a, row))
 		out_fmt(out, " for the %.*s of them that have a price",
-			STR_ARG(count_text(real_at(a, row, STR("priced_hours_back")), keep)));
+			STR_ARG(count_text(fleet_real(a, row, "priced_hours_back"), keep)));
 	if (outside > 0)
 		out_fmt(out, "; %.*s chip-hours have no usable run",
 			STR_ARG(count_text(outside, keep)));
@@ -325,7 +333,7 @@ static struct str promise_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
 	ptrdiff_t row = this_window(r);
-	double chips = real_at(a, row, STR("chips")), back = real_at(a, row, STR("chips_back"));
+	double chips = fleet_real(a, row, "chips"), back = fleet_real(a, row, "chips_back");
 	if (!(back >= 0))
 		return MISSING;
 	struct out *o = out_memory(keep);
@@ -351,8 +359,7 @@ static ptrdiff_t count_new(const struct fleet_answer *a, struct str what)
 {
 	ptrdiff_t count = 0;
 	for (ptrdiff_t i = 0; i < a->count; i++)
-		count += str_eq(fleet_cell(a, i, STR("what"))->text, what) &&
-			 real_at(a, i, STR("is_new")) > 0;
+		count += str_eq(fleet_word(a, i, "what"), what) && fleet_real(a, i, "is_new") > 0;
 	return count;
 }
 
@@ -372,16 +379,14 @@ static struct str budget_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_BUDGETS];
 	struct out *o = out_memory(keep);
-	for (ptrdiff_t i = 0; i < a->count && real_at(a, i, STR("is_broken")) > 0; i++) {
-		bool is_money = real_at(a, i, STR("dollars_limit")) >= 0;
+	for (ptrdiff_t i = 0; i < a->count && fleet_real(a, i, "is_broken") > 0; i++) {
+		bool is_money = fleet_real(a, i, "dollars_limit") >= 0;
 		enum unit unit = is_money ? UNIT_DOLLARS : UNIT_COUNT;
-		double back =
-			real_at(a, i, is_money ? STR("dollars_back") : STR("chip_hours_back"));
-		double limit =
-			real_at(a, i, is_money ? STR("dollars_limit") : STR("chip_hours_limit"));
+		double back = fleet_real(a, i, is_money ? "dollars_back" : "chip_hours_back");
+		double limit = fleet_real(a, i, is_money ? "dollars_limit" : "chip_hours_limit");
 		out_fmt(o, "%s%.*s could have %.*s%s back, and may have %.*s",
 			out_text(o).len ? "; " : "Over budget: ",
-			STR_ARG(text_clean(keep, fleet_cell(a, i, STR("owner"))->text)),
+			STR_ARG(text_clean(keep, fleet_word(a, i, "owner"))),
 			STR_ARG(fleet_number_text(back, unit, keep)), is_money ? "" : " chip-hours",
 			STR_ARG(fleet_number_text(limit, unit, keep)));
 	}
@@ -392,8 +397,8 @@ static struct str later_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_QUALITY];
 	for (ptrdiff_t i = 0; i < a->count; i++) {
-		double runs = real_at(a, i, STR("runs"));
-		if (str_eq(fleet_cell(a, i, STR("check"))->text, STR("dated-after-window")))
+		double runs = fleet_real(a, i, "runs");
+		if (str_eq(fleet_word(a, i, "check"), STR("dated-after-window")))
 			return arena_fmt(keep,
 				"%.0f run%s dated more than a window after this one: a clock is "
 				"ahead, or --until is in the past",
@@ -412,7 +417,7 @@ bool fleet_is_silent(const struct fleet_report *r)
 static struct str cpus_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
-	double cpus = real_at(a, this_window(r), STR("cpu_workloads"));
+	double cpus = fleet_real(a, this_window(r), "cpu_workloads");
 	if (!(cpus > 0))
 		return MISSING;
 	return arena_fmt(keep, "%.0f workload%s ran on CPUs only, which count for no chips", cpus,
@@ -436,16 +441,16 @@ static struct str problems_text(const struct fleet_report *r, struct arena *keep
 	struct out *o = out_memory(keep);
 	if (!has_before(r))
 		return MISSING;
-	put_counted(o, real_at(a, 0, STR("new_problems")), "problem", "new");
-	out_fmt(o, ", %.0f fixed", real_at(a, 0, STR("fixed_problems")));
-	if (real_at(a, 0, STR("rejudged_workloads")) > 0)
+	put_counted(o, fleet_real(a, 0, "new_problems"), "problem", "new");
+	out_fmt(o, ", %.0f fixed", fleet_real(a, 0, "fixed_problems"));
+	if (fleet_real(a, 0, "rejudged_workloads") > 0)
 		out_fmt(o,
 			" (the judge changed for %.0f workload%s; its %.0f other verdict%s left "
 			"out)",
-			real_at(a, 0, STR("rejudged_workloads")),
-			real_at(a, 0, STR("rejudged_workloads")) == 1 ? "" : "s",
-			real_at(a, 0, STR("rejudged")),
-			real_at(a, 0, STR("rejudged")) == 1 ? " is" : "s are");
+			fleet_real(a, 0, "rejudged_workloads"),
+			fleet_real(a, 0, "rejudged_workloads") == 1 ? "" : "s",
+			fleet_real(a, 0, "rejudged"),
+			fleet_real(a, 0, "rejudged") == 1 ? " is" : "s are");
 	return out_text(o);
 }
 
@@ -455,15 +460,15 @@ static struct str moves_text(const struct fleet_report *r, struct arena *keep)
 	struct out *o = out_memory(keep);
 	if (!has_before(r))
 		return MISSING;
-	put_counted(o, real_at(a, 0, STR("slower")), "workload", "slower");
-	out_fmt(o, ", %.0f faster", real_at(a, 0, STR("faster")));
+	put_counted(o, fleet_real(a, 0, "slower"), "workload", "slower");
+	out_fmt(o, ", %.0f faster", fleet_real(a, 0, "faster"));
 	return out_text(o);
 }
 
 static struct str news_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
-	double older = real_at(a, this_window(r), STR("older_runs"));
+	double older = fleet_real(a, this_window(r), "older_runs");
 	if (fleet_has_week(r) && !has_before(r) && older > 0)
 		return arena_fmt(keep, "No run is of the window before, and %.0f %s older", older,
 			older == 1 ? "is" : "are");
@@ -484,19 +489,24 @@ static struct str machines_text(const struct fleet_report *r, struct arena *keep
 		a->total == 1 ? " is" : "s are");
 	for (ptrdiff_t i = 0; i < a->count && i < SHOWN; i++)
 		out_fmt(o, "%s%.*s (%.0f of %.0f workloads)", i ? ", " : "",
-			STR_ARG(text_clean(keep, fleet_cell(a, i, STR("host"))->text)),
-			real_at(a, i, STR("workloads")), real_at(a, i, STR("of_workloads")));
+			STR_ARG(text_clean(keep, fleet_word(a, i, "host"))),
+			fleet_real(a, i, "workloads"), fleet_real(a, i, "of_workloads"));
 	if (a->total > SHOWN)
 		out_fmt(o, " and %td more", a->total - SHOWN);
 	return out_text(o);
 }
 
+struct str fleet_chips_text(double count, struct arena *keep)
+{
+	struct str text = count_text(count, keep);
+	return arena_fmt(keep, "%.*s chip%s", STR_ARG(text), str_eq(text, STR("1")) ? "" : "s");
+}
+
 struct str fleet_back_text(const struct fleet_answer *a, ptrdiff_t row, struct arena *keep)
 {
-	double hours = real_at(a, row, STR("chip_hours_back")),
-	       chips = real_at(a, row, STR("chips"));
-	double dollars = real_at(a, row, STR("dollars_back"));
-	struct str back = count_text(hours >= 0 ? hours : real_at(a, row, STR("chips_back")), keep);
+	double hours = fleet_real(a, row, "chip_hours_back"), chips = fleet_real(a, row, "chips");
+	double dollars = fleet_real(a, row, "dollars_back");
+	struct str back = count_text(hours >= 0 ? hours : fleet_real(a, row, "chips_back"), keep);
 	if (hours >= 0 && dollars >= 0)
 		return arena_fmt(keep, "%s%.*s, %.*s chip-hours",
 			is_part_priced(a, row) ? "at least " : "",
@@ -506,16 +516,16 @@ struct str fleet_back_text(const struct fleet_answer *a, ptrdiff_t row, struct a
 	if (chips >= 0)
 		return arena_fmt(keep, "%.*s of %.*s chip%s", STR_ARG(back),
 			STR_ARG(count_text(chips, keep)), chips == 1 ? "" : "s");
-	return arena_fmt(keep, "%.*s chip%s", STR_ARG(back), str_eq(back, STR("1")) ? "" : "s");
+	return fleet_chips_text(fleet_real(a, row, "chips_back"), keep);
 }
 
-static struct str owner_text(const struct fleet_report *r, struct arena *keep)
+static struct str most_text(const struct fleet_report *r, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[FLEET_BY_OWNER];
-	if (a->count < 2 || !(real_at(a, 0, STR("chips_back")) > 0))
+	if (a->count < 2 || !(fleet_real(a, 0, "chips_back") > 0))
 		return MISSING;
 	/* The owner "unknown" is none. */
-	struct str who = text_clean(keep, fleet_cell(a, 0, STR("group"))->text);
+	struct str who = text_clean(keep, fleet_word(a, 0, "group"));
 	bool is_named = !str_eq(who, STR("unknown"));
 	return arena_fmt(keep, "Most of it %s%.*s: %.*s", is_named ? "is with " : "has no owner",
 		STR_ARG(is_named ? who : STR("")), STR_ARG(fleet_back_text(a, 0, keep)));
@@ -524,18 +534,9 @@ static struct str owner_text(const struct fleet_report *r, struct arena *keep)
 struct str fleet_said(const struct fleet_report *r, enum fleet_said what, struct arena *keep)
 {
 	static struct str (*const says[SAIDS])(const struct fleet_report *, struct arena *) = {
-		[SAID_COVERAGE] = coverage_text,
-		[SAID_MISSING] = missing_text,
-		[SAID_LATER] = later_text,
-		[SAID_BUDGET] = budget_text,
-		[SAID_GOODPUT] = goodput_text,
-		[SAID_PROMISE] = promise_text,
-		[SAID_OWNER] = owner_text,
-		[SAID_MACHINES] = machines_text,
-		[SAID_CPUS] = cpus_text,
-		[SAID_NEWS] = news_text,
-		[SAID_PROBLEMS] = problems_text,
-		[SAID_MOVES] = moves_text,
+#define X(R, kind, name, meaning) [SAID_##name] = name##_text,
+		FLEET_SAIDS(, X)
+#undef X
 	};
 	return says[what](r, keep);
 }
@@ -564,13 +565,13 @@ static void put_first(const struct fleet_report *r, struct arena *keep, struct o
 {
 	const struct fleet_answer *a = &r->answers[FLEET_RANKING];
 	for (ptrdiff_t i = 0; i < a->count && i < ROWS; i++) {
-		struct str rule = fleet_cell(a, i, STR("top_rule"))->text;
+		struct str rule = fleet_word(a, i, "top_rule");
 		struct str back = fleet_back_text(a, i, keep);
-		if (fleet_cell(a, i, STR("chips_back"))->is_null)
+		if (isnan(fleet_real(a, i, "chips_back")))
 			back = arena_fmt(keep, "%.*s of a step",
-				STR_ARG(ratio_text(keep, real_at(a, i, STR("share")))));
+				STR_ARG(ratio_text(keep, fleet_real(a, i, "share"))));
 		out_fmt(out, "  %16.*s  %.*s", STR_ARG(back),
-			STR_ARG(text_clean(keep, fleet_cell(a, i, STR("workload"))->text)));
+			STR_ARG(text_clean(keep, fleet_word(a, i, "workload"))));
 		if (rule.p)
 			out_fmt(out, " (%.*s)", STR_ARG(text_clean(keep, rule)));
 		out_char(out, '\n');
@@ -582,12 +583,12 @@ static void put_first(const struct fleet_report *r, struct arena *keep, struct o
 
 struct str fleet_absence_text(const struct fleet_answer *a, ptrdiff_t row, struct arena *keep)
 {
-	struct str due = fleet_cell(a, row, STR("due"))->text;
-	struct str last = fleet_cell(a, row, STR("last_seen"))->text;
+	struct str due = fleet_word(a, row, "due");
+	struct str last = fleet_word(a, row, "last_seen");
 	struct out *o = out_memory(keep);
-	if (real_at(a, row, STR("wanted")) > 0)
-		out_fmt(o, "; %.0f of %.0f expected captures came", real_at(a, row, STR("came")),
-			real_at(a, row, STR("wanted")));
+	if (fleet_real(a, row, "wanted") > 0)
+		out_fmt(o, "; %.0f of %.0f expected captures came", fleet_real(a, row, "came"),
+			fleet_real(a, row, "wanted"));
 	if (due.p)
 		out_fmt(o, "; the capture of %.*s did not come", STR_ARG(moment_text(due, keep)));
 	if (last.p)
@@ -600,11 +601,11 @@ static void put_missing(const struct fleet_report *r, struct arena *keep, struct
 	const struct fleet_answer *a = &r->answers[FLEET_MISSING];
 	for (ptrdiff_t i = 0, shown = 0; i < a->count && shown < ROWS; i++) {
 		struct str told = fleet_absence_text(a, i, keep);
-		if (!(real_at(a, i, STR("is_new")) > 0))
+		if (!(fleet_real(a, i, "is_new") > 0))
 			continue;
 		shown++;
 		out_fmt(out, "  %.*s%s%.*s\n",
-			STR_ARG(text_clean(keep, fleet_cell(a, i, STR("workload"))->text)),
+			STR_ARG(text_clean(keep, fleet_word(a, i, "workload"))),
 			told.len ? ": " : "", STR_ARG(told));
 	}
 }
@@ -614,14 +615,14 @@ void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct 
 	out_fmt(out, "%.*s: ", STR_ARG(fleet_window_text(r, keep)));
 	for (int i = 0; i < SAID_ALL; i++) {
 		struct str s = fleet_said(r, (enum fleet_said)i, keep);
-		const char *end = i == SAID_COVERAGE			   ? ""
-				  : i == SAID_MISSING || i == SAID_PROMISE ? ":"
+		const char *end = i == SAID_coverage			   ? ""
+				  : i == SAID_missing || i == SAID_promise ? ":"
 									   : ".";
 		if (s.p)
 			out_fmt(out, "%.*s%s\n", STR_ARG(s), end);
-		if (i == SAID_MISSING && s.p)
+		if (i == SAID_missing && s.p)
 			put_missing(r, keep, out);
-		if (i == SAID_PROMISE)
+		if (i == SAID_promise)
 			put_first(r, keep, out);
 	}
 }

@@ -7,29 +7,6 @@
 #include "report/fleet.h"
 #include "report/html.h"
 
-#define FLEET_TILE(R, F)                                                                           \
-	F(R, TEXT, label, "what is counted: \"Step time\"")                                        \
-	F(R, TEXT, value, "how much: \"32.5 ms\"")                                                 \
-	F(R, TEXT, note, "a remark in small print")                                                \
-	F(R, TEXT, section, "anchor of the section that has it in parts")
-RECORD_STRUCT(fleet_tile, FLEET_TILE);
-
-#define FLEET_VALUE(R, F)                                                                          \
-	F(R, TEXT, text, "the value with its unit")                                                \
-	F(R, TEXT, whole, "all of it, when it was cut")                                            \
-	F(R, TEXT, tone, "\"bad\" or \"good\" where that can be said")                             \
-	F(R, FLAG, is_number, "it is a number")                                                    \
-	F(R, FLAG, is_short, "it is a text too short to be broken into lines")                     \
-	F(R, PICTURE, picture, "the same, drawn")
-RECORD_STRUCT(fleet_value, FLEET_VALUE);
-
-#define FLEET_LINE(R, F)                                                                           \
-	F(R, TEXT, page, "the page of the run that it tells of, where there is one")               \
-	F(R, TEXT, head, "the name it goes by")                                                    \
-	F(R, TEXT, head_whole, "all of it, when it was cut")                                       \
-	F(R, LIST(fleet_value), cells, "its values")
-RECORD_STRUCT(fleet_line, FLEET_LINE);
-
 #define FLEET_SECTION(R, F)                                                                        \
 	F(R, TEXT, id, "its anchor")                                                               \
 	F(R, TEXT, title, "what is asked")                                                         \
@@ -38,7 +15,7 @@ RECORD_STRUCT(fleet_line, FLEET_LINE);
 	F(R, TEXT, more, "how many lines are not shown")                                           \
 	F(R, FLAG, is_narrow, "it fits beside another")                                            \
 	F(R, LIST(html_column), columns, "heads of the columns")                                   \
-	F(R, LIST(fleet_line), lines, "the answer")
+	F(R, LIST(html_row), lines, "the answer")
 RECORD_STRUCT(fleet_section, FLEET_SECTION);
 
 #define FLEET_PAGE(R, F)                                                                           \
@@ -46,22 +23,12 @@ RECORD_STRUCT(fleet_section, FLEET_SECTION);
 	F(R, TEXT, window, "from when to when")                                                    \
 	F(R, TEXT, owner, "whose workloads alone it has; none: all of them")                       \
 	F(R, TEXT, before, "begin of the window before, which this one is compared with")          \
-	F(R, TEXT, coverage, "how many of the runs could be judged")                               \
-	F(R, TEXT, goodput, "how near to its roofline the fleet runs")                             \
-	F(R, TEXT, promise, "what all fixes together give back")                                   \
-	F(R, TEXT, news, "how many problems are new and fixed, and workloads slower and faster")   \
-	F(R, TEXT, problems, "its first half, where there is a window to compare with")            \
-	F(R, TEXT, moves, "its second half")                                                       \
-	F(R, TEXT, cpus, "how many workloads ran on CPUs alone")                                   \
-	F(R, TEXT, missing, "what was expected and did not come")                                  \
-	F(R, TEXT, later, "how many runs are dated after this window")                             \
-	F(R, TEXT, budget, "whose budgets are broken")                                             \
-	F(R, TEXT, machines, "which machines are slow in several workloads")                       \
+	FLEET_SAIDS(R, F)                                                                          \
 	F(R, TEXT, version, "of rooflint")                                                         \
 	F(R, TEXT, weight, "what ratios of several workloads are weighted by")                     \
 	F(R, FLAG, has_mfu, "the MFU of some workload is known")                                   \
 	F(R, FLAG, has_usage, "chip-hours are known")                                              \
-	F(R, LIST(fleet_tile), tiles, "the numbers at the top")                                    \
+	F(R, LIST(html_fact), tiles, "the numbers at the top")                                     \
 	F(R, TEXT, chips_about, "what is drawn there")                                             \
 	F(R, PICTURE, chips, "the workloads that would give back most")                            \
 	F(R, LIST(fleet_section), main, "what to do first")                                        \

@@ -28,8 +28,9 @@ struct facts {
 static void add_fact(struct facts *f, const char *label, struct str value, struct str note,
 	const char *tone, struct arena *keep)
 {
-	*arena_push(keep, f->items, f->count, f->cap) =
-		(struct html_fact){ str_from(label), value, note, str_from(tone) };
+	*arena_push(keep, f->items, f->count, f->cap) = (struct html_fact){
+		.label = str_from(label), .value = value, .note = note, .tone = str_from(tone)
+	};
 }
 
 static struct str spread_note(const struct report *r, struct arena *keep)

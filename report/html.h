@@ -23,7 +23,8 @@
 	F(R, TEXT, label, "what is counted: \"Step time\"")                                        \
 	F(R, TEXT, value, "how much: \"32.5 ms\"")                                                 \
 	F(R, TEXT, note, "a remark in small print")                                                \
-	F(R, TEXT, tone, "\"bad\" or \"good\" where that can be said")
+	F(R, TEXT, tone, "\"bad\" or \"good\" where that can be said")                             \
+	F(R, TEXT, section, "of a fleet: anchor of the section that has it in parts")
 
 #define HTML_COUNT(R, F)                                                                           \
 	F(R, TEXT, text, "\"2 failed\"")                                                           \
@@ -122,7 +123,10 @@
 	F(R, TEXT, text, "the value with its unit")                                                \
 	F(R, TEXT, whole, "all of it, when it was cut")                                            \
 	F(R, TEXT, value, "of a number, in base units: what rows are sorted by")                   \
-	F(R, FLAG, is_number, "it is a number")
+	F(R, FLAG, is_number, "it is a number")                                                    \
+	F(R, TEXT, tone, "of a fleet: \"bad\" or \"good\" where that can be said")                 \
+	F(R, FLAG, is_short, "of a fleet: it is a text too short to be broken into lines")         \
+	F(R, PICTURE, picture, "of a fleet: the same, drawn")
 
 #define HTML_COLUMN(R, F)                                                                          \
 	F(R, TEXT, name, "its head")                                                               \
@@ -131,6 +135,7 @@
 	F(R, FLAG, is_choice, "its cells are one of a few words")
 
 #define HTML_ROW(R, F)                                                                             \
+	F(R, TEXT, page, "of a fleet: the page of the run that it tells of, where there is one")   \
 	F(R, TEXT, head, "the name the row goes by")                                               \
 	F(R, TEXT, head_whole, "all of it, when it was cut")                                       \
 	F(R, TEXT, head_value, "of a number, in base units")                                       \
@@ -215,7 +220,7 @@
 #define HTML_RECORDS(X)                                                                            \
 	X(static, html_span, "a span", HTML_SPAN)                                                  \
 	X(static, html_block, "a block of prose", HTML_BLOCK)                                      \
-	X(static, html_fact, "a fact", HTML_FACT)                                                  \
+	X(, html_fact, "a fact", HTML_FACT)                                                        \
 	X(static, html_count, "a count", HTML_COUNT)                                               \
 	X(static, html_evidence, "evidence", HTML_EVIDENCE)                                        \
 	X(static, html_neighbour, "a neighbour", HTML_NEIGHBOUR)                                   \
@@ -229,7 +234,7 @@
 	X(, html_picture, "a picture", HTML_PICTURE)                                               \
 	X(static, html_cell, "a cell", HTML_CELL)                                                  \
 	X(, html_column, "a column", HTML_COLUMN)                                                  \
-	X(static, html_row, "a row", HTML_ROW)                                                     \
+	X(, html_row, "a row", HTML_ROW)                                                           \
 	X(static, html_table, "a table", HTML_TABLE)                                               \
 	X(static, html_change, "an op that changed", HTML_CHANGE)                                  \
 	X(, html_changes, "ops that changed", HTML_CHANGES)                                        \
@@ -238,8 +243,9 @@
 #define X(scope, R, label, FIELDS) RECORD_STRUCT(R, FIELDS);
 HTML_RECORDS(X)
 #undef X
-extern const struct record html_note_record, html_picture_record, html_column_record,
-	html_changes_record, html_page_record, html_diff_record;
+extern const struct record html_fact_record, html_note_record, html_picture_record,
+	html_column_record, html_row_record, html_changes_record, html_page_record,
+	html_diff_record;
 
 /* ---- making them ----------------------------------------------------------------------------- */
 

@@ -8,7 +8,9 @@
 
 /* `unit` is what the name ends in, or NULL. */
 void metrics_family(struct out *o, struct str name, const char *unit, struct str help);
-/* name="value", cut and escaped. */
-void metrics_label(struct out *o, const char *name, struct str value, struct arena *keep);
+/* One more label, cut and escaped: name="value". */
+void metrics_label(struct out *labels, const char *name, struct str value, struct arena *keep);
+/* Without labels where they are empty. */
+void metrics_sample(struct out *o, struct str name, struct str labels, double value);
 
 #endif

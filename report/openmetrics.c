@@ -40,7 +40,7 @@ static void put_escaped(struct out *o, struct str s)
 
 void metrics_label(struct out *o, const char *name, struct str value, struct arena *keep)
 {
-	out_fmt(o, "%s=\"", name);
+	out_fmt(o, "%s%s=\"", out_text(o).len ? "," : "", name);
 	put_escaped(o, text_cut(keep, text_clean(keep, value), LABEL_BYTES));
 	out_char(o, '"');
 }
@@ -55,9 +55,14 @@ void metrics_family(struct out *o, struct str name, const char *unit, struct str
 	out_char(o, '\n');
 }
 
-static void put_family(struct series *s, struct str name, const char *unit, struct str help)
+void metrics_sample(struct out *o, struct str name, struct str labels, double value)
 {
-	metrics_family(s->out, name, unit, help);
+	out_str(o, name);
+	if (labels.len)
+		out_fmt(o, "{%.*s}", STR_ARG(labels));
+	out_char(o, ' ');
+	out_double(o, value);
+	out_char(o, '\n');
 }
 
 /* ---- whose series ---------------------------------------------------------------------------- */
@@ -66,7 +71,6 @@ static struct str labels_text(struct str run, struct str chip, struct arena *kee
 {
 	struct out *o = out_memory(keep);
 	metrics_label(o, "run", run, keep);
-	out_char(o, ',');
 	metrics_label(o, "chip", chip.len ? chip : STR("unknown"), keep);
 	return out_text(o);
 }
@@ -93,18 +97,12 @@ static void add_one(struct series *s, const struct report *r, struct str *wanted
 	s->labels[s->count++] = labels;
 }
 
-/* `more` are further labels, or NULL. */
-static void put_sample(
-	struct series *s, ptrdiff_t index, struct str name, struct out *more, double value)
+/* Labels of a profile, to which more are added. */
+static struct out *labels_of(const struct series *s, ptrdiff_t index)
 {
-	out_fmt(s->out, "%.*s{%.*s", STR_ARG(name), STR_ARG(s->labels[index]));
-	if (more) {
-		out_char(s->out, ',');
-		out_str(s->out, out_text(more));
-	}
-	out_z(s->out, "} ");
-	out_double(s->out, value);
-	out_char(s->out, '\n');
+	struct out *o = out_memory(s->keep);
+	out_str(o, s->labels[index]);
+	return o;
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -141,9 +139,9 @@ static void put_fact(struct series *s, const struct column *c)
 		if (!isfinite(value) || (is_of_step && is_whole_capture(s->items[i])))
 			continue;
 		if (!is_named)
-			put_family(s, name, suffix->name, c->meaning);
+			metrics_family(s->out, name, suffix->name, c->meaning);
 		is_named = true;
-		put_sample(s, i, name, NULL, value);
+		metrics_sample(s->out, name, s->labels[i], value);
 	}
 }
 
@@ -155,24 +153,26 @@ static void put_verdicts(struct series *s)
 	static const enum verdict verdicts[] = { VERDICT_PASS, VERDICT_WARN, VERDICT_INCONCLUSIVE,
 		VERDICT_FAIL, VERDICT_ERROR };
 	struct str name = STR("rooflint_verdict");
-	put_family(s, name, NULL, STR("1 for the verdict of the profile, 0 for the others"));
+	metrics_family(
+		s->out, name, NULL, STR("1 for the verdict of the profile, 0 for the others"));
 	for (ptrdiff_t i = 0; i < s->count; i++)
 		for (size_t v = 0; v < sizeof(verdicts) / sizeof(verdicts[0]); v++) {
-			struct out *more = out_memory(s->keep);
-			metrics_label(more, "verdict", verdict_name(verdicts[v]), s->keep);
-			put_sample(s, i, name, more, s->items[i]->verdict == verdicts[v]);
+			struct out *labels = labels_of(s, i);
+			metrics_label(labels, "verdict", verdict_name(verdicts[v]), s->keep);
+			metrics_sample(s->out, name, out_text(labels),
+				s->items[i]->verdict == verdicts[v]);
 		}
 }
 
 static void put_counts(struct series *s)
 {
 	struct str name = STR("rooflint_rules");
-	put_family(s, name, NULL, STR("rules of each verdict"));
+	metrics_family(s->out, name, NULL, STR("rules of each verdict"));
 	for (ptrdiff_t i = 0; i < s->count; i++)
 		for (int v = VERDICT_PASS; v <= VERDICT_OFF && !s->items[i]->error.p; v++) {
-			struct out *more = out_memory(s->keep);
-			metrics_label(more, "verdict", verdict_name((enum verdict)v), s->keep);
-			put_sample(s, i, name, more,
+			struct out *labels = labels_of(s, i);
+			metrics_label(labels, "verdict", verdict_name((enum verdict)v), s->keep);
+			metrics_sample(s->out, name, out_text(labels),
 				(double)count_results(s->items[i], (enum verdict)v));
 		}
 }
@@ -198,7 +198,7 @@ static const struct rule_metric {
 static void put_rule_numbers(struct series *s, const struct rule_metric *m)
 {
 	if (m->meaning)
-		put_family(s, m->name, NULL, str_from(m->meaning));
+		metrics_family(s->out, m->name, NULL, str_from(m->meaning));
 	for (ptrdiff_t i = 0; i < s->count; i++)
 		for (ptrdiff_t k = 0; k < s->items[i]->result_count; k++) {
 			const struct report_rule *rule = &s->items[i]->results[k];
@@ -207,21 +207,19 @@ static void put_rule_numbers(struct series *s, const struct rule_metric *m)
 			if (!isfinite(value) || isnan(rule->number.value) ||
 				rule_of(s->items[i], rule->name) != rule)
 				continue;
-			struct out *more = out_memory(s->keep);
-			metrics_label(more, "rule", rule->name, s->keep);
-			if (m->level) {
-				out_char(more, ',');
-				metrics_label(more, "level", str_from(m->level), s->keep);
-			}
-			put_sample(s, i, m->name, more, value);
+			struct out *labels = labels_of(s, i);
+			metrics_label(labels, "rule", rule->name, s->keep);
+			if (m->level)
+				metrics_label(labels, "level", str_from(m->level), s->keep);
+			metrics_sample(s->out, m->name, out_text(labels), value);
 		}
 }
 
 static void put_rule_gains(struct series *s)
 {
 	struct str name = STR("rooflint_rule_gain_seconds");
-	put_family(
-		s, name, "seconds", STR("step time that the findings of a rule would give back"));
+	metrics_family(s->out, name, "seconds",
+		STR("step time that the findings of a rule would give back"));
 	for (ptrdiff_t i = 0; i < s->count; i++)
 		for (ptrdiff_t k = 0; k < s->items[i]->result_count; k++) {
 			struct str rule = s->items[i]->results[k].name;
@@ -229,9 +227,9 @@ static void put_rule_gains(struct series *s)
 			bool is_first = rule_of(s->items[i], rule) == &s->items[i]->results[k];
 			if (!(gain_s > 0) || !is_first)
 				continue;
-			struct out *more = out_memory(s->keep);
-			metrics_label(more, "rule", rule, s->keep);
-			put_sample(s, i, name, more, gain_s);
+			struct out *labels = labels_of(s, i);
+			metrics_label(labels, "rule", rule, s->keep);
+			metrics_sample(s->out, name, out_text(labels), gain_s);
 		}
 }
 
@@ -254,7 +252,7 @@ void report_openmetrics(const struct report_set *set, struct arena *keep, struct
 	for (size_t i = 0; i < sizeof(rule_metrics) / sizeof(rule_metrics[0]); i++)
 		put_rule_numbers(&s, &rule_metrics[i]);
 	put_rule_gains(&s);
-	put_family(&s, left_out, NULL, STR("profiles beyond the most that this file holds"));
-	out_fmt(out, "%.*s %td\n", STR_ARG(left_out), set->count - s.count);
+	metrics_family(out, left_out, NULL, STR("profiles beyond the most that this file holds"));
+	metrics_sample(out, left_out, MISSING, (double)(set->count - s.count));
 	out_z(out, "# EOF\n");
 }

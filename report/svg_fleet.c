@@ -29,18 +29,18 @@ static void take_levels(
 	const struct fleet_answer *a = &r->answers[FLEET_CHANGES],
 				  *all = &r->answers[FLEET_HISTORY];
 	for (ptrdiff_t i = a->count; i-- > 0;) {
-		if (!str_eq(fleet_cell(a, i, STR("workload"))->text, workload))
+		if (!str_eq(fleet_word(a, i, "workload"), workload))
 			continue;
-		struct str since = fleet_cell(a, i, STR("since"))->text;
+		struct str since = fleet_word(a, i, "since");
 		ptrdiff_t from = 0;
 		for (ptrdiff_t k = 0; k < all->count; k++)
-			from += str_eq(fleet_cell(all, k, STR("workload"))->text, workload) &&
-				str_cmp(fleet_cell(all, k, STR("captured"))->text, since) < 0;
+			from += str_eq(fleet_word(all, k, "workload"), workload) &&
+				str_cmp(fleet_word(all, k, "captured"), since) < 0;
 		if (!h->level_count)
 			*arena_push(keep, h->levels, h->level_count, h->level_cap) =
-				(struct level){ 0, fleet_cell(a, i, STR("before_s"))->real };
+				(struct level){ 0, fleet_real(a, i, "before_s") };
 		*arena_push(keep, h->levels, h->level_count, h->level_cap) =
-			(struct level){ from, fleet_cell(a, i, STR("after_s"))->real };
+			(struct level){ from, fleet_real(a, i, "after_s") };
 	}
 }
 
@@ -79,9 +79,9 @@ struct template_picture svg_history(
 	struct history *h = arena_make(keep, struct history, 1);
 	const struct fleet_answer *a = &r->answers[FLEET_HISTORY];
 	for (ptrdiff_t i = 0; i < a->count; i++) {
-		if (!str_eq(fleet_cell(a, i, STR("workload"))->text, workload))
+		if (!str_eq(fleet_word(a, i, "workload"), workload))
 			continue;
-		double value = fleet_cell(a, i, STR("step_time_s"))->real;
+		double value = fleet_real(a, i, "step_time_s");
 		h->least = h->count ? fmin(h->least, value) : value;
 		h->most = h->count ? fmax(h->most, value) : value;
 		*arena_push(keep, h->values, h->count, h->cap) = value;
@@ -99,7 +99,7 @@ enum { FLEET_LEFT = 300, FLEET_RIGHT = 110, FLEET_BARS = 12, FLEET_PITCH = 26, F
 struct fleet_bars {
 	const struct fleet_answer *ranking;
 	const struct fleet_pages *pages;
-	struct str column; /* what could be had back */
+	const char *column; /* what could be had back */
 	const char *unit;
 	ptrdiff_t count;
 	double most;
@@ -108,8 +108,8 @@ struct fleet_bars {
 /* All that a workload has: what could be had back, over its share. */
 static double bar_whole(const struct fleet_bars *b, ptrdiff_t row)
 {
-	double back = fleet_cell(b->ranking, row, b->column)->real;
-	double share = fleet_cell(b->ranking, row, STR("share"))->real;
+	double back = fleet_real(b->ranking, row, b->column);
+	double share = fleet_real(b->ranking, row, "share");
 	return back > 0 && share > 0 ? back / share : 0;
 }
 
@@ -117,8 +117,8 @@ static void draw_shapes(struct svg *x, const struct fleet_bars *b, ptrdiff_t row
 {
 	double all = bar_whole(b, row), left = x->is_narrow ? 0 : FLEET_LEFT;
 	double scale = (x->width - left - FLEET_RIGHT) / b->most;
-	double back = fleet_cell(b->ranking, row, b->column)->real;
-	struct str name = fleet_cell(b->ranking, row, STR("workload"))->text;
+	double back = fleet_real(b->ranking, row, b->column);
+	struct str name = fleet_word(b->ranking, row, "workload");
 	struct str amount = fleet_number_text(back, UNIT_COUNT, x->keep);
 	struct str whole = fleet_number_text(all, UNIT_COUNT, x->keep);
 	name = html_clip(name, svg_columns(x->is_narrow ? x->width : left), x->keep);
@@ -161,7 +161,7 @@ struct template_picture svg_fleet(
 	struct fleet_bars *b = arena_make(keep, struct fleet_bars, 1);
 	b->ranking = &r->answers[FLEET_RANKING];
 	b->pages = pages;
-	b->column = r->has_usage ? STR("chip_hours_back") : STR("chips_back");
+	b->column = r->has_usage ? "chip_hours_back" : "chips_back";
 	b->unit = r->has_usage ? "chip-hours" : "chips";
 	while (b->count < b->ranking->count && b->count < FLEET_BARS && bar_whole(b, b->count) > 0)
 		b->most = fmax(b->most, bar_whole(b, b->count++));

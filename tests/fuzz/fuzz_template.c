@@ -10,7 +10,7 @@
 
 static void fill(const struct doc_template *t, bool innocent, struct arena *keep)
 {
-	struct html_fact fact = { VALUE, VALUE, VALUE, VALUE };
+	struct html_fact fact = { VALUE, VALUE, VALUE, VALUE, VALUE };
 	struct html_report report = { .id = VALUE, .profile = VALUE, .facts = { &fact, 1 } };
 	struct html_page page = { .title = VALUE, .version = VALUE, .reports = { &report, 1 } };
 	struct out *out = out_memory(keep);

@@ -96,7 +96,7 @@ static void silence_is_told_once(void **state)
 		str_eq(fleet_cell(a, 0, STR("last_seen"))->text, STR("2026-01-25T03:00:00.000Z")));
 	assert_true(str_eq(fleet_cell(a, 0, STR("owner"))->text, STR("team \"a\"")));
 	assert_true(fleet_cell(a, 2, STR("dollars"))->real == 20);
-	assert_true(str_eq(fleet_said(&r, SAID_MISSING, &keep),
+	assert_true(str_eq(fleet_said(&r, SAID_missing, &keep),
 		STR("1 workload stopped; 1 night is missing")));
 	assert_false(fleet_is_silent(&r));
 	/* A week later nothing came: what was told stays in the list, and is not told again. */
@@ -115,7 +115,7 @@ static void nothing_is_missing(void **state)
 		runs[n++] = capture("nightly", day, day * 5 % 9);
 	struct fleet_report r = ask(runs, n, END, NULL, NULL);
 	assert_told(&r, "");
-	assert_false(fleet_said(&r, SAID_MISSING, &keep).p != NULL);
+	assert_false(fleet_said(&r, SAID_missing, &keep).p != NULL);
 }
 
 static void what_is_expected(void **state)
@@ -173,9 +173,9 @@ static void dated_later(void **state)
 	(void)state;
 	struct run_facts runs[] = { capture("w", 32, 3), capture("w", END + 8, 3) };
 	struct fleet_report r = ask(runs, 2, END, NULL, NULL);
-	assert_non_null(fleet_said(&r, SAID_LATER, &keep).p);
+	assert_non_null(fleet_said(&r, SAID_later, &keep).p);
 	r = ask(runs, 2, END + 2, NULL, NULL);
-	assert_null(fleet_said(&r, SAID_LATER, &keep).p);
+	assert_null(fleet_said(&r, SAID_later, &keep).p);
 }
 
 static void mistakes(void **state)
@@ -261,7 +261,7 @@ static void another_judge_makes_no_problem(void **state)
 	runs[1] = sealed(runs[1]);
 	r = ask(runs, 2, END, NULL, NULL);
 	assert_true(total(&r, "new_problems") == 0 && total(&r, "rejudged") == 1);
-	assert_true(str_find(fleet_said(&r, SAID_PROBLEMS, &keep),
+	assert_true(str_find(fleet_said(&r, SAID_problems, &keep),
 			    STR("the judge changed for 1 workload")) >= 0);
 }
 
@@ -326,7 +326,7 @@ static void budgets(void **state)
 	(void)state;
 	struct fleet_report r = ask_owner(NULL);
 	assert_int_equal(r.answers[FLEET_BUDGETS].count, 2);
-	assert_true(str_eq(fleet_said(&r, SAID_BUDGET, &keep),
+	assert_true(str_eq(fleet_said(&r, SAID_budget, &keep),
 		STR("Over budget: o'neill could have $10.00 back, and may have $5.00")));
 	assert_true(fleet_cell(&r.answers[FLEET_BUDGETS], 1, STR("chip_hours_back"))->real == 20);
 	assert_true(fleet_cell(&r.answers[FLEET_BUDGETS], 1, STR("is_broken"))->real == 0);
