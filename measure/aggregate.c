@@ -17,8 +17,8 @@ struct sums {
 	struct aggregate_collective *collective;
 };
 
-/* By blocks, which never move: a job of many programs has a million subjects. */
-enum { BLOCK = 4096 };
+/* By blocks, which never move: a job of many programs has a million subjects, most have few. */
+enum { BLOCK = 128 };
 
 /* Devices run the same program in the same order, so the i-th instances belong together. */
 struct aggregate {

@@ -25,11 +25,11 @@ _Static_assert(sizeof(struct op_key) == 32, "no byte of a key is unset");
  * order, over and over: what came behind the last few events the last time is what is expected
  * now, and an event of these bytes need not be understood again.
  */
-#define SPOKEN_MAX   65536 /* distinct ones kept: the ops of most jobs, in some 8 MB */
-#define SPOKEN_ALIKE 16	   /* of one op: a few launches of one kernel */
-#define SPOKEN_BYTES 256   /* those of an event that are looked at; real ones have some 60 */
-#define HEARD	     (1 << 16)
-#define HEARD_SHIFT  4 /* the last four events decide */
+#define SPOKEN_MAX     65536 /* distinct ones kept: the ops of most jobs, in some 8 MB */
+#define SPOKEN_ALIKE   16    /* of one op: a few launches of one kernel */
+#define SPOKEN_BYTES   256   /* those of an event that are looked at; real ones have some 60 */
+#define EXPECTED_LEAST 12    /* bits of their table's size, */
+#define EXPECTED_MOST  16    /* and at most */
 
 struct spoken {
 	const char *bytes; /* before the id's stat, and behind it */
@@ -46,7 +46,8 @@ struct op_table {
 	ptrdiff_t spoken_count, spoken_cap;
 	int32_t *first; /* spoken, by op; -1 none */
 	ptrdiff_t op_count, op_cap;
-	int32_t expected[HEARD]; /* spoken, plus 1, by what was heard before; 0 none */
+	int32_t *expected; /* spoken, plus 1, by what was heard before; 0 none; NULL: no table */
+	int expected_bits;
 };
 
 /* A new op, empty; its index. */
@@ -229,26 +230,30 @@ static inline bool says(
 	       bytes_same(end - s->behind, s->bytes + s->before, s->behind);
 }
 
-/* What was said is `spoken`, or -1: anything else. */
+/* What was said is `spoken`, or -1: anything else.  The last four decide. */
 static inline void hear(struct lane_walk *w, ptrdiff_t spoken)
 {
-	uint32_t mixed = (uint32_t)(spoken + 1) * 0x9e3779b1u;
+	w->heard = w->heard << 16 | ((uint64_t)(spoken + 1) & UINT16_MAX);
+}
 
-	w->heard = (w->heard << HEARD_SHIFT ^ mixed >> 16) & (HEARD - 1);
+static inline int32_t *expected_now(const struct op_table *t, const struct lane_walk *w)
+{
+	return &t->expected[w->heard * 0x9e3779b97f4a7c15u >> (64 - t->expected_bits)];
 }
 
 static bool kernel_again(const struct plane *p, struct lane_walk *w, const struct raw_event *raw,
 	struct op_event *ret)
 {
-	int32_t i = p->table ? p->table->expected[w->heard] - 1 : -1;
+	const struct op_table *t = p->table;
+	int32_t i = t && t->expected ? *expected_now(t, w) - 1 : -1;
 
-	if (i < 0 || !says(&p->table->spoken[i], w, raw))
+	if (i < 0 || !says(&t->spoken[i], w, raw))
 		return false;
 	times_bound(sat_add(w->base_ps, raw->offset_ps), raw->duration_ps, &ret->start_ps,
 		&ret->end_ps);
-	ret->op = p->table->spoken[i].op;
+	ret->op = t->spoken[i].op;
 	ret->run = 0;
-	ret->bytes = p->table->spoken[i].copied;
+	ret->bytes = t->spoken[i].copied;
 	hear(w, i);
 	return true;
 }
@@ -313,9 +318,16 @@ static ptrdiff_t spoken_keep(struct plane *p, const struct lane_walk *w,
 static void kernel_said(struct plane *p, struct lane_walk *w, const struct raw_event *raw,
 	const struct op_event *e, bool is_whole)
 {
+	struct op_table *t = p->table;
 	ptrdiff_t spoken = is_whole ? spoken_keep(p, w, raw, e) : -1;
 
-	p->table->expected[w->heard] = (int32_t)spoken + 1;
+	/* What was expected before is learned again. */
+	if (!t->expected || (t->expected_bits < EXPECTED_MOST &&
+				    t->spoken_count > (ptrdiff_t)1 << (t->expected_bits - 4))) {
+		t->expected_bits = t->expected ? t->expected_bits + 2 : EXPECTED_LEAST;
+		t->expected = arena_make(p->keep, int32_t, (ptrdiff_t)1 << t->expected_bits);
+	}
+	*expected_now(t, w) = (int32_t)spoken + 1;
 	hear(w, spoken);
 }
 

@@ -156,7 +156,7 @@ struct lane_walk {
 	int64_t base_ps;	       /* and its */
 	struct wire fail;	       /* why set on the first malformed byte */
 	const char *dropped;	       /* of the chunk, up to here: see lane_walk_drop */
-	uint32_t heard;		       /* GPU: of the last events (ops.c) */
+	uint64_t heard;		       /* GPU: of the last events (ops.c) */
 };
 struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l);
 bool lane_walk_next(struct lane_walk *w, struct raw_event *ret);
