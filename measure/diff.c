@@ -154,11 +154,9 @@ static bool is_gone(const struct match *m)
 	return m->change == CHANGE_GONE;
 }
 
-/* As often as before is one op; more or less often, it may have taken the place of others. */
-static bool is_open(const struct match *m)
+static bool is_alone(const struct match *m)
 {
-	return m->change != CHANGE_SPLIT &&
-	       (!m->base || !m->head || m->base->count != m->head->count);
+	return is_new(m) || is_gone(m);
 }
 
 /* Those that the test holds for, which stand for themselves. */
@@ -629,7 +627,7 @@ static void join(struct match **items, ptrdiff_t count, double slack, struct are
 
 static void join_copies(const struct matches *all, const struct likeness *like, struct arena *keep)
 {
-	struct match_list list = list_by_purpose(all, is_open, like->traits, keep);
+	struct match_list list = list_by_purpose(all, is_alone, like->traits, keep);
 
 	for (ptrdiff_t i = 0, end; i < list.count; i = end) {
 		for (end = i + 1; end < list.count &&

@@ -34,8 +34,9 @@ static const char *why_cut(const struct profile *p)
 		return trace_is_capped(p) ? "holds exactly as many events as its exporter writes; "
 					    "what came later is missing"
 					  : NULL;
-	return p->has_environment ? NULL
-				  : "has no Task Environment plane, which closes a whole file";
+	return p->has_end ? NULL
+			  : "ends with neither a Task Environment plane nor the host's name, as a "
+			    "whole file does";
 }
 
 static void quality_files(const struct capture *in, struct tables *tables)

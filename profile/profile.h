@@ -288,8 +288,8 @@ struct profile {
 	int64_t start_ns, stop_ns; /* Unix time of the session; 0 unknown */
 	struct str trace_beside;   /* a trace of the same host that was not read; missing: none */
 	enum trace_kin trace_kin;
-	bool devices_mixed;   /* XLA:CPU: no op says which of the process's devices ran it */
-	bool has_environment; /* the Task Environment plane was there: usually the file's end */
+	bool devices_mixed; /* XLA:CPU: no op says which of the process's devices ran it */
+	bool has_end; /* the host's name behind all planes, or a Task Environment plane is there */
 	int captures; /* profiles that stand one behind the other in the file: 1, or damage */
 	int repeated; /* planes that are there again, byte for byte: they were read once */
 	int64_t event_count;		       /* of a trace; exporters stop at a round number */

@@ -438,7 +438,6 @@ static bool plane_stats(struct plane_index *x)
 		plane_chip_read(p, &s);
 	versions_read(&profile->versions, &s, x->o->keep);
 	if (p->class == PLANE_ENVIRONMENT) {
-		profile->has_environment = true;
 		profile->captures++;
 		profile->start_ns = whole_or_0(&s, STAT_PROFILE_START_TIME, INT64_MAX);
 		profile->stop_ns = whole_or_0(&s, STAT_PROFILE_STOP_TIME, INT64_MAX);
@@ -586,6 +585,8 @@ static bool xspace_fields(struct opening *o)
 	struct wire w = wire_open(o->whole);
 	struct wire_field f;
 	ptrdiff_t error_cap = 0, warning_cap = 0;
+	int named = 0, repeated = 0; /* runs of planes that a host's name follows */
+	bool is_open = false;	     /* planes came behind the last name */
 
 	while (wire_next(&w, &f)) {
 		if (f.type != WIRE_LEN)
@@ -595,6 +596,14 @@ static bool xspace_fields(struct opening *o)
 				(const char *)w.at - o->whole.p, f.number);
 		if (f.number == XSPACE_PLANES && !plane_index(o, f.bytes))
 			return false;
+		if (f.number == XSPACE_PLANES) {
+			is_open |= profile->repeated == repeated;
+			repeated = profile->repeated;
+		}
+		if (f.number == XSPACE_HOSTNAMES) {
+			named += is_open;
+			is_open = false;
+		}
 		if (f.number == XSPACE_ERRORS)
 			*arena_push(o->keep, profile->errors, profile->error_count, error_cap) =
 				f.bytes;
@@ -602,6 +611,9 @@ static bool xspace_fields(struct opening *o)
 			*arena_push(o->keep, profile->warnings, profile->warning_count,
 				warning_cap) = f.bytes;
 	}
+	/* Runtimes of before 2024 write no Task Environment plane. */
+	profile->has_end = profile->captures > 0 || (named > 0 && !is_open);
+	profile->captures = profile->captures > named ? profile->captures : named;
 	return !w.why || wire_error(&w, o->whole, "XSpace", o->err);
 }
 

@@ -79,7 +79,8 @@ def build_spec(spec):
     for host, name in enumerate(s.hosts):
         if host not in s.missing_hosts:
             planes = finished(s, planes_of(s, replay, host))
-            data = xspace.write_space(planes, [name], s.warnings, s.errors) * s.copies
+            names = [] if "hostnames" in s.without else [name]
+            data = xspace.write_space(planes, names, s.warnings, s.errors) * s.copies
             for other in s.followed_by:
                 data += next(iter(build(scenario_path(other)).values()))
             run = s.host_runs.get(name, s.run)

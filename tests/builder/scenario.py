@@ -84,7 +84,8 @@ OPTIONAL = {
     "peaks",
     "allocator",  # memory events
     "device-clock",  # device_offset_ps, device_duration_ps
-    "environment",  # the closing plane
+    "environment",  # the closing plane, which old runtimes do not write
+    "hostnames",  # the closing field
     "run-ids",
     "collective-ids",
     "costs",  # flops, bytes, breakdown

@@ -571,7 +571,7 @@ static void a_file_in_good_order(void **state)
 	assert_int_equal(run.notes.count, 0);
 }
 
-/* The Task Environment plane is written last: without it the file was cut, or is still written. */
+/* What is written last is missing: the file was cut, or is still written. */
 static void a_cut_file(void **state)
 {
 	(void)state;
@@ -580,7 +580,18 @@ static void a_cut_file(void **state)
 	xrun_measure(&run);
 	const struct quality_row *q = xrun_quality(&run, "not-truncated");
 	assert_number(q->ok, 0);
-	assert_has(q->detail, "worker-0 has no Task Environment plane");
+	assert_has(q->detail, "worker-0 ends with neither a Task Environment plane nor");
+}
+
+/* Runtimes of before 2024: the host's name is the last word, and without it the file was cut. */
+static void a_file_of_an_old_runtime(void **state)
+{
+	(void)state;
+	host_without_end("worker-0");
+	busy_half(x_tpu(run.files[0], 0, V5E));
+	x_hostname(run.files[0], "worker-0");
+	xrun_measure(&run);
+	assert_number(xrun_quality(&run, "not-truncated")->ok, 1);
 }
 
 static void the_profilers_own_complaints(void **state)
@@ -827,6 +838,7 @@ int main(void)
 		TEST(what_else_was_alive),
 		TEST(a_file_in_good_order),
 		TEST(a_cut_file),
+		TEST(a_file_of_an_old_runtime),
 		TEST(the_profilers_own_complaints),
 		TEST(dropped_events),
 		TEST(events_without_metadata),

@@ -38,7 +38,7 @@ struct xspace {
 	struct arena *keep;
 	struct xplane **planes;
 	ptrdiff_t plane_count, plane_cap;
-	struct pb errors;
+	struct pb behind; /* the planes */
 };
 
 /* ---- stats ----------------------------------------------------------------------------------- */
@@ -157,13 +157,18 @@ struct xspace *xspace_new(struct arena *keep)
 	struct xspace *x = arena_make(keep, struct xspace, 1);
 
 	x->keep = keep;
-	x->errors = pb_new(keep);
+	x->behind = pb_new(keep);
 	return x;
 }
 
 void x_error(struct xspace *x, const char *text)
 {
-	pb_text(&x->errors, XSPACE_ERRORS, text);
+	pb_text(&x->behind, XSPACE_ERRORS, text);
+}
+
+void x_hostname(struct xspace *x, const char *name)
+{
+	pb_text(&x->behind, XSPACE_HOSTNAMES, name);
 }
 
 struct xplane *x_plane(struct xspace *x, const char *name, const struct xstat *stats)
@@ -268,7 +273,7 @@ struct str xspace_done(const struct xspace *x)
 
 	for (ptrdiff_t i = 0; i < x->plane_count; i++)
 		pb_bytes(&b, XSPACE_PLANES, plane_write(x->planes[i]));
-	pb_raw(&b, pb_done(&x->errors));
+	pb_raw(&b, pb_done(&x->behind));
 	return pb_done(&b);
 }
 
