@@ -22,10 +22,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 STEP_SHARE, STEP_S = 0.02, 80e-6  # of a step's time; and what a dispatch may jitter
 WAIT_POINTS = 0.05
 
-# How many steps a job has, where its clock has one block for all of them.
-LOOPS = {"unblocked": 12, "block_after": 30}
-# A server's step is its execution, and the clock holds the dispatch, too.
-SERVERS = {"decode": 150e-6}
+# A server's step is its execution.
+SERVERS = ("decode",)
 # Virtual devices begin a step when they get a processor: single steps jitter, and their mean
 # does not.
 MANY_DEVICES = ("block_after", "fsdp", "moe", "pipeline", "processes", "stages", "unblocked")
@@ -60,10 +58,12 @@ def step_times(name, truth):
     """Seconds from a step's begin to the next one's, without other work between; the last lasts
     as long as its block."""
     clock = truth["clock_us"]
-    if name in LOOPS:
+    if "loop_steps" in truth:  # one block for all of them
         [[begin, end]] = clock["loop"]
-        return [(end - begin) * 1e-6 / LOOPS[name]] * LOOPS[name]
+        return [(end - begin) * 1e-6 / truth["loop_steps"]] * truth["loop_steps"]
     steps = clock["step"]
+    if name in SERVERS:
+        return [(end - begin) * 1e-6 for begin, end in steps]
     if "load" in clock:  # the device's work begins when the batch is there
         steps = [[load[1], step[1]] for load, step in zip(clock["load"], steps)]
     other = [block for work in OTHER_WORK for block in clock.get(work, [])]
@@ -95,14 +95,14 @@ def check_steps(name, truth, ask):
                          "(select device from steps limit 1) and host = "
                          "(select host from steps limit 1)")
         seen, want = row["mean"], statistics.mean(times[1:-1])
-    yield "step time", seen, want, close(seen, want, STEP_SHARE, SERVERS.get(name, STEP_S))
+    yield "step time", seen, want, close(seen, want, STEP_SHARE, STEP_S)
     if name in MANY_DEVICES or name == "recompiling":
         return
     # All that shares and costs are of: uneven steps have another mean than median.
     [run] = ask.rows("select step_mean_s from run")
     want = statistics.mean(times[1:-1])
     yield ("mean step", run["step_mean_s"], want,
-           close(run["step_mean_s"], want, STEP_SHARE, SERVERS.get(name, STEP_S)))
+           close(run["step_mean_s"], want, STEP_SHARE, STEP_S))
 
 
 def check_waits(_name, truth, ask):
@@ -125,7 +125,7 @@ def check_syncs(name, truth, ask):
     if name == "sync":
         yield "sync_wait_ratio", run["share"], run["waits"], close(run["share"], run["waits"],
                                                                    by=0.02)
-    elif name in LOOPS:
+    elif "loop_steps" in truth:
         yield "sync_wait_ratio", run["share"], 0.0, close(run["share"], 0.0, by=0.02)
 
 

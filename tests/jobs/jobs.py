@@ -108,6 +108,12 @@ def rows(n, width, seed=0):
     return np.random.default_rng(seed).standard_normal((n, width), np.float32)
 
 
+def batch(n, width, seed=0):
+    """On the device, and large: the clock begins a step when it is dispatched, rooflint with its
+    first op, and what lies between them differs from step to step by some 0.1 ms."""
+    return jax.block_until_ready(jnp.asarray(rows(8 * n, width, seed)))
+
+
 # ---- what a step is -------------------------------------------------------------------------------
 
 
@@ -116,9 +122,9 @@ def buckets(job):
     width, lengths = 384, [128, 192, 256, 384]
     params = mlp(width, 4)
     for n in lengths:
-        params, loss = train_step(params, rows(n, width))
+        params, loss = train_step(params, batch(n, width))
     order = np.random.default_rng(7).integers(0, 4, 40)
-    data = {n: rows(n, width) for n in lengths}
+    data = {n: batch(n, width) for n in lengths}
     with job.window():
         for i, b in enumerate(order):
             with job.clock("step"), StepTraceAnnotation("train", step_num=i):
@@ -130,7 +136,7 @@ def rare_evaluation(job):
     """40 marked steps, an unmarked evaluation behind every tenth."""
     width = 384
     params = mlp(width, 4)
-    x, test = rows(192, width), rows(1024, width, 1)
+    x, test = batch(192, width), batch(1024, width, 1)
     params, loss = train_step(params, x)
     evaluate(params, test).block_until_ready()
     with job.window():
@@ -147,7 +153,7 @@ def evaluation_after(job):
     """40 marked steps, then one long evaluation."""
     width = 384
     params = mlp(width, 4)
-    x, test = rows(128, width), rows(32768, width, 1)
+    x, test = batch(128, width), batch(4096, width, 1)
     params, loss = train_step(params, x)
     evaluate(params, test).block_until_ready()
     with job.window():
@@ -163,7 +169,7 @@ def marked_evaluation(job):
     """30 marked steps and 6 marked evaluations, each with a name of its own."""
     width = 384
     params = mlp(width, 4)
-    x, test = rows(192, width), rows(768, width, 1)
+    x, test = batch(192, width), batch(768, width, 1)
     params, loss = train_step(params, x)
     evaluate(params, test).block_until_ready()
     with job.window():
@@ -189,7 +195,7 @@ def alternating(job):
 
     generator, g = step_of("generator_step", 3)
     discriminator, d = step_of("discriminator_step", 5)
-    x = rows(192, width)
+    x = batch(192, width)
     g, loss = generator(g, x)
     d, loss = discriminator(d, x)
     with job.window():
@@ -203,15 +209,15 @@ def alternating(job):
 
 
 def recompiling(job):
-    """Halfway through 40 marked steps the batch grows, and the step is compiled again."""
+    """After 26 of 40 marked steps the batch grows, and the step is compiled again."""
     width = 384
     params = mlp(width, 4)
-    x, larger = rows(192, width), rows(224, width)
+    x, larger = batch(192, width), batch(224, width)
     params, loss = train_step(params, x)
     with job.window():
         for i in range(40):
             with job.clock("step"), StepTraceAnnotation("train", step_num=i):
-                params, loss = train_step(params, x if i < 20 else larger)
+                params, loss = train_step(params, x if i < 26 else larger)
                 jax.block_until_ready(loss)
 
 
@@ -219,7 +225,7 @@ def one_step(job):
     """One whole step is in the window."""
     width = 384
     params = mlp(width, 4)
-    x = rows(192, width)
+    x = batch(192, width)
     params, loss = train_step(params, x)
     with job.window():
         with job.clock("step"), StepTraceAnnotation("train", step_num=0):
@@ -231,7 +237,7 @@ def unmarked(job):
     """30 steps of one program, without a mark."""
     width = 384
     params = mlp(width, 4)
-    x = rows(192, width)
+    x = batch(192, width)
     params, loss = train_step(params, x)
     with job.window():
         for _ in range(30):
@@ -244,7 +250,7 @@ def eager(job):
     """20 unmarked steps of a loop that is not jitted: a program for each operation."""
     width = 512
     params = mlp(width, 2)
-    x = jnp.asarray(rows(512, width))
+    x = batch(512, width)
 
     def step(params):
         h = jnp.tanh(x @ params[0])
@@ -279,7 +285,7 @@ def accumulating():
     def update(params, grads):
         return [p - 0.1 * g for p, g in zip(params, grads)]
 
-    data = [jnp.asarray(rows(96, width, i)) for i in range(4)]
+    data = [batch(96, width, i) for i in range(4)]
 
     def step(params):
         total = gradients(params, data[0])
@@ -291,11 +297,11 @@ def accumulating():
 
 
 def microbatches(job):
-    """20 unmarked steps of four gradients each and one update."""
+    """40 unmarked steps of four gradients each and one update."""
     params, step = accumulating()
     jax.block_until_ready(step(params))
     with job.window():
-        for _ in range(20):
+        for _ in range(40):
             with job.clock("step"):
                 params = step(params)
                 jax.block_until_ready(params)
@@ -310,12 +316,12 @@ def decode(job):
         def run(params, x):
             for w in params:
                 x = jnp.tanh(x @ w)
-            return x[-256:]
+            return x[-2048:]
         run.__name__ = name
         return jax.jit(run)
 
     prefill, step = serve("prefill"), serve("decode")
-    prompts = [rows(n, width) for n in (512, 768, 1024)]
+    prompts = [batch(n, width) for n in (512, 768, 1024)]
     for p in prompts:
         jax.block_until_ready(step(params, prefill(params, p)))
     with job.window():
@@ -323,12 +329,13 @@ def decode(job):
             with job.clock("prefill"):
                 y = prefill(params, prompts[r % 3]).block_until_ready()
             for _ in range(8 + r):
-                with job.clock("step"):
-                    y = step(params, y).block_until_ready()
+                y = step(params, y)
+                with job.clock("step"):  # of an execution: it was dispatched just now
+                    y.block_until_ready()
 
 
 def stages(job):
-    """Two pipeline stages, programs of their own on a device each: 20 unmarked steps of two
+    """Two pipeline stages, programs of their own on a device each: 40 unmarked steps of two
     microbatches, forward, backward and an update."""
     width = 384
     devices = jax.devices()
@@ -367,7 +374,7 @@ def stages(job):
 
     jax.block_until_ready(step(p0, p1))
     with job.window():
-        for _ in range(20):
+        for _ in range(40):
             with job.clock("step"):
                 p0, p1 = step(p0, p1)
                 jax.block_until_ready((p0, p1))
@@ -408,7 +415,7 @@ def fsdp(job):
     params, loss = step(params, x)
     jax.block_until_ready(loss)
     with job.window():
-        for i in range(10):
+        for i in range(40):
             with job.clock("step"), StepTraceAnnotation("train", step_num=i):
                 params, loss = step(params, x)
                 jax.block_until_ready(loss)
@@ -437,7 +444,7 @@ def moe(job):
     job.program("jit_step_fn", step.lower(w, x), 8 * 2 * (tokens // 8) * width * width)
     jax.block_until_ready(step(w, x))
     with job.window():
-        for i in range(12):
+        for i in range(40):
             with job.clock("step"), StepTraceAnnotation("train", step_num=i):
                 jax.block_until_ready(step(w, x))
 
@@ -466,13 +473,13 @@ def pipeline(job):
     job.program("jit_local", step.lower(w, x), 4 * (micro + 3) * 2 * 256 * width * width)
     jax.block_until_ready(step(w, x))
     with job.window():
-        for i in range(12):
+        for i in range(40):
             with job.clock("step"), StepTraceAnnotation("train", step_num=i):
                 jax.block_until_ready(step(w, x))
 
 
 def unblocked(job):
-    """Eight devices, and the host waits only behind the first and the last of 13 marked steps."""
+    """Eight devices, and the host waits only behind the first and the last of 41 marked steps."""
     mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
     width = 256
     by_batch, whole = NamedSharding(mesh, P("data")), NamedSharding(mesh, P())
@@ -485,8 +492,9 @@ def unblocked(job):
         with StepTraceAnnotation("train", step_num=0):
             params, loss = step(params, x)
             jax.block_until_ready(loss)
+        job.truth["loop_steps"] = 40
         with job.clock("loop"):
-            for i in range(1, 13):
+            for i in range(1, 41):
                 with StepTraceAnnotation("train", step_num=i):
                     params, loss = step(params, x)
             jax.block_until_ready(loss)
@@ -508,7 +516,7 @@ def processes(job):
     params, loss = step(params, x)
     jax.block_until_ready(loss)
     with job.window():
-        for i in range(10):
+        for i in range(40):
             with job.clock("step"), StepTraceAnnotation("train", step_num=i):
                 params, loss = step(params, x)
                 jax.block_until_ready(loss)
@@ -649,7 +657,7 @@ def load_hidden(job):
 def sync(job):
     """float(loss) in each step, then some work of the host before the next."""
     params = mlp(384, 4)
-    x = rows(192, 384)
+    x = batch(192, 384)
     params, loss = train_step(params, x)
     with job.window(python=True):
         for i in range(12):
@@ -663,7 +671,7 @@ def sync(job):
 def block_after(job):
     """Steps are dispatched without a wait but behind the first; one block_until_ready ends the loop."""
     params = mlp(384, 4)
-    x = jnp.asarray(rows(192, 384))
+    x = batch(192, 384)
     params, loss = train_step(params, x)
     params, loss = train_step(params, x)
     jax.block_until_ready(loss)
@@ -671,6 +679,7 @@ def block_after(job):
         with StepTraceAnnotation("train", step_num=0):
             params, loss = train_step(params, x)
             jax.block_until_ready(loss)
+        job.truth["loop_steps"] = 30
         with job.clock("loop"):
             for i in range(1, 31):
                 with StepTraceAnnotation("train", step_num=i):
@@ -692,7 +701,7 @@ def callbacks(job):
         return jnp.mean(jnp.tanh(h @ params[1]))
 
     params = mlp(384, 2)
-    x = rows(192, 384)
+    x = batch(192, 384)
     step(params, x).block_until_ready()
     with job.window():
         for i in range(12):
@@ -703,7 +712,7 @@ def callbacks(job):
 def checkpoint(job):
     """Every fifth of 30 marked steps is followed by a checkpoint."""
     params = mlp(384, 4)
-    x = rows(192, 384)
+    x = batch(192, 384)
     params, loss = train_step(params, x)
 
     def save_checkpoint(params):
@@ -725,7 +734,7 @@ def checkpoint(job):
 def no_hlo(job):
     """Marked steps without the programs' HLO."""
     params = mlp(384, 4)
-    x = rows(192, 384)
+    x = batch(192, 384)
     params, loss = train_step(params, x)
     with job.window(hlo=False):
         for i in range(12):
@@ -737,7 +746,7 @@ def no_hlo(job):
 def no_tracers(job):
     """Marked steps under the quietest tracers: the host's at level 1, Python's off."""
     params = mlp(384, 4)
-    x = rows(192, 384)
+    x = batch(192, 384)
     params, loss = train_step(params, x)
     jax.block_until_ready(loss)
     with job.window(host=1):
@@ -748,11 +757,11 @@ def no_tracers(job):
 
 
 def accumulation(job):
-    """Marked steps of four gradients each, an accumulation behind all but the first, one update."""
+    """40 marked steps of four gradients each, an accumulation behind all but the first, one update."""
     params, step = accumulating()
     jax.block_until_ready(step(params))
     with job.window():
-        for i in range(15):
+        for i in range(40):
             with job.clock("step"), StepTraceAnnotation("train", step_num=i):
                 params = step(params)
                 jax.block_until_ready(params)
@@ -762,7 +771,7 @@ def compiles_first(job):
     """The window opens before the first of 15 marked steps, which compiles; a logger runs a small
     program each third step."""
     params = mlp(320, 3)
-    x = rows(160, 320)
+    x = batch(160, 320)
 
     @functools.partial(jax.jit, donate_argnums=0)
     def fresh_step(params, x):
@@ -787,7 +796,7 @@ def epochs(job):
     """Marks around marks: two epochs of ten steps, with an evaluation of three batches behind each,
     each batch marked."""
     params = mlp(320, 4)
-    x, y = rows(160, 320), rows(320, 320)
+    x, y = batch(160, 320), batch(320, 320)
     params, loss = train_step(params, x)
     jax.block_until_ready(evaluate(params, y))
     with job.window():
@@ -805,7 +814,7 @@ def epochs(job):
 def unmarked_evaluation(job):
     """30 unmarked steps, and an evaluation behind every fifth."""
     params = mlp(320, 4)
-    x, y = rows(160, 320), rows(640, 320)
+    x, y = batch(160, 320), batch(640, 320)
     params, loss = train_step(params, x)
     jax.block_until_ready(evaluate(params, y))
     with job.window():
@@ -821,7 +830,7 @@ def unmarked_evaluation(job):
 def half_marked(job):
     """The marks stand around the gradient alone; the update is launched behind them."""
     params = mlp(320, 2)
-    x = rows(256, 320)
+    x = batch(256, 320)
 
     @jax.jit
     def gradients(params, x):
@@ -843,7 +852,7 @@ def half_marked(job):
 def checkpoint_asked(job):
     """Behind each of 20 marked steps a manager is asked for a checkpoint, and writes every fifth."""
     params = mlp(320, 2)
-    x = rows(256, 320)
+    x = batch(256, 320)
     params, loss = train_step(params, x)
 
     def save_checkpoint(i):
@@ -866,7 +875,7 @@ def rounds(job):
     """25 unmarked steps; behind every fifth a program adds the weights to their average, and behind
     every tenth others look at some samples."""
     params = mlp(320, 2)
-    x = rows(256, 320)
+    x = batch(256, 320)
     params, loss = train_step(params, x)
 
     @jax.jit
