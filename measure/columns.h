@@ -435,7 +435,9 @@
 	REAL(exposed_s, SECONDS, "time of it with nothing else running")                           \
 	REAL(step_share, RATIO, "exposed_s over the mean step")                                    \
 	REAL(bps, BYTES_PER_SECOND,                                                                \
-		"bytes over time_s: up to twice one way's rate where both ways run at once")
+		"bytes over time_s: up to twice one way's rate where both ways run at once")       \
+	REAL(least_s, SECONDS,                                                                     \
+		"to or from the host: what the link needs for the bytes, at the rate it reaches")
 
 #define COMPILES_COLUMNS(TEXT, REAL)                                                               \
 	TEXT(module, 0, "module, or the compiler's event where it has no name")                    \

@@ -304,6 +304,14 @@ static double transfer_bytes(const struct subject *s, const struct op_total *t)
 	return leaf ? (double)shape_logical_bytes(leaf) * (double)t->self.count : NAN;
 }
 
+/* One way, between a device and its host, as good code reaches it. */
+static double host_link_bps(const struct swept *run)
+{
+	const struct chip_device *d = run->device_count ? &run->devices[0].chip : NULL;
+
+	return d && d->chip ? roofline_pcie_bps(d) * d->chip->attainable_pcie.value : (double)NAN;
+}
+
 void fill_transfers(const struct capture *in, const struct swept *run, const struct op_facts *facts,
 	struct tables *tables)
 {
@@ -346,5 +354,7 @@ void fill_transfers(const struct capture *in, const struct swept *run, const str
 		row->exposed_s = d->exposed_ps * PS / run->device_steps;
 		row->step_share = row->exposed_s / run->step_mean_s;
 		row->bps = row->bytes / row->time_s;
+		if (i == H2D || i == D2H)
+			row->least_s = row->bytes / host_link_bps(run);
 	}
 }

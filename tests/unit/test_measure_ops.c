@@ -844,6 +844,7 @@ static void copies_between_memories(void **state)
 	assert_number(t->count, STEADY);
 	assert_number(t->bytes, 4096);
 	assert_number(t->time_s, 30 * US); /* from the start to the end of the done */
+	assert_number(t->least_s, 4096 / 16e9); /* a v5e's link, of which no share is published */
 }
 
 /* ---- kinds without HLO ----------------------------------------------------------------------- */
