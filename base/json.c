@@ -7,6 +7,7 @@
  */
 #include "base/json.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +192,7 @@ static void put(struct out *o, const cJSON *item, int depth)
 {
 	bool object = cJSON_IsObject(item), on_line = depth < 0 || is_numbers(item);
 	const cJSON *child;
+	assert(item);
 	if (!is_container(item)) {
 		put_scalar(o, item);
 		return;

@@ -180,10 +180,12 @@ void dist_merge(struct dist *into, struct arena *keep, const struct dist *from)
 		return;
 	}
 	if (!from->runs) {
-		int64_t values[DIST_EXACT];
-		samples_read(from, from->count, values);
-		for (int64_t i = 0; i < from->count; i++)
-			dist_add(into, keep, values[i]);
+		const struct dist_chunk *c = from->exact;
+		for (int64_t first, n = from->count; n > 0; n = first, c = c->older) {
+			first = chunk_first(n - 1);
+			for (int64_t i = first; i < n; i++)
+				dist_add(into, keep, c->values[i - first]);
+		}
 		return;
 	}
 	int64_t samples = into->runs ? 0 : into->count;

@@ -56,6 +56,14 @@ struct str text_clean(struct arena *keep, struct str s)
 	return arena_str(keep, (struct str){ clean, len });
 }
 
+struct str path_join(struct str dir, struct str name, struct arena *keep)
+{
+	if (str_eq(dir, STR(".")))
+		return arena_str(keep, name);
+	return arena_fmt(keep, "%.*s%s%.*s", STR_ARG(dir), str_ends(dir, STR("/")) ? "" : "/",
+		STR_ARG(name));
+}
+
 static bool begins_character(struct str s, ptrdiff_t at)
 {
 	return ((unsigned char)s.p[at] & 0xc0) != 0x80;

@@ -33,6 +33,9 @@ int text_columns(struct str clean);
  */
 struct str text_brief(struct arena *keep, struct str clean);
 
+/* The name itself in the folder ".". */
+struct str path_join(struct str dir, struct str name, struct arena *keep);
+
 /* One word of a command line, in quotes where a shell would read more into it. */
 struct str text_shell(struct arena *keep, struct str s);
 

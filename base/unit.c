@@ -1,6 +1,7 @@
 /* Units: reading "64 MiB" and writing "6.02 ms".  See unit.h. */
 #include "base/unit.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -196,6 +197,7 @@ static const struct scale *scale_for(double value, enum unit u)
 		if (!best || fabs(value) * s->div / s->mul >= 0.9995)
 			best = s;
 	}
+	assert(best);
 	return best;
 }
 

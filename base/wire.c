@@ -64,12 +64,12 @@ const uint8_t *wire_ten_bytes(const uint8_t *p, uint64_t *ret)
 	return varint_slow(p, p + WIRE_NUMBER_BYTES, ret, &why);
 }
 
-static inline const uint8_t *varint(
-	const uint8_t *p, const uint8_t *end, uint64_t *ret, const char **why)
+/* Behind the varint at `p`; NULL, and why, when there is none. */
+static inline const uint8_t *varint(struct wire *w, const uint8_t *p, uint64_t *ret)
 {
-	uint64_t x = load_up_to(p, end), stops = ~x & 0x8080808080808080u;
+	uint64_t x = load_up_to(p, w->end), stops = ~x & 0x8080808080808080u;
 	if (!stops)
-		return varint_slow(p, end, ret, why);
+		return varint_slow(p, w->end, ret, &w->why);
 	*ret = wire_varint_in(x, stops);
 	return p + wire_varint_bytes(stops);
 }
@@ -82,19 +82,17 @@ static bool fail(struct wire *w, const char *why)
 
 static bool take_varint(struct wire *w, struct wire_field *f, const uint8_t *p)
 {
-	const char *why;
-	if (!(p = varint(p, w->end, &f->num, &why)))
-		return fail(w, why);
+	if (!(p = varint(w, p, &f->num)))
+		return false;
 	w->at = p;
 	return true;
 }
 
 static bool take_len(struct wire *w, struct wire_field *f, const uint8_t *p)
 {
-	const char *why;
 	uint64_t len;
-	if (!(p = varint(p, w->end, &len, &why)))
-		return fail(w, why);
+	if (!(p = varint(w, p, &len)))
+		return false;
 	if (len > (uint64_t)(w->end - p))
 		return fail(w, "length runs past the end of its message");
 	f->bytes = (struct str){ (const char *)p, (ptrdiff_t)len };
@@ -114,11 +112,10 @@ static bool take_fixed(struct wire *w, struct wire_field *f, const uint8_t *p, p
 /* Any field.  Kept out of line so that wire_next needs no stack frame. */
 static __attribute__((noinline)) bool next_slow(struct wire *w, struct wire_field *f)
 {
-	const char *why;
 	uint64_t tag;
-	const uint8_t *p = varint(w->at, w->end, &tag, &why);
+	const uint8_t *p = varint(w, w->at, &tag);
 	if (!p)
-		return fail(w, why);
+		return false;
 	if (tag > UINT32_MAX)
 		return fail(w, "a field number is past the largest there is");
 	if (tag < 8)
@@ -179,12 +176,11 @@ bool wire_next(struct wire *w, struct wire_field *f)
 
 bool wire_varint(struct wire *w, uint64_t *ret)
 {
-	const char *why;
 	if (w->at == w->end || w->why)
 		return false;
-	const uint8_t *p = varint(w->at, w->end, ret, &why);
+	const uint8_t *p = varint(w, w->at, ret);
 	if (!p)
-		return fail(w, why);
+		return false;
 	w->at = p;
 	return true;
 }

@@ -88,7 +88,7 @@ static struct str axis_text(
 	const struct capture *in, const struct swept *run, const struct hlo_collective *c)
 {
 	const struct job_file *j = in->options->job;
-	struct str text = c->axis.p ? text_clean(in->keep, c->axis) : c->axis;
+	struct str text = text_clean(in->keep, c->axis);
 	struct str name = { NULL, 0 };
 	int64_t stride = c->stride;
 

@@ -390,7 +390,8 @@ static bool gaps_explain(const struct capture *in, const struct host_facts *fact
 
 	for (ptrdiff_t i = 0; i < count; i++)
 		begins[i] = gaps[i].start_ps;
-	sort_integers(begins, count);
+	if (n > 1)
+		sort_integers(begins, count);
 	for (ptrdiff_t i = 0; i < facts->launches.count; i++)
 		any_thread &= facts->launches.items[i].host != h;
 	for (int k = 0; k < n; k++)

@@ -1,9 +1,11 @@
 /* Names of a compiler's dump.  See dump.h. */
 #include "profile/dump.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/out.h"
+#include "base/text.h"
 
 /* The first that fits: the longer endings stand before those they end in. */
 static const struct ending {
@@ -76,12 +78,6 @@ static struct dump_module module_of(struct str stem)
 	return m;
 }
 
-static struct str path_in(struct str dir, struct str name, struct arena *keep)
-{
-	return arena_fmt(keep, "%.*s%s%.*s", STR_ARG(dir), str_ends(dir, STR("/")) ? "" : "/",
-		STR_ARG(name));
-}
-
 static int by_stem(const void *a, const void *b)
 {
 	return str_cmp(
@@ -92,6 +88,7 @@ static bool add_file(
 	struct dump *d, struct map *stems, struct str name, struct arena *keep, struct diag *err)
 {
 	const struct ending *e = ending_of(name);
+	assert(e); /* by dump_is_file */
 	struct str stem = stem_of(name, e);
 	int32_t at = map_get(stems, stem);
 	if (at == MAP_NONE) {
@@ -104,7 +101,7 @@ static bool add_file(
 		map_put(stems, stem, at, keep);
 		*arena_push(keep, d->modules, d->count, d->cap) = module_of(stem);
 	}
-	d->modules[at].path[e->form] = path_in(d->dir, name, keep);
+	d->modules[at].path[e->form] = path_join(d->dir, name, keep);
 	return true;
 }
 

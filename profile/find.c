@@ -111,14 +111,6 @@ static const struct other *other_of(struct str name)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-static struct str path_join(struct str dir, struct str name, struct arena *keep)
-{
-	if (str_eq(dir, STR(".")))
-		return arena_str(keep, name);
-	return arena_fmt(keep, "%.*s%s%.*s", STR_ARG(dir), str_ends(dir, STR("/")) ? "" : "/",
-		STR_ARG(name));
-}
-
 static bool is_perfetto(struct str name)
 {
 	return str_eq(name, perfetto[0]) || str_eq(name, perfetto[1]);

@@ -209,25 +209,21 @@ static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const stru
 
 /* ---- kernels by their bytes ------------------------------------------------------------------ */
 
-static bool bytes_same(const void *a, const void *b, ptrdiff_t n)
-{
-	return !memcmp(a, b, (size_t)n);
-}
-
 static inline bool says(
 	const struct spoken *s, const struct lane_walk *w, const struct raw_event *raw)
 {
 	const uint8_t *at = (const uint8_t *)raw->stats.p, *end = at + raw->stats.len;
 
 	if (s->name != raw->metadata_id || w->part != &w->plane->parts[s->part] ||
-		raw->stats.len < s->before + 4 + s->behind || !bytes_same(at, s->bytes, s->before))
+		raw->stats.len < s->before + 4 + s->behind ||
+		memcmp(at, s->bytes, (size_t)s->before) != 0)
 		return false;
 	at += s->before;
 	/* A tag, a length and an id, of one byte each. */
 	return at[0] == (XEVENT_STATS << 3 | WIRE_LEN) && at[1] < 0x80 &&
 	       at[2] == XSTAT_METADATA_ID << 3 && at[3] == s->id &&
 	       end - at - 2 - at[1] == s->behind &&
-	       bytes_same(end - s->behind, s->bytes + s->before, s->behind);
+	       !memcmp(end - s->behind, s->bytes + s->before, (size_t)s->behind);
 }
 
 /* What was said is `spoken`, or -1: anything else.  The last four decide. */

@@ -14,6 +14,7 @@
 #include "base/input.h"
 #include "base/out.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "base/unit.h"
 
 enum { NAME_DIGITS = 32, LEFTOVER_S = 86400 /* a temporary file nobody writes to any more */ };
@@ -99,11 +100,6 @@ static bool is_object(struct str name)
 	return name.len == NAME_DIGITS && str_only(name, "0-9a-f");
 }
 
-static struct str path_of(const struct cache *c, struct str name, struct arena *keep)
-{
-	return arena_fmt(keep, "%.*s/%.*s", STR_ARG(c->dir), STR_ARG(name));
-}
-
 /* ---- checksums ------------------------------------------------------------------------------- */
 
 static struct str sum_path(struct str path, struct arena *keep)
@@ -140,7 +136,7 @@ static bool is_sound(struct str path, int64_t bytes, struct arena *keep)
 
 struct str cache_find(const struct cache *c, struct str name, int64_t bytes, struct arena *keep)
 {
-	struct str path = path_of(c, name, keep);
+	struct str path = path_join(c->dir, name, keep);
 	if (!is_sound(path, bytes, keep))
 		return str_from(NULL);
 	(void)!utimensat(AT_FDCWD, path.p, NULL, 0); /* at worst it goes too early */
@@ -183,7 +179,7 @@ static bool make_room(const struct cache *c, int64_t bytes, struct arena scratch
 		bool stale = str_starts(entries[i].name, STR(TEMPORARY));
 		if ((used <= c->limit && !stale) || !may_go(&entries[i], now_ns))
 			continue;
-		struct str path = path_of(c, entries[i].name, &scratch);
+		struct str path = path_join(c->dir, entries[i].name, &scratch);
 		unlink(path.p); /* or another program did */
 		unlink(sum_path(path, &scratch).p);
 		used -= entries[i].bytes;
@@ -196,7 +192,7 @@ static bool make_room(const struct cache *c, int64_t bytes, struct arena scratch
 bool cache_begin(const struct cache *c, int64_t bytes, struct arena *keep, struct str *ret_path,
 	struct diag *err)
 {
-	*ret_path = path_of(c, STR(TEMPORARY "XXXXXX"), keep);
+	*ret_path = path_join(c->dir, STR(TEMPORARY "XXXXXX"), keep);
 	if (!make_room(c, bytes, *keep, err))
 		return false;
 	/* Its letters are replaced in place: the path is ours, in the arena. */
@@ -224,7 +220,7 @@ static bool settle(struct str path, int64_t bytes)
 bool cache_commit(const struct cache *c, struct str path, struct str name, int64_t bytes,
 	struct arena *keep, struct diag *err)
 {
-	struct str target = path_of(c, name, keep), sum;
+	struct str target = path_join(c->dir, name, keep), sum;
 	struct diag ignored;
 	/* Between the two renamings the old object looks damaged, and is fetched anew. */
 	if (settle(path, bytes) && sum_of(path, keep, &sum)) {

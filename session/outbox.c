@@ -107,18 +107,13 @@ static bool name_age(struct str name, int64_t *made_s)
 	       str_to_i64(digits, made_s);
 }
 
-static struct str path_of(struct str dir, struct str name, struct arena *keep)
-{
-	return arena_fmt(keep, "%.*s/%.*s", STR_ARG(dir), STR_ARG(name));
-}
-
 bool outbox_put(
 	struct str dir, const struct letter *l, int64_t now_s, struct arena *keep, struct diag *err)
 {
 	if (!dir_make(dir, keep, err))
 		return false;
 	struct str name = arena_fmt(keep, "%012lld-%.*s.json", (long long)now_s, STR_ARG(l->id));
-	struct out *o = out_file(keep, path_of(dir, name, keep), err);
+	struct out *o = out_file(keep, path_join(dir, name, keep), err);
 	if (!o)
 		return false;
 	out_str(o, letter_write(l, keep));
@@ -155,7 +150,7 @@ ptrdiff_t outbox_tidy(struct str dir, int64_t now_s, struct arena *keep)
 		int64_t made_s = now_s;
 		name_age(names[i], &made_s);
 		if (count - i > OUTBOX_MAX_LETTERS || made_s < now_s - OUTBOX_MAX_AGE_S)
-			dropped += !unlink(path_of(dir, names[i], keep).p);
+			dropped += !unlink(path_join(dir, names[i], keep).p);
 	}
 	/* What a writer left behind that was stopped. */
 	if (!dir_list(dir, keep, &entries, &count, &ignored))
@@ -163,7 +158,7 @@ ptrdiff_t outbox_tidy(struct str dir, int64_t now_s, struct arena *keep)
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (str_ends(entries[i].name, STR(".tmp")) && !entries[i].is_dir &&
 			entries[i].mtime_ns / 1000000000 < now_s - LEFTOVER_S)
-			unlink(path_of(dir, entries[i].name, keep).p);
+			unlink(path_join(dir, entries[i].name, keep).p);
 	return dropped;
 }
 
@@ -180,7 +175,7 @@ enum take outbox_take(
 	struct str dir, struct str name, struct arena *keep, struct taken *ret, struct diag *err)
 {
 	char *bytes = arena_make(keep, char, OUTBOX_MAX_BYTES + 1);
-	*ret = (struct taken){ .path = path_of(dir, name, keep) };
+	*ret = (struct taken){ .path = path_join(dir, name, keep) };
 	ret->fd = open(ret->path.p, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (ret->fd < 0 && errno == ENOENT)
 		return TAKE_GONE;
