@@ -34,7 +34,7 @@ endif
 endif
 
 ifeq ($(UNAME),Darwin)
-FLAGS += -D_DARWIN_C_SOURCE
+FLAGS += -D_DARWIN_C_SOURCE -Dst_mtim=st_mtimespec
 BREW  := $(shell brew --prefix 2>/dev/null)/opt
 export PKG_CONFIG_PATH := $(BREW)/libxml2/lib/pkgconfig:$(BREW)/sqlite/lib/pkgconfig:$(BREW)/curl/lib/pkgconfig:$(BREW)/openssl@3/lib/pkgconfig:$(PKG_CONFIG_PATH)
 endif

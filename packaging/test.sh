@@ -19,7 +19,8 @@ for arch in x86_64 aarch64; do
 		cmp "$box/$arch.$file" "$box/x86_64.$file"
 	done
 	! strings -a "build/dist/rooflint-$version-linux-$arch/bin/rooflint" \
-		"build/dist/rooflint-$version-linux-$arch/libexec/rooflint/rooflint-http" | grep -F "$PWD"
+		"build/dist/rooflint-$version-linux-$arch/libexec/rooflint/rooflint-http" |
+		grep -F "$PWD" || exit 1
 done
 
 echo '==> the certificates of each system'
@@ -42,6 +43,13 @@ if command -v rpm >/dev/null; then
 	rpm --root "$box/rpm" --dbpath /var/lib/rpm --noscripts -i "build/dist/rooflint-$version-1.$here.rpm"
 	"$box/rpm/usr/bin/rooflint" --version
 fi
+
+echo '==> the sources compile for macOS, where the formula builds them'
+zig=$(build/packaging/venv/bin/python -c 'import ziglang; print(ziglang.__path__[0])')/zig
+objects=$(for file in */*.c; do echo "$box/macos/${file%.c}.o"; done)
+# shellcheck disable=SC2046,SC2086 # lists
+PKG_CONFIG_LIBDIR=$(echo build/packaging/"$here"-*/prefix/lib/pkgconfig | tr ' ' :) \
+	make -s UNAME=Darwin O="$box/macos" CC="$zig cc -target aarch64-macos" $objects
 
 echo '==> bare roots'
 packaging/test-roots.sh build/dist

@@ -16,7 +16,7 @@
 #include "store/store.h"
 
 /* What few jobs have: the first of these that is set. */
-struct exception {
+struct rare {
 	struct diag *error;	     /* why there is no run */
 	const struct found_run *run; /* cannot be found again */
 	struct str *older;	     /* names of neighbours that are part of it */
@@ -29,8 +29,8 @@ struct job {
 	struct str path;  /* where it is found again at its turn */
 	const struct tree *tree;
 	int64_t bytes;
-	const struct exception *exception; /* or NULL */
-	bool is_ours;			   /* of a part of a list that is this shard's */
+	const struct rare *rare; /* or NULL */
+	bool is_ours;		 /* of a part of a list that is this shard's */
 };
 
 struct crew {
@@ -74,8 +74,8 @@ static struct report *add_report(struct work *w)
 static bool job_find(
 	const struct job *job, struct arena *keep, struct found_run *ret, struct diag *err)
 {
-	static const struct exception none;
-	const struct exception *e = job->exception ? job->exception : &none;
+	static const struct rare none;
+	const struct rare *e = job->rare ? job->rare : &none;
 	*ret = e->run ? *e->run : (struct found_run){ 0 };
 	if (e->error)
 		*err = *e->error;
@@ -330,12 +330,12 @@ static struct job *add_job(struct crew *crew, struct str path)
 	return job;
 }
 
-static const struct exception *exception_of(const struct found_run *run, struct arena *keep)
+static const struct rare *rare_of(const struct found_run *run, struct arena *keep)
 {
 	bool is_kept = run->refused.p || run->files[0].format == FORMAT_DUMP;
 	if (!is_kept && !run->older_count)
 		return NULL;
-	struct exception *e = arena_make(keep, struct exception, 1);
+	struct rare *e = arena_make(keep, struct rare, 1);
 	struct found_run *copy = arena_make(keep, struct found_run, 1);
 	*copy = found_copy(run, keep);
 	e->run = is_kept ? copy : NULL;
@@ -351,7 +351,7 @@ static void take_run(void *arg, const struct found_run *run)
 	job->tree = run->tree;
 	job->bytes = run->bytes;
 	job->is_ours = crew->taker.is_divided;
-	job->exception = exception_of(run, &crew->names);
+	job->rare = rare_of(run, &crew->names);
 }
 
 static void add_path(struct crew *crew, struct str path)
@@ -375,11 +375,11 @@ static void add_path(struct crew *crew, struct str path)
 		return;
 	}
 	/* There is no run, and the reason would be found again. */
-	struct exception *e = arena_make(&crew->names, struct exception, 1);
+	struct rare *e = arena_make(&crew->names, struct rare, 1);
 	e->error = arena_make(&crew->names, struct diag, 1);
 	*e->error = crew->err;
 	crew->count = before;
-	add_job(crew, path)->exception = e;
+	add_job(crew, path)->rare = e;
 }
 
 static int by_shown(const void *a, const void *b)
