@@ -3,8 +3,9 @@
 #
 # A virtual environment gets jax, flax, optax, xprof and a wheel of this build. Then, one after the
 # other: the wheel's tests, with jobs that they record; docs/example, green and red; the jobs of
-# tests/jobs recorded anew and held against their own clocks; what the builder writes against XProf's
-# converters, number by number. The last line sums up.
+# tests/jobs recorded anew and held against their own clocks; planted faults, red, and their mended
+# twins, green; what the builder writes against XProf's converters, number by number. The last line
+# sums up.
 #
 # From the environment: O (build folder), ROOFLINT (the program), VENV (build/interop-jax).
 set -u
@@ -34,7 +35,7 @@ part()
 
 set -e
 [ -x "$python" ] || python3 -m venv "$venv"
-"$venv/bin/pip" -q install jax flax optax xprof pytest
+"$venv/bin/pip" -q install jax libtpu flax optax xprof pytest
 mkdir -p "$box/tree/bin" "$box/tree/libexec/rooflint" "$box/tree/share/man/man1"
 cp "$ROOFLINT" "$box/tree/bin/rooflint"
 cp "$(dirname "$ROOFLINT")/rooflint-http" "$box/tree/libexec/rooflint/"
@@ -53,6 +54,7 @@ part 'docs/example' packaging/test-example.sh "$python"
 part 'jobs, recorded' sh -c "cd '$box' && '$python' '$top/tests/jobs/record.py' '$box/jobs'"
 part 'jobs, against their clocks' python3 tests/jobs/compare.py --rooflint "$ROOFLINT" \
 	--jobs "$box/jobs"
+part 'planted faults' sh -c "cd '$box' && '$python' '$top/tests/jobs/faults.py' '$box/faults'"
 part "XProf's converters" "$python" tests/oracle/opens.py --rooflint "$ROOFLINT"
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

@@ -134,9 +134,10 @@ def capture(
 
     Each step is marked with its number. The recording begins when the warm-up's work is done, and
     ends when that of the last step is; with `block` (by default on the CPU) each step waits for
-    its own. `mesh` is a jax Mesh or a mapping of axes to sizes; `model`, `memory` and `labels` are
-    as in the job file (docs/job.md), and `job` holds any other of its keys. Of a job of several
-    processes each calls this, and process 0 writes the job file.
+    its own. Keep what a step returns: work whose results are all thrown away cannot be waited for,
+    and may be missing in the profile. `mesh` is a jax Mesh or a mapping of axes to sizes; `model`,
+    `memory` and `labels` are as in the job file (docs/job.md), and `job` holds any other of its
+    keys. Of a job of several processes each calls this, and process 0 writes the job file.
     """
     import jax
     import jax.extend
