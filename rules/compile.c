@@ -238,6 +238,7 @@ static void find_columns(struct listing *l)
 	l->device = table_column(def, STR("device"));
 	l->role = table_column(def, STR("role"));
 	l->window_share = table_column(def, STR("window_share"));
+	l->pool_share = table_column(def, STR("pool_share"));
 	l->waited_share = table_column(def, STR("waited_share"));
 	l->unneeded_share = table_column(def, STR("unneeded_share"));
 }

@@ -77,6 +77,20 @@ int claim_level(const struct table_def *table)
 	return 0;
 }
 
+/* Seconds of a claim that pools have room for. */
+static double most_of(const double pools[POOL_COUNT], const struct claim *c)
+{
+	double own = c->share > 0 ? pools[c->pool] / c->share : INFINITY;
+
+	return c->waited > 0 ? fmin(own, pools[POOL_COMMS] / c->waited) : own;
+}
+
+static void take(double pools[POOL_COUNT], const struct claim *c, double seconds)
+{
+	pools[c->pool] -= seconds * c->share;
+	pools[POOL_COMMS] -= seconds * c->waited;
+}
+
 /* ---- how much there is -------------------------------------------------------------------- */
 
 struct purse {
@@ -232,16 +246,19 @@ static double explain(struct losses *l, const struct claim *claim, double paid)
 {
 	bool is_wait = claim->pool == POOL_COMMS || claim->pool == POOL_TRANSFER ||
 		       claim->pool == POOL_IDLE;
-	double *pool = &l->by_pool[is_wait ? claim->pool : POOL_COMPUTE];
+	struct claim of = *claim;
 	bool is_op = !claim->level && claim->family.len;
 	int32_t op = is_op ? map_get(&l->ops, claim->family) : MAP_NONE;
-	double ret = fmin(paid, *pool / claim->share);
+	double ret;
+
+	of.pool = is_wait ? claim->pool : POOL_COMPUTE;
+	ret = fmin(paid, most_of(l->by_pool, &of));
 
 	if (op != MAP_NONE) {
 		ret = fmin(ret, l->by_op[op]);
 		l->by_op[op] -= ret;
 	}
-	*pool -= ret * claim->share;
+	take(l->by_pool, &of, ret);
 	return ret;
 }
 
@@ -330,6 +347,8 @@ static int by_size(const void *a, const void *b)
 	if (!order)
 		order = x->is_waived - y->is_waived;
 	if (!order)
+		order = (y->waited > 0) - (x->waited > 0);
+	if (!order)
 		order = (x->seconds < y->seconds) - (x->seconds > y->seconds);
 	return order ? order : (x->finding > y->finding) - (x->finding < y->finding);
 }
@@ -337,7 +356,7 @@ static int by_size(const void *a, const void *b)
 static double pay(struct purse *purse, const struct claim *claim)
 {
 	double taken = fmin(claim->seconds, purse->debt[claim->pool]);
-	double wanted = fmin(claim->seconds - taken, purse->left[claim->pool] / claim->share);
+	double wanted = fmin(claim->seconds - taken, most_of(purse->left, claim));
 	bool is_hiding =
 		claim->level == 2 && (claim->pool == POOL_COMMS || claim->pool == POOL_TRANSFER);
 	double most = is_hiding ? fmin(purse->total_left, purse->hiding_left)
@@ -346,8 +365,8 @@ static double pay(struct purse *purse, const struct claim *claim)
 	double lasting = fmax(0, paid - claim->unneeded_s); /* of work that remains */
 
 	purse->debt[claim->pool] -= fmax(0, taken);
-	purse->left[claim->pool] -= paid * claim->share;
-	purse->spent[claim->pool] += paid * claim->share;
+	take(purse->left, claim, paid);
+	take(purse->spent, claim, -paid);
 	purse->total_left -= lasting;
 	purse->hiding_left -= lasting;
 	return paid;

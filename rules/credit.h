@@ -19,8 +19,8 @@
  * host, still take what they need at least (predicted_step_s): so much is not given back, whatever
  * else is.
  *
- * A slow device costs the step all of its delay, and the pool of communication what the others
- * wait meanwhile.
+ * A device that is slow or idle costs the step all of its delay, and the pool of communication what
+ * the others wait meanwhile.  Such claims come first on their level: they are why the others wait.
  *
  * Refuses: verdicts.  Private to rules/.
  */
@@ -53,7 +53,9 @@ struct claim {
 	struct str family; /* what is credited once: the row's family, else its key */
 	double seconds;	   /* NaN: none */
 	bool is_waived;	   /* of what others of its level leave; gives nothing back */
-	double share;	   /* what a second of it takes of the pool, a mean over the devices */
+	/* What a second of it takes, as a mean over the devices: of the pool, and of communication,
+	 * in which the others wait. */
+	double share, waited;
 	double unneeded_s; /* ideal time of work that its fix takes away; 0: none */
 };
 

@@ -280,6 +280,7 @@ static void add_claim(
 	struct str family = row_text(l->family, w->subject->row, s->keep);
 	int level = claim_level(l->rows);
 	double waited = l->waited_share ? cell_real(l->waited_share, w->subject->row) : NAN;
+	double own = l->pool_share ? cell_real(l->pool_share, w->subject->row) : NAN;
 	double unneeded = l->unneeded_share ? cell_real(l->unneeded_share, w->subject->row) : NAN;
 
 	family = family.p ? family : f->subject;
@@ -289,12 +290,13 @@ static void add_claim(
 	if (!isnan(seconds) && !f->of_window)
 		*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) =
 			(struct claim){ .finding = s->ret->finding_count - 1,
-				.pool = waited > 0 ? POOL_COMMS : w->pool,
+				.pool = w->pool,
 				.level = t->code->places.rows && level < 2 ? 2 : level,
 				.family = family,
 				.seconds = seconds,
 				.is_waived = is_waived,
-				.share = waited > 0 ? waited : 1,
+				.share = waited > 0 ? (own > 0 ? own : 0) : 1,
+				.waited = waited > 0 ? waited : 0,
 				.unneeded_s = unneeded > 0 ? unneeded * seconds : 0 };
 }
 

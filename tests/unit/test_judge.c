@@ -780,6 +780,30 @@ static void a_delay_is_credited_once(void **state)
 }
 
 /*
+ * By hand: of four devices that compute 60 ms two wait 40 ms for their host, and the others as long
+ * for them; all communicate for 10 ms more.  So 20 ms of the mean are idle, 30 communication.
+ */
+static void a_late_host_is_credited_once(void **state)
+{
+	static const char rules[] = HEAD
+		"  exposed: { group: communication, select: \"select name as key, "
+		"comms_exposed_ratio as share from run\", value: share, at_most: { warn: 20% }, "
+		"gain: value, places: { from: collectives, value: exposed_share } }\n"
+		"  idle: { group: waiting, select: \"select name as key, 0.363636363636364 as "
+		"share, "
+		"0.5 as pool_share, 0.5 as waited_share from run\", value: share, "
+		"at_most: { warn: 10% }, gain: value }\n";
+	(void)state;
+	add("run name=x step_time_s=0.11 step_mean_s=0.11 compute_ratio=0.545454545454545 "
+	    "comms_exposed_ratio=0.272727272727273 idle_ratio=0.181818181818182\n"
+	    "collectives key=a role=step exposed_share=0.272727272727273\n");
+	judge_yaml(rules);
+	assert_near(finding("idle", "x")->gain_s, 0.04);
+	assert_near(finding("exposed", "x")->gain_s, 0.01);
+	assert_near(j.gain_s, 0.05);
+}
+
+/*
  * Of ten seconds eight are the roofline, and half of the FLOPs are too many: without them four of
  * the eight go, and one of the two beyond.  The roofline itself explains the four.
  */
@@ -1803,6 +1827,7 @@ int main(void)
 		TEST(pools_cap_the_cost),
 		TEST(chips_work_side_by_side),
 		TEST(a_delay_is_credited_once),
+		TEST(a_late_host_is_credited_once),
 		TEST(work_that_goes_takes_its_roofline_along),
 		TEST(what_explains_a_regression_is_not_paid_again),
 		TEST(transfers_end_where_the_hosts_link_begins),
