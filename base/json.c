@@ -137,6 +137,13 @@ cJSON *json_add_array(cJSON *object, const char *key)
 	return cJSON_AddArrayToObject(object, key);
 }
 
+cJSON *json_push_object(cJSON *array)
+{
+	cJSON *item = cJSON_CreateObject();
+	cJSON_AddItemToArray(array, item);
+	return item;
+}
+
 static void put_string(struct out *o, const char *z)
 {
 	static const char named[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
@@ -225,6 +232,12 @@ struct str json_text(const cJSON *item, struct arena *keep)
 	put(o, item, 0);
 	out_char(o, '\n');
 	return out_text(o);
+}
+
+void json_write(cJSON *item, struct arena *keep, struct out *o)
+{
+	out_str(o, json_text(item, keep));
+	cJSON_Delete(item);
 }
 
 /* ---- one item after the other ---------------------------------------------------------------- */

@@ -24,11 +24,14 @@ void json_add_i64(cJSON *object, const char *key, int64_t value);
 void json_add_bool(cJSON *object, const char *key, bool value);
 cJSON *json_add_object(cJSON *object, const char *key);
 cJSON *json_add_array(cJSON *object, const char *key);
+cJSON *json_push_object(cJSON *array);
 cJSON *json_double(double value); /* an item for an array */
 cJSON *json_str(struct str value);
 
 /* Two-space indented text with a final newline, the same bytes on every machine. */
 struct str json_text(const cJSON *item, struct arena *keep);
+/* Written, and freed. */
+void json_write(cJSON *item, struct arena *keep, struct out *o);
 
 /*
  * The same text of a document that is too large for a tree: an object or an array is opened, its

@@ -204,6 +204,14 @@ bool str_cut(struct str s, char sep, struct str *head, struct str *tail)
 	return true;
 }
 
+bool str_next(struct str *rest, char sep, struct str *part)
+{
+	bool is_any = rest->p != NULL;
+	if (is_any)
+		str_cut(*rest, sep, part, rest);
+	return is_any;
+}
+
 /* Linear space, at worst s.len * pattern.len steps: only the last star is ever retried. */
 bool str_glob(struct str s, struct str pattern)
 {

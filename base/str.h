@@ -84,6 +84,8 @@ struct str str_trim(struct str s);			  /* ASCII blanks at both ends */
 bool str_take(struct str *s, struct str prefix);	  /* drop the prefix if it is there */
 /* Cut at the first `sep`: head before it, tail after it.  False, and head = s, when absent. */
 bool str_cut(struct str s, char sep, struct str *head, struct str *tail);
+/* The next part of a list, without its separator; false behind the last.  `rest` is used up. */
+bool str_next(struct str *rest, char sep, struct str *part);
 bool str_glob(struct str s, struct str pattern); /* * and ? */
 
 /* Whether it has bytes of the set alone, in which "a-z" is a range and a '-' of its own is last. */

@@ -45,7 +45,7 @@ static bool write_page(struct pages *p, const struct report *r, struct str run)
 		STR_ARG(fleet_page_name(run, &p->scratch)));
 	struct out *o = out_file(&p->scratch, path, &err);
 	if (o) {
-		report_html(&set, p->page, &p->scratch, o);
+		report_html(&set, HTML_WHOLE, p->page, &p->scratch, o);
 		if (out_close(o, &err))
 			return true;
 	}

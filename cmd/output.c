@@ -46,28 +46,32 @@ static bool write_document(enum file file, const struct report_set *set,
 	const struct doc_template *page;
 	switch (file) {
 	case FILE_JSON:
-		return report_json_write(set, keep, o, err);
+		report_json_write(set, keep, o);
+		break;
 	case FILE_JUNIT:
-		return report_junit(set, (enum junit_flavor)s->junit_flavor, keep, o, err);
+		report_junit(set, (enum junit_flavor)s->junit_flavor, keep, o);
+		break;
 	case FILE_SARIF:
-		return report_sarif(set, keep, o, err);
+		report_sarif(set, keep, o);
+		break;
 	case FILE_GITLAB:
-		return report_gitlab(set, keep, o, err);
+		report_gitlab(set, keep, o);
+		break;
 	case FILE_MARKDOWN:
 		report_markdown(set,
 			s->markdown_size == SIZE_SUMMARY ? MARKDOWN_SUMMARY : MARKDOWN_COMMENT,
 			keep, o);
-		return true;
+		break;
 	case FILE_METRICS:
 		report_openmetrics(set, keep, o);
-		return true;
+		break;
 	case FILE_HTML:
 		page = report_html_load(s->templates, keep, err);
 		if (page)
-			report_html(set, page, keep, o);
+			report_html(set, HTML_WHOLE, page, keep, o);
 		return page != NULL;
 	}
-	return false;
+	return true;
 }
 
 /* A folder that is there, or whose name says that it is to be one. */
@@ -91,12 +95,11 @@ static bool write_pages(struct str dir, const struct output_settings *s,
 			is_index ? STR(HTML_INDEX) : report_html_name(&set->items[i], &scratch);
 		struct out *o = out_file(&scratch,
 			arena_fmt(&scratch, "%.*s/%.*s", STR_ARG(dir), STR_ARG(name)), err);
-		if (o && i < 0)
-			report_html_index(set, page, &scratch, o);
-		else if (o && is_index)
-			report_html(set, page, &scratch, o);
+		const struct report_set one = { &set->items[i < 0 ? 0 : i], 1, set->tool_version };
+		if (o && is_index)
+			report_html(set, i < 0 ? HTML_LIST : HTML_WHOLE, page, &scratch, o);
 		else if (o)
-			report_html_one(set, i, page, &scratch, o);
+			report_html(&one, HTML_ONE, page, &scratch, o);
 		ok = o && out_close(o, err);
 		arena_clear(&scratch);
 	}

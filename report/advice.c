@@ -138,11 +138,9 @@ static struct str advice_column(const struct report *r, struct str column)
 	for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++) {
 		const struct advice *a = &advices[i];
 		struct str rest = str_from(a->columns), glob;
-		for (bool more = true; more;) {
-			more = str_cut(rest, ' ', &glob, &rest);
+		while (str_next(&rest, ' ', &glob))
 			if (glob.len && str_glob(column, glob) && lacks(r, a->when))
 				return a->text;
-		}
 	}
 	return MISSING;
 }
@@ -151,9 +149,7 @@ static struct str advice_column(const struct report *r, struct str column)
 static struct str advice_columns(const struct report *r, struct str columns)
 {
 	struct str column;
-	bool more = columns.len > 0;
-	while (more) {
-		more = str_cut(columns, ',', &column, &columns);
+	while (str_next(&columns, ',', &column)) {
 		column = str_from_offset(column, str_rfind_char(column, '.') + 1);
 		struct str text = advice_column(r, str_trim(column));
 		if (text.p)

@@ -24,15 +24,12 @@ struct str text_cut(struct arena *keep, struct str clean, ptrdiff_t bytes)
 static bool is_inside(struct str path)
 {
 	struct str part;
-	bool more = true;
 	if (!path.len || str_find_char(STR("/~<"), path.p[0]) >= 0 ||
 		str_find_char(path, '\\') >= 0 || str_contains(path, STR(":/")))
 		return false;
-	while (more) {
-		more = str_cut(path, '/', &part, &path);
+	while (str_next(&path, '/', &part))
 		if (str_eq(part, STR("..")))
 			return false;
-	}
 	return true;
 }
 
@@ -104,8 +101,6 @@ static void number_identities(struct alerts *all, struct arena *keep)
 		a->fingerprint = arena_fmt(keep, "%.*s:%lld", STR_ARG(last), (long long)number);
 	}
 }
-
-/* ---- rules that could not be judged ---------------------------------------------------------- */
 
 /* ---- the list -------------------------------------------------------------------------------- */
 

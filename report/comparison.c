@@ -146,19 +146,14 @@ static struct str comparison_line(const struct report *r, const struct metric_lo
 }
 
 /* What changed, or what is always told and did not. */
-static ptrdiff_t add_lines(
-	const struct report *r, bool changed, struct str *lines, ptrdiff_t n, struct arena *keep)
+static void add_lines(const struct report *r, bool changed, struct arena *keep, struct list *lines)
 {
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, deltas); i++) {
 		const struct deltas_row *d = &table_rows(&r->tables, deltas)[i];
-		const struct metric_look *look = looks;
-		while (look < looks + LOOKS && !str_eq(look->metric, d->metric))
-			look++;
-		if (look < looks + LOOKS && has_changed(look, d) == changed &&
-			(changed || look->always))
-			lines[n++] = comparison_line(r, look, d, keep);
+		const struct metric_look *look = NAMED(looks, LOOKS, d->metric);
+		if (look && has_changed(look, d) == changed && (changed || look->always))
+			list_add(lines, comparison_line(r, look, d, keep), keep);
 	}
-	return n;
 }
 
 struct str comparison_missing(const struct report *r)
@@ -171,20 +166,19 @@ struct str comparison_missing(const struct report *r)
 	return (struct str){ NULL, 0 };
 }
 
-ptrdiff_t comparison_lines(const struct report *r, struct arena *keep, struct str **ret)
+struct list comparison_lines(const struct report *r, struct arena *keep)
 {
-	ptrdiff_t n = 0;
-	struct str *lines =
-		arena_make(keep, struct str, table_count(&r->tables, deltas) + r->note_count + 2);
+	struct list lines = { 0 };
 	struct str missing = comparison_missing(r);
 	if (missing.p)
-		lines[n++] = arena_fmt(
-			keep, "compared with nothing: %.*s", STR_ARG(text_clean(keep, missing)));
+		list_add(&lines,
+			arena_fmt(keep, "compared with nothing: %.*s",
+				STR_ARG(text_clean(keep, missing))),
+			keep);
 	for (ptrdiff_t i = 0; i < r->note_count; i++)
 		if (note_is_comparison(&r->notes[i]))
-			lines[n++] = text_clean(keep, r->notes[i].text);
-	n = add_lines(r, true, lines, n, keep);
-	n = add_lines(r, false, lines, n, keep);
-	*ret = lines;
-	return n;
+			list_add(&lines, text_clean(keep, r->notes[i].text), keep);
+	add_lines(r, true, keep, &lines);
+	add_lines(r, false, keep, &lines);
+	return lines;
 }

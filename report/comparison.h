@@ -11,7 +11,7 @@
 struct str comparison_missing(const struct report *r);
 
 /* None without a baseline. */
-ptrdiff_t comparison_lines(const struct report *r, struct arena *keep, struct str **ret);
+struct list comparison_lines(const struct report *r, struct arena *keep);
 /* Whether a note is told in those lines. */
 bool note_is_comparison(const struct report_note *note);
 /* "; 3 more baselines like these would settle it", of one that is too noisy to tell; else empty. */

@@ -113,18 +113,9 @@ static void put_ops(struct page *p, const struct html_changes *ops)
 			page_put(p, rows[i].place);
 		}
 	}
-	if (ops->more.len) {
-		page_line(p);
-		page_fmt(p, 4, "%.*s", STR_ARG(ops->more));
-	}
+	if (ops->more.len)
+		page_item(p, LINE_INDENT, "%.*s", STR_ARG(ops->more));
 	page_line(p);
-}
-
-static void put_line(struct page *p, struct str line)
-{
-	page_line(p);
-	page_pad(p, LINE_INDENT);
-	page_wrap(p, LINE_INDENT, line);
 }
 
 static void put_kinds(struct page *p, const struct op_diff *d)
@@ -154,13 +145,11 @@ void diff_text(const struct diff_report *d, struct arena *keep, struct out *out)
 	struct page p = { .out = out, .keep = keep, .width = TEXT_WIDTH };
 	struct template_list lists = html_changes(d->ops->items, d->ops->count, d->most, keep);
 	const struct html_changes *ops = lists.items;
-	struct str *lines;
-	ptrdiff_t count = comparison_lines(d->report, keep, &lines);
+	struct list lines = comparison_lines(d->report, keep);
 	page_fmt(&p, 0, "%.*s", STR_ARG(diff_headline(d->ops, keep)));
-	put_line(&p, arena_fmt(keep, "after: %.*s", STR_ARG(text_clean(keep, d->head))));
-	put_line(&p, arena_fmt(keep, "before: %.*s", STR_ARG(text_clean(keep, d->base))));
-	for (ptrdiff_t i = 0; i < count; i++)
-		put_line(&p, lines[i]);
+	page_item(&p, LINE_INDENT, "after: %.*s", STR_ARG(text_clean(keep, d->head)));
+	page_item(&p, LINE_INDENT, "before: %.*s", STR_ARG(text_clean(keep, d->base)));
+	page_lines(&p, LINE_INDENT, lines);
 	page_line(&p);
 	put_kinds(&p, d->ops);
 	for (ptrdiff_t i = 0; i < lists.count; i++)
@@ -183,8 +172,7 @@ static void add_change(cJSON *list, const struct changes_row *row, struct arena 
 	static const char *const names[] = { "change", "key", "name", "kind", "shape", "base_shape",
 		"scope", "source_file", "source_line", "base_s", "head_s", "base_per_step",
 		"head_per_step", "lost_s", "instead_of", "feeds", "pieces" };
-	cJSON *o = cJSON_CreateObject();
-	cJSON_AddItemToArray(list, o);
+	cJSON *o = json_push_object(list);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const struct column *c =
 			table_column(&table_defs[TABLE_changes], str_from(names[i]));
@@ -199,8 +187,7 @@ static void add_change(cJSON *list, const struct changes_row *row, struct arena 
 void diff_json(const struct diff_report *d, struct arena *keep, struct out *out)
 {
 	cJSON *root = cJSON_CreateObject(), *list;
-	struct str *lines;
-	ptrdiff_t count = comparison_lines(d->report, keep, &lines);
+	struct list lines = comparison_lines(d->report, keep);
 	json_add_str(root, "format", STR("rooflint-diff"));
 	json_add_str(root, "version", STR("1.0"));
 	add_clean(root, "base", d->base, keep);
@@ -213,12 +200,11 @@ void diff_json(const struct diff_report *d, struct arena *keep, struct out *out)
 	json_add_double(root, "same_s", d->ops->same_s);
 	json_add_i64(root, "untimed", d->ops->untimed);
 	list = json_add_array(root, "news");
-	for (ptrdiff_t i = 0; i < count; i++)
-		cJSON_AddItemToArray(list, json_str(lines[i]));
+	for (ptrdiff_t i = 0; i < lines.count; i++)
+		cJSON_AddItemToArray(list, json_str(lines.items[i]));
 	list = json_add_array(root, "kinds");
 	for (int i = 0; i < d->ops->kind_count; i++) {
-		cJSON *kind = cJSON_CreateObject();
-		cJSON_AddItemToArray(list, kind);
+		cJSON *kind = json_push_object(list);
 		add_clean(kind, "kind", d->ops->kinds[i].kind, keep);
 		json_add_double(kind, "base_s", d->ops->kinds[i].base_s);
 		json_add_double(kind, "head_s", d->ops->kinds[i].head_s);
@@ -226,8 +212,7 @@ void diff_json(const struct diff_report *d, struct arena *keep, struct out *out)
 	list = json_add_array(root, "changes");
 	for (ptrdiff_t i = 0; i < d->ops->count; i++)
 		add_change(list, &d->ops->items[i], keep);
-	out_str(out, json_text(root, keep));
-	cJSON_Delete(root);
+	json_write(root, keep, out);
 }
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
@@ -247,13 +232,6 @@ static void put_table(struct out *o, const struct html_changes *ops)
 	}
 	if (ops->more.len)
 		out_fmt(o, "\n%.*s\n", STR_ARG(ops->more));
-}
-
-static void put_item(struct out *o, struct str line)
-{
-	out_z(o, "- ");
-	md_text(o, line);
-	out_char(o, '\n');
 }
 
 static void put_kinds_table(struct out *o, const struct op_diff *d, struct arena *keep)
@@ -276,16 +254,15 @@ void diff_markdown(const struct diff_report *d, struct arena *keep, struct out *
 {
 	struct template_list lists = html_changes(d->ops->items, d->ops->count, d->most, keep);
 	const struct html_changes *ops = lists.items;
-	struct str *lines;
-	ptrdiff_t count = comparison_lines(d->report, keep, &lines);
+	struct list lines = comparison_lines(d->report, keep);
 	out_z(out, "### ");
 	md_text(out, diff_headline(d->ops, keep));
 	out_z(out, "\n\n");
-	put_item(out, arena_fmt(keep, "after: %.*s", STR_ARG(text_clean(keep, d->head))));
-	put_item(out, arena_fmt(keep, "before: %.*s", STR_ARG(text_clean(keep, d->base))));
-	for (ptrdiff_t i = 0; i < count; i++)
-		put_item(out, lines[i]);
-	put_item(out, arena_fmt(keep, "ops: %.*s", STR_ARG(diff_counts(d->ops, keep))));
+	md_item(out, arena_fmt(keep, "after: %.*s", STR_ARG(text_clean(keep, d->head))));
+	md_item(out, arena_fmt(keep, "before: %.*s", STR_ARG(text_clean(keep, d->base))));
+	for (ptrdiff_t i = 0; i < lines.count; i++)
+		md_item(out, lines.items[i]);
+	md_item(out, arena_fmt(keep, "ops: %.*s", STR_ARG(diff_counts(d->ops, keep))));
 	put_kinds_table(out, d->ops, keep);
 	for (ptrdiff_t i = 0; i < lists.count; i++)
 		put_table(out, &ops[i]);

@@ -67,7 +67,7 @@ static struct template_list columns_of(
 		if (!is_shown(a, i, head) && !str_eq(c->name, head))
 			continue;
 		struct html_column *column = &items[str_eq(c->name, head) ? 0 : ++count];
-		column->name = fleet_head(c->name).label;
+		column->name = str_from(fleet_head(c->name).label);
 		column->meaning = c->meaning;
 		column->is_number = !c->is_text;
 	}

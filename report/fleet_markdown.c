@@ -28,7 +28,7 @@ static void put_answer(const struct fleet_report *r, int id, struct arena *keep,
 				continue;
 			}
 			out_z(out, "| ");
-			md_text(out, i < 0 ? fleet_head(q->columns[k].name).label
+			md_text(out, i < 0 ? str_from(fleet_head(q->columns[k].name).label)
 					   : clean_lines(keep, fleet_text(a, i, k, keep)));
 			out_char(out, ' ');
 		}

@@ -13,65 +13,54 @@ struct str fleet_page_name(struct str run, struct arena *keep)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-#define H(column, label, kind)                                                                     \
-	{                                                                                          \
-		STR_INIT(column), STR_INIT(label), HEAD_##kind,                                    \
-		{                                                                                  \
-			NULL, 0                                                                    \
-		}                                                                                  \
-	}
-#define PART(column, label, of)                                                                    \
-	{                                                                                          \
-		STR_INIT(column), STR_INIT(label), HEAD_PLAIN, STR_INIT(of)                        \
-	}
 static const struct fleet_head heads[] = {
-	H("step_time_s", "step", PLAIN),
-	H("roofline_ratio", "of roofline", PLAIN),
-	H("roofline_ratio_hi", "of roofline at most", DATA),
-	H("mfu", "MFU", PLAIN),
-	H("share", "recoverable", PART),
-	H("share_before", "before", PLAIN),
-	H("part", "of all", PLAIN),
-	PART("chips_back", "chips back", "chips"),
-	H("ran_before", "windows before", DATA),
-	PART("seen_before", "found before", "ran_before"),
-	H("chip_hours_back", "chip-hours back", PLAIN),
-	H("dollars_back", "money back", PLAIN),
-	H("priced_hours_back", "of them with a price", DATA),
-	H("top_rule", "costliest rule", PLAIN),
-	H("first_seen", "first seen", DATA),
-	H("of_workloads", "of workloads", PLAIN),
-	H("slow_runs", "slow runs", PLAIN),
-	H("slowness", "times the median", PLAIN),
-	H("before_s", "before", PLAIN),
-	H("now_s", "now", PLAIN),
-	H("after_s", "after", PLAIN),
-	H("change", "change", LOSS),
-	H("chips_lost", "chips lost", LOSS),
-	H("is_now", "in window", PLAIN),
-	H("p_value", "p", CHANCE),
-	H("commit_id", "commit", PLAIN),
-	H("days_left", "days left", DEADLINE),
-	H("dollars_limit", "at most", PLAIN),
-	H("chip_hours_limit", "chip-hours at most", PLAIN),
-	H("of_hours", "of", PLAIN),
-	H("ratio", "share", PART),
-	H("ratio_hi", "share at most", DATA),
-	H("changes", "change points", PLAIN),
-	H("is_broken", "over", PLAIN),
-	H("last_seen", "last seen", PLAIN),
-	H("is_new", "new", PLAIN),
-	H("snoozed_until", "snoozed until", PLAIN),
-	H("chip_hours", "chip-hours", PLAIN),
-	H("dollars", "money", PLAIN),
+	{ "step_time_s", "step", HEAD_PLAIN, NULL },
+	{ "roofline_ratio", "of roofline", HEAD_PLAIN, NULL },
+	{ "roofline_ratio_hi", "of roofline at most", HEAD_DATA, NULL },
+	{ "mfu", "MFU", HEAD_PLAIN, NULL },
+	{ "share", "recoverable", HEAD_PART, NULL },
+	{ "share_before", "before", HEAD_PLAIN, NULL },
+	{ "part", "of all", HEAD_PLAIN, NULL },
+	{ "chips_back", "chips back", HEAD_PLAIN, "chips" },
+	{ "ran_before", "windows before", HEAD_DATA, NULL },
+	{ "seen_before", "found before", HEAD_PLAIN, "ran_before" },
+	{ "chip_hours_back", "chip-hours back", HEAD_PLAIN, NULL },
+	{ "dollars_back", "money back", HEAD_PLAIN, NULL },
+	{ "priced_hours_back", "of them with a price", HEAD_DATA, NULL },
+	{ "top_rule", "costliest rule", HEAD_PLAIN, NULL },
+	{ "first_seen", "first seen", HEAD_DATA, NULL },
+	{ "of_workloads", "of workloads", HEAD_PLAIN, NULL },
+	{ "slow_runs", "slow runs", HEAD_PLAIN, NULL },
+	{ "slowness", "times the median", HEAD_PLAIN, NULL },
+	{ "before_s", "before", HEAD_PLAIN, NULL },
+	{ "now_s", "now", HEAD_PLAIN, NULL },
+	{ "after_s", "after", HEAD_PLAIN, NULL },
+	{ "change", "change", HEAD_LOSS, NULL },
+	{ "chips_lost", "chips lost", HEAD_LOSS, NULL },
+	{ "is_now", "in window", HEAD_PLAIN, NULL },
+	{ "p_value", "p", HEAD_CHANCE, NULL },
+	{ "commit_id", "commit", HEAD_PLAIN, NULL },
+	{ "days_left", "days left", HEAD_DEADLINE, NULL },
+	{ "dollars_limit", "at most", HEAD_PLAIN, NULL },
+	{ "chip_hours_limit", "chip-hours at most", HEAD_PLAIN, NULL },
+	{ "of_hours", "of", HEAD_PLAIN, NULL },
+	{ "ratio", "share", HEAD_PART, NULL },
+	{ "ratio_hi", "share at most", HEAD_DATA, NULL },
+	{ "changes", "change points", HEAD_PLAIN, NULL },
+	{ "is_broken", "over", HEAD_PLAIN, NULL },
+	{ "last_seen", "last seen", HEAD_PLAIN, NULL },
+	{ "is_new", "new", HEAD_PLAIN, NULL },
+	{ "snoozed_until", "snoozed until", HEAD_PLAIN, NULL },
+	{ "chip_hours", "chip-hours", HEAD_PLAIN, NULL },
+	{ "dollars", "money", HEAD_PLAIN, NULL },
 };
 
 struct fleet_head fleet_head(struct str column)
 {
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-		if (str_eq(heads[i].column, column))
+		if (str_eq(str_from(heads[i].column), column))
 			return heads[i];
-	return (struct fleet_head){ .column = column, .label = column };
+	return (struct fleet_head){ .column = column.p, .label = column.p };
 }
 
 bool fleet_is_shown(const struct fleet_answer *a, ptrdiff_t column)
@@ -79,7 +68,8 @@ bool fleet_is_shown(const struct fleet_answer *a, ptrdiff_t column)
 	struct str name = a->question->columns[column].name;
 	bool is_told = fleet_head(name).kind == HEAD_DATA;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-		is_told |= str_eq(heads[i].of, name) && fleet_column(a, heads[i].column) >= 0;
+		is_told |= str_eq(str_from(heads[i].of), name) &&
+			   fleet_column(a, str_from(heads[i].column)) >= 0;
 	if (is_told)
 		return false;
 	for (ptrdiff_t i = 0; i < a->count; i++)
@@ -167,10 +157,10 @@ static struct str number_text(
 		return arena_fmt(keep, "+%.*s", STR_ARG(text));
 	if (c->unit == UNIT_DOLLARS && is_part_priced(a, row))
 		return arena_fmt(keep, "\xe2\x89\xa5 %.*s", STR_ARG(text));
-	struct str of = fleet_head(c->name).of;
-	if (of.p && fleet_real(a, row, of.p) >= 0)
+	const char *of = fleet_head(c->name).of;
+	if (of && fleet_real(a, row, of) >= 0)
 		return arena_fmt(keep, "%.*s of %.*s", STR_ARG(text),
-			STR_ARG(fleet_number_text(fleet_real(a, row, of.p), UNIT_COUNT, keep)));
+			STR_ARG(fleet_number_text(fleet_real(a, row, of), UNIT_COUNT, keep)));
 	return text;
 }
 

@@ -48,9 +48,9 @@ enum head_kind {
 	HEAD_DATA      /* told by another column's cells, or for machines only */
 };
 struct fleet_head {
-	struct str column, label;
+	const char *column, *label;
 	enum head_kind kind;
-	struct str of; /* the column that it is a part of: "5.4 of 8"; that one has no place */
+	const char *of; /* the column that it is a part of: "5.4 of 8"; that one has no place */
 };
 struct fleet_head fleet_head(struct str column); /* its name says it where there is no label */
 /* In a table for people: it is not NULL in every row, and no other column's cells tell it. */

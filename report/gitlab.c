@@ -19,8 +19,7 @@ static const char *const severities[ALERT_LEVELS] = {
 
 static void put_entry(cJSON *list, const struct alert *a, struct str description)
 {
-	cJSON *o = cJSON_CreateObject(), *location;
-	cJSON_AddItemToArray(list, o);
+	cJSON *o = json_push_object(list), *location;
 	json_add_str(o, "description", description);
 	json_add_str(o, "check_name", a->rule);
 	json_add_str(o, "fingerprint", a->fingerprint);
@@ -30,13 +29,10 @@ static void put_entry(cJSON *list, const struct alert *a, struct str description
 	json_add_i64(json_add_object(location, "lines"), "begin", a->line ? a->line : 1);
 }
 
-bool report_gitlab(
-	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err)
+void report_gitlab(const struct report_set *set, struct arena *keep, struct out *out)
 {
 	struct alerts all = alerts_of(set, keep);
 	cJSON *list = cJSON_CreateArray();
-	if (!list)
-		return diag_set(err, DIAG_LIMIT, "no memory left to write the code quality report");
 	for (ptrdiff_t i = 0; i < all.count && i < GITLAB_MAX; i++)
 		put_entry(list, &all.items[i], alert_text(&all.items[i], keep));
 	if (all.count > GITLAB_MAX)
@@ -48,7 +44,5 @@ bool report_gitlab(
 			arena_fmt(keep,
 				"%td more of the least gain were left out; report.json has all",
 				all.count - GITLAB_MAX));
-	out_str(out, json_text(list, keep));
-	cJSON_Delete(list);
-	return true;
+	json_write(list, keep, out);
 }

@@ -239,9 +239,7 @@ static const struct report **by_verdict(const struct report_set *set, struct are
 	return ret;
 }
 
-enum form { FORM_WHOLE, FORM_INDEX, FORM_ONE };
-
-static void fill(const struct report_set *set, enum form form, const struct doc_template *t,
+void report_html(const struct report_set *set, enum html_form form, const struct doc_template *t,
 	struct arena *keep, struct out *out)
 {
 	struct html_report *reports = arena_make(keep, struct html_report, set->count);
@@ -249,12 +247,12 @@ static void fill(const struct report_set *set, enum form form, const struct doc_
 	const struct report **sorted = by_verdict(set, keep);
 	struct xhtml x = xhtml_new(out, keep);
 	for (ptrdiff_t i = 0; i < set->count; i++) {
-		bool whole = form != FORM_INDEX && i < HTML_MAX_WHOLE;
+		bool whole = form != HTML_LIST && i < HTML_MAX_WHOLE;
 		reports[i] = report_of(sorted[i], set->count == 1, whole, keep);
-		if (form == FORM_INDEX)
+		if (form == HTML_LIST)
 			reports[i].page = report_html_name(sorted[i], keep);
 	}
-	page.index = form == FORM_ONE ? STR(HTML_INDEX) : MISSING;
+	page.index = form == HTML_ONE ? STR(HTML_INDEX) : MISSING;
 	page.count = prose_profiles(set, keep);
 	page.icon = svg_icon(worst_verdict(set));
 	page.verdict = verdict_name(worst_verdict(set));
@@ -264,23 +262,4 @@ static void fill(const struct report_set *set, enum form form, const struct doc_
 				     : arena_fmt(keep, "rooflint: %.*s", STR_ARG(page.count));
 	template_fill_page(t, &page, &x);
 	out_char(out, '\n');
-}
-
-void report_html(const struct report_set *set, const struct doc_template *t, struct arena *keep,
-	struct out *out)
-{
-	fill(set, FORM_WHOLE, t, keep, out);
-}
-
-void report_html_index(const struct report_set *set, const struct doc_template *t,
-	struct arena *keep, struct out *out)
-{
-	fill(set, FORM_INDEX, t, keep, out);
-}
-
-void report_html_one(const struct report_set *set, ptrdiff_t index, const struct doc_template *t,
-	struct arena *keep, struct out *out)
-{
-	const struct report_set one = { &set->items[index], 1, set->tool_version };
-	fill(&one, FORM_ONE, t, keep, out);
 }

@@ -84,10 +84,9 @@ struct template_list html_changes(
 
 struct template_list html_comparison(const struct report *r, struct arena *keep)
 {
-	struct str *lines;
-	ptrdiff_t count = comparison_lines(r, keep, &lines);
-	struct html_note *items = arena_make(keep, struct html_note, count);
-	for (ptrdiff_t i = 0; i < count; i++)
-		items[i].text = lines[i];
-	return LIST(items, count);
+	struct list lines = comparison_lines(r, keep);
+	struct html_note *items = arena_make(keep, struct html_note, lines.count);
+	for (ptrdiff_t i = 0; i < lines.count; i++)
+		items[i].text = lines.items[i];
+	return LIST(items, lines.count);
 }

@@ -90,13 +90,10 @@ struct template_list html_prose(struct str text, struct arena *keep)
 {
 	struct blocks b = { NULL, 0, 0 };
 	struct str line;
-	bool more = text.len > 0;
 	text = clean_lines(keep, text);
-	while (more) {
-		more = str_cut(text, '\n', &line, &text);
+	while (str_next(&text, '\n', &line))
 		if (str_trim(line).len)
 			add_line(&b, line, keep);
-	}
 	return LIST(b.items, b.count);
 }
 
@@ -119,17 +116,12 @@ struct str html_clip(struct str s, int columns, struct arena *keep)
 	return s;
 }
 
-static bool is_alnum(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 struct str html_slug(struct str s, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 	for (ptrdiff_t i = 0; i < s.len; i++)
-		out_char(o,
-			str_find_char(STR("-_."), s.p[i]) >= 0 || is_alnum(s.p[i]) ? s.p[i] : '-');
+		out_char(o, str_only(str_head(str_from_offset(s, i), 1), "A-Za-z0-9_.-") ? s.p[i]
+											 : '-');
 	return out_text(o);
 }
 

@@ -90,12 +90,9 @@ static void write_list(cJSON *o, const struct record_field *f, const char *item,
 {
 	cJSON *array = json_add_array(o, f->name);
 	struct template_list list = record_items(f, item);
-	for (ptrdiff_t i = 0; i < list.count; i++) {
-		cJSON *child = cJSON_CreateObject();
-		cJSON_AddItemToArray(array, child);
-		write_record(
-			child, f->record, (const char *)list.items + i * f->record->bytes, keep);
-	}
+	for (ptrdiff_t i = 0; i < list.count; i++)
+		write_record(json_push_object(array), f->record,
+			(const char *)list.items + i * f->record->bytes, keep);
 }
 
 static void write_field(
@@ -166,14 +163,9 @@ static void write_record(
 		write_field(o, f, item, keep);
 }
 
-bool report_json_write(
-	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err)
+void report_json_write(const struct report_set *set, struct arena *keep, struct out *out)
 {
 	cJSON *root = cJSON_CreateObject();
-	if (!root)
-		return diag_set(err, DIAG_LIMIT, "no memory left to write report.json");
 	write_record(root, &document_record, set, keep);
-	out_str(out, json_text(root, keep));
-	cJSON_Delete(root);
-	return true;
+	json_write(root, keep, out);
 }

@@ -53,12 +53,12 @@ static void fail(struct reader *rd, const char *key, const char *fmt, ...)
 		STR_ARG(rd->file), STR_ARG(out_text(where)), STR_ARG(what));
 }
 
-/* Go into an item of a list (or a key, with index -1); it must be an object. */
+/* Go into an item of a list (or a key, with index -1); it must be an object, or absent. */
 static bool enter(struct reader *rd, const char *key, ptrdiff_t index, const cJSON *item)
 {
 	rd->path[rd->depth].key = key;
 	rd->path[rd->depth++].index = index;
-	if (!cJSON_IsObject(item))
+	if (item && !cJSON_IsObject(item))
 		fail(rd, NULL, "must be an object");
 	return rd->ok;
 }
@@ -167,19 +167,16 @@ static void read_tables(struct reader *rd, const cJSON *o, const struct shelf *s
 	struct table *ret, double *totals)
 {
 	const cJSON *map = get_map(rd, o, shelf->name);
+	enter(rd, shelf->name, -1, map);
 	for (int i = 0; i < shelf->count && map; i++) {
 		const struct table_def *def = &shelf->defs[i];
 		const cJSON *table = get(rd, map, def->name.p);
-		if (!table)
-			continue;
-		rd->path[rd->depth].key = shelf->name;
-		rd->path[rd->depth++].index = -1;
-		if (enter(rd, def->name.p, -1, table))
+		if (enter(rd, def->name.p, -1, table) && table)
 			read_table(
 				rd, table, def, shelf->most, &ret[i], totals ? &totals[i] : NULL);
 		leave(rd);
-		leave(rd);
 	}
+	leave(rd);
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -189,8 +186,7 @@ static struct run_row *read_facts(struct reader *rd, const cJSON *map)
 	struct tables t = { 0 };
 	struct run_row *row = map ? table_new(&t, run, rd->keep) : NULL;
 	const cJSON *item;
-	rd->path[rd->depth].key = "facts";
-	rd->path[rd->depth++].index = -1;
+	enter(rd, "facts", -1, map);
 	cJSON_ArrayForEach(item, map)
 	{
 		const struct column *c =
@@ -198,7 +194,7 @@ static struct run_row *read_facts(struct reader *rd, const cJSON *map)
 		if (c)
 			read_cell(rd, c, item, row);
 	}
-	rd->depth--;
+	leave(rd);
 	return row;
 }
 
@@ -285,10 +281,9 @@ static void read_field(struct reader *rd, const struct record_field *f, const cJ
 		break;
 	case RECORD_PART:
 		part = get(rd, o, f->name);
-		if (part && enter(rd, f->name, -1, part))
+		if (enter(rd, f->name, -1, part) && part)
 			read_record(rd, f->record, part, cell);
-		if (part)
-			leave(rd);
+		leave(rd);
 		break;
 	case RECORD_INLINE:
 		read_record(rd, f->record, o, cell);

@@ -38,29 +38,23 @@ struct junit {
 	struct map names;
 	int64_t *numbers; /* of each name, that of the last one like it */
 	ptrdiff_t name_count, name_cap;
-	bool ok; /* sticky; libxml2 fails only when memory is out */
 };
-
-static void check(struct junit *j, int status)
-{
-	j->ok = j->ok && status >= 0;
-}
 
 static void open_element(struct junit *j, const char *name)
 {
-	check(j, xmlTextWriterStartElement(j->writer, (const xmlChar *)name));
+	xmlTextWriterStartElement(j->writer, (const xmlChar *)name);
 }
 
 static void close_element(struct junit *j)
 {
-	check(j, xmlTextWriterEndElement(j->writer));
+	xmlTextWriterEndElement(j->writer);
 }
 
 /* Attributes hold one line: a newline there would be a blank to every reader. */
 static void attribute(struct junit *j, const char *name, struct str value)
 {
 	const char *z = arena_z(j->keep, text_clean(j->keep, value));
-	check(j, xmlTextWriterWriteAttribute(j->writer, (const xmlChar *)name, (const xmlChar *)z));
+	xmlTextWriterWriteAttribute(j->writer, (const xmlChar *)name, (const xmlChar *)z);
 }
 
 static void count_attribute(struct junit *j, const char *name, int64_t value)
@@ -71,7 +65,7 @@ static void count_attribute(struct junit *j, const char *name, int64_t value)
 static void text(struct junit *j, struct str s)
 {
 	const char *z = arena_z(j->keep, clean_lines(j->keep, s));
-	check(j, xmlTextWriterWriteString(j->writer, (const xmlChar *)z));
+	xmlTextWriterWriteString(j->writer, (const xmlChar *)z);
 }
 
 /*
@@ -343,43 +337,31 @@ static void put_document(struct junit *j, const struct report_set *set)
 		for (int k = 0; k < OUTCOMES; k++)
 			all.outcomes[k] += one.outcomes[k];
 	}
-	check(j, xmlTextWriterSetIndent(j->writer, 1));
-	check(j, xmlTextWriterStartDocument(j->writer, NULL, "UTF-8", NULL));
+	xmlTextWriterSetIndent(j->writer, 1);
+	xmlTextWriterStartDocument(j->writer, NULL, "UTF-8", NULL);
 	open_element(j, "testsuites");
 	attribute(j, "name", STR("rooflint"));
 	put_tally(j, &all);
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		put_suite(j, &set->items[i]);
 	close_element(j);
-	check(j, xmlTextWriterEndDocument(j->writer));
+	xmlTextWriterEndDocument(j->writer);
 }
 
-/* libxml2 hands over its bytes here; they are passed on only when the document is whole. */
-static int to_memory(void *memory, const char *bytes, int count)
+/* libxml2 hands over its bytes here. */
+static int take_bytes(void *out, const char *bytes, int count)
 {
-	out_str(memory, (struct str){ bytes, count });
+	out_str(out, (struct str){ bytes, count });
 	return count;
 }
 
-bool report_junit(const struct report_set *set, enum junit_flavor flavor, struct arena *keep,
-	struct out *out, struct diag *err)
+void report_junit(
+	const struct report_set *set, enum junit_flavor flavor, struct arena *keep, struct out *out)
 {
-	struct out *memory = out_memory(keep);
-	xmlOutputBufferPtr buffer = xmlOutputBufferCreateIO(to_memory, NULL, memory, NULL);
-	xmlTextWriterPtr writer = buffer ? xmlNewTextWriter(buffer) : NULL;
-	struct junit junit = { .writer = writer,
-		.keep = keep,
+	struct junit junit = { .keep = keep,
+		.writer = xmlNewTextWriter(xmlOutputBufferCreateIO(take_bytes, NULL, out, NULL)),
 		.flavor = flavor,
-		.tool_version = set->tool_version,
-		.ok = writer != NULL };
-	if (buffer && !writer)
-		xmlOutputBufferClose(buffer);
-	if (writer) {
-		put_document(&junit, set);
-		xmlFreeTextWriter(writer);
-	}
-	if (!junit.ok)
-		return diag_set(err, DIAG_LIMIT, "no memory left to write JUnit XML");
-	out_str(out, out_text(memory));
-	return true;
+		.tool_version = set->tool_version };
+	put_document(&junit, set);
+	xmlFreeTextWriter(junit.writer);
 }

@@ -60,27 +60,10 @@ static void put_sign(struct out *o, enum verdict v)
 	out_fmt(o, "%s %s", verdict_looks[v].mark, verdict_looks[v].head);
 }
 
-/* What the verdict speaks for, the sorts of steps, and what differs from the baseline. */
-static ptrdiff_t head_lines(const struct report *r, struct arena *keep, struct str **ret)
-{
-	const struct str speaks[] = { prose_speaks_for(r, keep), prose_sorts(r, keep) };
-	enum { SPEAKS = sizeof(speaks) / sizeof(speaks[0]) };
-	struct str *compared;
-	ptrdiff_t of_comparison = comparison_lines(r, keep, &compared), count = 0;
-	struct str *lines = arena_make(keep, struct str, of_comparison + SPEAKS);
-	for (int i = 0; i < SPEAKS; i++)
-		if (speaks[i].len)
-			lines[count++] = speaks[i];
-	for (ptrdiff_t i = 0; i < of_comparison; i++)
-		lines[count++] = compared[i];
-	*ret = lines;
-	return count;
-}
-
 static void put_head(struct paper *p, const struct report *r)
 {
 	struct out *o = out_memory(p->keep);
-	struct str chips = prose_chips(r, "\xc3\x97", p->keep), *lines;
+	struct str chips = prose_chips(r, "\xc3\x97", p->keep);
 	double step_s = fact_real(r, STR("step_time_s"));
 	out_z(o, "## ");
 	put_sign(o, r->verdict);
@@ -106,13 +89,12 @@ static void put_head(struct paper *p, const struct report *r)
 			step_s > 0 || chips.len ? "; " : "",
 			STR_ARG(prose_gain(r, r->gain_s, p->keep)));
 	out_z(o, "\n\n");
-	ptrdiff_t count = head_lines(r, p->keep, &lines);
-	for (ptrdiff_t i = 0; i < count; i++) {
-		out_z(o, "- ");
-		md_text(o, lines[i]);
-		out_char(o, '\n');
-	}
-	out_z(o, count ? "\n" : "");
+	struct list lines = prose_speaks(r, p->keep), compared = comparison_lines(r, p->keep);
+	for (ptrdiff_t i = 0; i < compared.count; i++)
+		list_add(&lines, compared.items[i], p->keep);
+	for (ptrdiff_t i = 0; i < lines.count; i++)
+		md_item(o, lines.items[i]);
+	out_z(o, lines.count ? "\n" : "");
 	out_fmt(o, "Rules: %.*s\n\n", STR_ARG(prose_rules(r, p->keep)));
 	put(p, o);
 }

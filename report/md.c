@@ -10,9 +10,7 @@
 
 static bool is_word(struct str s)
 {
-	char c = s.len ? s.p[0] : ' ';
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       c == '_' || c == '"';
+	return s.len && str_only(str_head(s, 1), "0-9a-zA-Z_\"");
 }
 
 /* Whether a renderer would make more than text of what begins with `c` and goes on with `rest`. */
@@ -50,6 +48,13 @@ static void put_line(struct out *o, struct str line)
 void md_text(struct out *o, struct str text)
 {
 	put_line(o, str_trim(text));
+}
+
+void md_item(struct out *o, struct str text)
+{
+	out_z(o, "- ");
+	md_text(o, text);
+	out_char(o, '\n');
 }
 
 /* Two blanks at the end of a line break it. */

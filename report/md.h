@@ -11,6 +11,8 @@
 
 /* One line; good in a table's cell, too. */
 void md_text(struct out *o, struct str text);
+/* A line of a list. */
+void md_item(struct out *o, struct str text);
 /* Lines stay lines. */
 void md_lines(struct out *o, struct str text);
 /* Text inside HTML, between tags. */

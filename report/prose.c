@@ -200,6 +200,21 @@ void page_fmt(struct page *p, int indent, const char *fmt, ...)
 	va_end(args);
 }
 
+void page_item(struct page *p, int indent, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	page_line(p);
+	page_wrap(p, indent, arena_vfmt(p->keep, fmt, args));
+	va_end(args);
+}
+
+void page_lines(struct page *p, int indent, struct list lines)
+{
+	for (ptrdiff_t i = 0; i < lines.count; i++)
+		page_item(p, indent, "%.*s", STR_ARG(lines.items[i]));
+}
+
 /* A new line that begins with a label; text at PAGE_TEXT follows. */
 static void page_label(struct page *p, const char *label)
 {
@@ -688,6 +703,16 @@ struct str prose_sorts(const struct report *r, struct arena *keep)
 	return out_text(o);
 }
 
+struct list prose_speaks(const struct report *r, struct arena *keep)
+{
+	const struct str said[] = { prose_speaks_for(r, keep), prose_sorts(r, keep) };
+	struct list lines = { 0 };
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		if (said[i].len)
+			list_add(&lines, said[i], keep);
+	return lines;
+}
+
 static const struct job_fact {
 	struct str fact;
 	const char *before; /* after other facts */
@@ -784,14 +809,9 @@ void page_inputs(struct page *p, const struct report *r, int indent, bool all)
 	struct str text = fact_text(r, STR("inputs"));
 	if (!text.len)
 		return;
-	page_line(p);
-	page_fmt(p, indent, "read from %.*s", STR_ARG(text));
-	for (ptrdiff_t i = 0; i < count; i++) {
-		page_line(p);
-		page_fmt(p, indent + 2, "%.*s", STR_ARG(file_text(&rows[i], p->keep)));
-	}
-	if (left > 0) {
-		page_line(p);
-		page_fmt(p, indent + 2, "and %.0f more", left);
-	}
+	page_item(p, indent, "read from %.*s", STR_ARG(text));
+	for (ptrdiff_t i = 0; i < count; i++)
+		page_item(p, indent + 2, "%.*s", STR_ARG(file_text(&rows[i], p->keep)));
+	if (left > 0)
+		page_item(p, indent + 2, "and %.0f more", left);
 }

@@ -61,6 +61,10 @@ void page_wrap(struct page *p, int indent, struct str text);
 void page_wrap_tint(struct page *p, enum tint tint, int indent, struct str text);
 void page_fmt(struct page *p, int indent, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same on a new line. */
+void page_item(struct page *p, int indent, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void page_lines(struct page *p, int indent, struct list lines);
 /* The label and its text; nothing at all when the text is empty. */
 void page_field(struct page *p, const char *label, struct str text);
 
@@ -139,6 +143,7 @@ const char *prose_per(const struct report *r);	/* "per step", else "in the whole
  */
 struct str prose_speaks_for(const struct report *r, struct arena *keep);
 struct str prose_sorts(const struct report *r, struct arena *keep);
+struct list prose_speaks(const struct report *r, struct arena *keep); /* both, where there are */
 /*
  * " (median; 8.34 ms on average)": what shares and costs are of, where it does not read as the
  * median does; empty else.  And "; 8.34 ms on average", where the median is named already.

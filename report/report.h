@@ -166,8 +166,8 @@ void report_terminal(const struct report_set *set, const struct report_style *st
 
 /* Jenkins' strict junit-10 shape, or the rich dialect with file, line and properties. */
 enum junit_flavor { JUNIT_STRICT, JUNIT_RICH };
-bool report_junit(const struct report_set *set, enum junit_flavor flavor, struct arena *keep,
-	struct out *out, struct diag *err);
+void report_junit(const struct report_set *set, enum junit_flavor flavor, struct arena *keep,
+	struct out *out);
 
 /*
  * Pages, filled into templates: a directory's, or missing for the embedded ones (template.h).  All
@@ -175,26 +175,24 @@ bool report_junit(const struct report_set *set, enum junit_flavor flavor, struct
  */
 struct doc_template;
 struct doc_template *report_html_load(struct str dir, struct arena *keep, struct diag *err);
-void report_html(const struct report_set *set, const struct doc_template *t, struct arena *keep,
-	struct out *out);
+enum html_form {
+	HTML_WHOLE,
+	HTML_LIST, /* links to the pages of the reports */
+	HTML_ONE,  /* of the reports that a list links to */
+};
+void report_html(const struct report_set *set, enum html_form form, const struct doc_template *t,
+	struct arena *keep, struct out *out);
 #define HTML_INDEX "index.html"
-void report_html_index(const struct report_set *set, const struct doc_template *t,
-	struct arena *keep, struct out *out);
-void report_html_one(const struct report_set *set, ptrdiff_t index, const struct doc_template *t,
-	struct arena *keep, struct out *out);
 /* The file of a report's own page, the same from run to run. */
 struct str report_html_name(const struct report *r, struct arena *keep);
 
-bool report_json_write(
-	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err);
+void report_json_write(const struct report_set *set, struct arena *keep, struct out *out);
 bool report_json_read(struct str file, struct str text, struct arena *keep, struct report_set *ret,
 	struct diag *err);
 
 /* Outputs for CI systems (docs/outputs.md).  Each is bounded, and says what it left out. */
-bool report_sarif(
-	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err);
-bool report_gitlab(
-	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err);
+void report_sarif(const struct report_set *set, struct arena *keep, struct out *out);
+void report_gitlab(const struct report_set *set, struct arena *keep, struct out *out);
 /* Workflow commands, for the log of a step. */
 void report_github(const struct report_set *set, struct arena *keep, struct out *out);
 #define MARKDOWN_COMMENT 65536 /* characters of a comment; we count bytes, which are never fewer */

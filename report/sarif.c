@@ -41,13 +41,6 @@ struct sarif {
 	ptrdiff_t count, cap;
 };
 
-static cJSON *add_item(cJSON *array)
-{
-	cJSON *item = cJSON_CreateObject();
-	cJSON_AddItemToArray(array, item);
-	return item;
-}
-
 static void add_z(cJSON *o, const char *key, const char *value)
 {
 	json_add_str(o, key, str_from(value));
@@ -128,7 +121,7 @@ static void put_rule(cJSON *list, const struct sarif *s, const struct report_set
 	for (ptrdiff_t i = 0; i < set->count && !f; i++)
 		f = finding_of(&set->items[i], rule->name);
 	struct str title = rule->title.len ? rule->title : rule->name;
-	cJSON *o = add_item(list), *properties, *tags;
+	cJSON *o = json_push_object(list), *properties, *tags;
 	json_add_str(o, "id", text_clean(s->keep, rule->name));
 	add_message(o, "shortDescription", title, s->keep);
 	add_message(o, "fullDescription", rule->why.len ? rule->why : title, s->keep);
@@ -149,7 +142,7 @@ static void put_rule(cJSON *list, const struct sarif *s, const struct report_set
 static cJSON *put_notification(
 	cJSON *list, const char *level, struct str id, struct str message, struct arena *keep)
 {
-	cJSON *o = add_item(list);
+	cJSON *o = json_push_object(list);
 	json_add_str(json_add_object(o, "descriptor"), "id", id);
 	add_z(o, "level", level);
 	add_message(o, "message", message, keep);
@@ -175,7 +168,7 @@ static void put_alert_notification(cJSON *list, const struct sarif *s, const str
 static void put_invocation(cJSON *run, const struct sarif *s, const struct report_set *set,
 	const struct alerts *all, ptrdiff_t left_out)
 {
-	cJSON *o = add_item(json_add_array(run, "invocations"));
+	cJSON *o = json_push_object(json_add_array(run, "invocations"));
 	bool is_read = true;
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		is_read &= !set->items[i].error.p;
@@ -201,7 +194,7 @@ static void put_logical(cJSON *location, const struct report_finding *f, struct 
 	struct str scope = text_clean(keep, f->scope);
 	if (!name.len)
 		return;
-	cJSON *o = add_item(json_add_array(location, "logicalLocations"));
+	cJSON *o = json_push_object(json_add_array(location, "logicalLocations"));
 	json_add_str(o, "name", name);
 	json_add_str(o, "fullyQualifiedName",
 		scope.len ? arena_fmt(keep, "%.*s/%.*s", STR_ARG(scope), STR_ARG(name)) : name);
@@ -211,7 +204,7 @@ static void put_logical(cJSON *location, const struct report_finding *f, struct 
 
 static void put_location(cJSON *result, const struct alert *a, struct arena *keep)
 {
-	cJSON *location = add_item(json_add_array(result, "locations"));
+	cJSON *location = json_push_object(json_add_array(result, "locations"));
 	cJSON *physical = json_add_object(location, "physicalLocation");
 	cJSON *artifact = json_add_object(physical, "artifactLocation");
 	struct out *uri = out_memory(keep);
@@ -229,7 +222,7 @@ static void put_evidence(cJSON *properties, const struct report_finding *f, stru
 	cJSON *list = json_add_array(properties, "evidence");
 	for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
 		const struct report_evidence *e = &f->evidence.items[i];
-		cJSON *o = add_item(list);
+		cJSON *o = json_push_object(list);
 		add_text(o, "name", e->column, keep);
 		if (e->is_text && !e->is_null)
 			add_text(o, "value", e->text, keep);
@@ -255,7 +248,7 @@ static void put_properties(cJSON *result, const struct alert *a, struct arena *k
 
 static void put_result(cJSON *list, const struct sarif *s, const struct alert *a)
 {
-	cJSON *o = add_item(list), *prints;
+	cJSON *o = json_push_object(list), *prints;
 	ptrdiff_t index = rule_index(s, a->finding->rule);
 	json_add_str(o, "ruleId", a->rule);
 	if (index >= 0)
@@ -273,7 +266,7 @@ static void put_result(cJSON *list, const struct sarif *s, const struct alert *a
 	double share = a->gain_s > 0 && step_s > 0 ? a->gain_s / step_s : 0;
 	json_add_double(o, "rank", share < 1 ? 100 * share : 100);
 	if (a->finding->verdict == VERDICT_WAIVED) {
-		cJSON *waiver = add_item(json_add_array(o, "suppressions"));
+		cJSON *waiver = json_push_object(json_add_array(o, "suppressions"));
 		add_z(waiver, "kind", "external");
 		add_z(waiver, "status", "accepted");
 		add_text(waiver, "justification", a->finding->note, s->keep);
@@ -305,7 +298,7 @@ static void put_run(cJSON *runs, const struct report_set *set, struct arena *kee
 {
 	struct sarif s = { .keep = keep };
 	struct alerts all = alerts_of(set, keep), waived = alerts_waived(set, keep);
-	cJSON *run = add_item(runs), *list, *root;
+	cJSON *run = json_push_object(runs), *list, *root;
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		for (ptrdiff_t k = 0; k < set->items[i].result_count; k++) {
 			const struct report_rule *rule = &set->items[i].results[k];
@@ -329,16 +322,11 @@ static void put_run(cJSON *runs, const struct report_set *set, struct arena *kee
 	put_invocation(run, &s, set, &all, left_out);
 }
 
-bool report_sarif(
-	const struct report_set *set, struct arena *keep, struct out *out, struct diag *err)
+void report_sarif(const struct report_set *set, struct arena *keep, struct out *out)
 {
 	cJSON *root = cJSON_CreateObject();
-	if (!root)
-		return diag_set(err, DIAG_LIMIT, "no memory left to write SARIF");
 	add_z(root, "$schema", SARIF_SCHEMA);
 	add_z(root, "version", "2.1.0");
 	put_run(json_add_array(root, "runs"), set, keep);
-	out_str(out, json_text(root, keep));
-	cJSON_Delete(root);
-	return true;
+	json_write(root, keep, out);
 }

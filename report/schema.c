@@ -52,11 +52,8 @@ static void add_words(cJSON *o, const char *words, bool or_null)
 {
 	struct str rest = str_from(words), word;
 	cJSON *list = json_add_array(o, "enum");
-	bool more = true;
-	while (more) {
-		more = str_cut(rest, '|', &word, &rest);
+	while (str_next(&rest, '|', &word))
 		cJSON_AddItemToArray(list, json_str(word));
-	}
 	if (or_null)
 		cJSON_AddItemToArray(list, cJSON_CreateNull());
 }
@@ -247,6 +244,5 @@ void report_schema(struct arena *keep, struct out *out)
 			root, part->string, cJSON_DetachItemViaPointer(document, part));
 	cJSON_Delete(document);
 	add_definitions(json_add_object(root, "$defs"));
-	out_str(out, json_text(root, keep));
-	cJSON_Delete(root);
+	json_write(root, keep, out);
 }

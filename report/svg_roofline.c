@@ -47,11 +47,9 @@ struct plot {
 static bool takes_type(const struct roof *roof, struct str type)
 {
 	struct str rest = roof->types, word;
-	for (bool more = true; more;) {
-		more = str_cut(rest, ',', &word, &rest);
+	while (str_next(&rest, ',', &word))
 		if (str_eq(str_trim(word), type))
 			return true;
-	}
 	return false;
 }
 

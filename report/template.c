@@ -15,27 +15,27 @@
 /* Move the cursor to the next `needle`; where there is none it stays (written with entities). */
 static void loader_seek(struct loader *l, struct str needle)
 {
-	ptrdiff_t at = str_find(str_from_offset(l->source, l->cursor), needle);
+	ptrdiff_t at = str_find(str_from_offset(l->at.source, l->at.cursor), needle);
 	if (at >= 0)
-		l->cursor += at;
+		l->at.cursor += at;
 }
 
 void loader_seek_past(struct loader *l, struct str needle)
 {
-	ptrdiff_t at = str_find(str_from_offset(l->source, l->cursor), needle);
+	ptrdiff_t at = str_find(str_from_offset(l->at.source, l->at.cursor), needle);
 	if (at >= 0)
-		l->cursor += at + needle.len;
+		l->at.cursor += at + needle.len;
 }
 
 static struct text_place place_at(const struct loader *l, ptrdiff_t offset, ptrdiff_t width)
 {
-	struct str before = str_head(l->source, offset);
+	struct str before = str_head(l->at.source, offset);
 	ptrdiff_t line_start = str_rfind_char(before, '\n') + 1;
 	int64_t line = 1;
 	for (ptrdiff_t i = 0; i < line_start; i++)
 		line += before.p[i] == '\n';
-	return (struct text_place){ .file = l->file,
-		.source = l->source,
+	return (struct text_place){ .file = l->at.file,
+		.source = l->at.source,
 		.line = line,
 		.column = offset - line_start + 1,
 		.width = width > 0 ? width : 1 };
@@ -50,7 +50,7 @@ bool loader_bad(struct loader *l, struct str thing, const char *fmt, ...)
 	va_end(args);
 	loader_seek(l, thing);
 	return diag_caret(
-		l->err, DIAG_TEMPLATE, place_at(l, l->cursor, thing.len), "%.*s", STR_ARG(text));
+		l->err, DIAG_TEMPLATE, place_at(l, l->at.cursor, thing.len), "%.*s", STR_ARG(text));
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -111,19 +111,19 @@ bool loader_directives(struct loader *l, struct node *n, const void *from,
 {
 	static const char *const order[] = { "data-each", "data-if", "data-else", "data-picture" };
 	struct ref *refs[] = { &n->each, &n->only_if, &n->only_else, &n->picture };
-	ptrdiff_t start = l->cursor;
+	ptrdiff_t start = l->at.cursor;
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		struct str name = get(l, from, order[i]);
 		if (!name.p)
 			continue;
-		l->cursor = start;
+		l->at.cursor = start;
 		loader_seek_past(l, str_from(order[i]));
 		if (!(refs[i] == &n->each ? repeat : find_field)(l, name, refs[i]))
 			return false;
 		if (refs[i] == &n->picture && !want(l, name, refs[i], RECORD_PICTURE, "picture"))
 			return false;
 	}
-	l->cursor = start;
+	l->at.cursor = start;
 	return true;
 }
 
@@ -182,16 +182,9 @@ bool loader_pattern(struct loader *l, struct str text, bool in_attribute, struct
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-bool is_file_name(struct str name)
+static bool is_file_name(struct str name)
 {
-	for (ptrdiff_t i = 0; i < name.len; i++) {
-		char c = name.p[i];
-		bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
-			    c == '_' || (c == '.' && i > 0);
-		if (!fine)
-			return false;
-	}
-	return name.len > 0;
+	return name.len && name.p[0] != '.' && str_only(name, "a-z0-9_.-");
 }
 
 static bool dir_has(struct loader *l, struct str name)
@@ -211,20 +204,23 @@ static bool dir_has(struct loader *l, struct str name)
 bool loader_open(struct loader *l, struct str name)
 {
 	struct str source;
+	if (!is_file_name(name))
+		return loader_bad(
+			l, name, "a file's name has small letters, digits, '-', '_', '.'");
 	if (dir_has(l, name)) {
 		struct str path = arena_fmt(l->keep, "%.*s/%.*s", STR_ARG(l->dir), STR_ARG(name));
 		if (!input_text(path, TEMPLATE_MAX_BYTES, l->keep, &source, l->err))
 			return false;
-		l->file = path;
+		l->at.file = path;
 	} else {
 		struct str path = arena_fmt(l->keep, "templates/%.*s", STR_ARG(name));
 		source = embed_find(path);
 		if (!source.p)
 			return loader_bad(l, name, "there is no template '%.*s'", STR_ARG(name));
-		l->file = path;
+		l->at.file = path;
 	}
-	l->source = source;
-	l->cursor = 0;
+	l->at.source = source;
+	l->at.cursor = 0;
 	return true;
 }
 
@@ -233,7 +229,7 @@ bool loader_open(struct loader *l, struct str name)
 static struct doc_template *compile(struct loader *l)
 {
 	struct doc_template *t = arena_make(l->keep, struct doc_template, 1);
-	bool is_message = str_ends(l->file, STR(".json"));
+	bool is_message = str_ends(l->at.file, STR(".json"));
 	return (is_message ? compile_message : compile_page)(l, &t->root) ? t : NULL;
 }
 
@@ -253,8 +249,7 @@ struct doc_template *template_load(struct str dir, struct str name, const struct
 struct doc_template *template_parse(struct str file, struct str source, const struct record *record,
 	struct arena *keep, struct diag *err)
 {
-	struct loader l = { .file = file,
-		.source = source,
+	struct loader l = { .at = { file, source, 0 },
 		.keep = keep,
 		.err = err,
 		.scopes = { record },

@@ -119,7 +119,7 @@ static bool compile(struct loader *l, const cJSON *from, struct node *ret)
 bool compile_message(struct loader *l, struct node **ret)
 {
 	struct diag syntax;
-	cJSON *root = json_parse(l->file, l->source, &syntax);
+	cJSON *root = json_parse(l->at.file, l->at.source, &syntax);
 	if (!root)
 		return diag_set(l->err, DIAG_TEMPLATE, "%s", syntax.text);
 	*ret = arena_make(l->keep, struct node, 1);

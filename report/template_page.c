@@ -25,12 +25,9 @@ static struct str xml_str(const xmlChar *z)
 static bool is_one_of(struct str name, const char *words)
 {
 	struct str rest = str_from(words), word;
-	bool more = true;
-	while (more) {
-		more = str_cut(rest, ' ', &word, &rest);
+	while (str_next(&rest, ' ', &word))
 		if (str_eq(word, name))
 			return true;
-	}
 	return false;
 }
 
@@ -122,20 +119,15 @@ static bool compile_document(struct loader *l, struct node **ret);
 /* The file in place of the element; afterwards the loader is where it was. */
 static bool compile_include(struct loader *l, struct str name, struct node **ret)
 {
-	struct loader outer = *l;
-	if (!is_file_name(name))
-		return loader_bad(
-			l, name, "a template's name has small letters, digits, '-', '_', '.'");
+	struct loader_place outer = l->at;
 	if (l->includes == TEMPLATE_MAX_INCLUDES)
 		return loader_bad(l, name, "%d files within each other: is one of them in itself?",
 			TEMPLATE_MAX_INCLUDES);
 	l->includes++;
 	if (!loader_open(l, name) || !compile_document(l, ret))
 		return false;
-	l->file = outer.file;
-	l->source = outer.source;
-	l->cursor = outer.cursor;
-	l->includes = outer.includes;
+	l->at = outer;
+	l->includes--;
 	return true;
 }
 
@@ -162,40 +154,33 @@ static bool check_css(struct loader *l, struct str css)
 
 static bool compile_style(struct loader *l, struct str include, struct str inner, struct node *n)
 {
-	struct loader outer = *l;
+	struct loader_place outer = l->at;
 	n->raw = arena_str(l->keep, inner);
-	if (!include.p)
-		return check_css(l, n->raw);
-	if (!is_file_name(include))
-		return loader_bad(
-			l, include, "a stylesheet's name has small letters, digits, '-', '.'");
-	if (!loader_open(l, include) || !check_css(l, l->source))
+	if (include.p && !loader_open(l, include))
 		return false;
-	n->raw = l->source;
-	l->file = outer.file;
-	l->source = outer.source;
-	l->cursor = outer.cursor;
+	if (include.p)
+		n->raw = l->at.source;
+	if (!check_css(l, n->raw))
+		return false;
+	l->at = outer;
 	return true;
 }
 
 static bool compile_script(
 	struct loader *l, struct str include, const xmlNode *from, struct node *n)
 {
-	struct loader outer = *l;
+	struct loader_place outer = l->at;
 	if (!include.p || from->children || from->properties->next)
 		return loader_bad(l, STR("script"),
 			"a script is <script data-include=\"file.js\"></script>, and nothing more");
-	if (!is_file_name(include))
-		return loader_bad(
-			l, include, "a script's name has small letters, digits, '-', '.'");
 	if (!loader_open(l, include))
 		return false;
-	if (!xhtml_is_raw(l->source))
+	if (!xhtml_is_raw(l->at.source))
 		return loader_bad(l, STR("<"), "a script may hold neither '</' nor '<!'");
-	if (has_slot(l->source))
+	if (has_slot(l->at.source))
 		return loader_bad(l, STR("{{"), "no slot may stand in a script");
-	n->raw = l->source;
-	*l = outer;
+	n->raw = l->at.source;
+	l->at = outer;
 	struct sha256 hash = sha256_new();
 	sha256_add(&hash, n->raw);
 	l->scripts = arena_fmt(l->keep, "%.*s '%.*s'", STR_ARG(l->scripts),
@@ -299,7 +284,7 @@ static bool compile_node(struct loader *l, const xmlNode *from, struct node **re
 
 static bool syntax_error(struct loader *l, const xmlError *e)
 {
-	struct text_place place = { .file = l->file, .source = l->source, .width = 1 };
+	struct text_place place = { .file = l->at.file, .source = l->at.source, .width = 1 };
 	struct str text = str_trim(e ? str_from(e->message) : STR("it cannot be read"));
 	place.line = e && e->line > 0 ? e->line : 1;
 	place.column = e && e->int2 > 0 ? e->int2 : 1;
@@ -311,9 +296,9 @@ static bool compile_document(struct loader *l, struct node **ret)
 {
 	xmlParserCtxtPtr ctxt = xmlNewParserCtxt();
 	if (!ctxt)
-		return diag_set(l->err, DIAG_LIMIT, "no memory to read %.*s", STR_ARG(l->file));
+		return diag_set(l->err, DIAG_LIMIT, "no memory to read %.*s", STR_ARG(l->at.file));
 	xmlDocPtr doc = xmlCtxtReadMemory(
-		ctxt, l->source.p, (int)l->source.len, NULL, "UTF-8", XML_OPTIONS);
+		ctxt, l->at.source.p, (int)l->at.source.len, NULL, "UTF-8", XML_OPTIONS);
 	const xmlNode *root = doc ? xmlDocGetRootElement(doc) : NULL;
 	const xmlDtd *dtd = doc ? doc->intSubset : NULL;
 	bool ok;

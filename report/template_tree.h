@@ -74,15 +74,18 @@ void records_enter(struct records *r, struct ref list, ptrdiff_t index); /* leav
 #define TEMPLATE_MAX_BYTES ((ptrdiff_t)1 << 20) /* a page that people wrote is a tenth of it */
 
 /* Parsers keep no places, so a cursor is moved to each thing as it is met. */
+struct loader_place {
+	struct str file, source;
+	ptrdiff_t cursor;
+};
+
 struct loader {
 	struct str dir; /* missing: embedded files only */
 	struct arena *keep;
 	struct diag *err;
 	const struct record *scopes[TEMPLATE_MAX_SCOPES];
 	int scope_count;
-	/* Of the file being compiled. */
-	struct str file, source;
-	ptrdiff_t cursor;
+	struct loader_place at;
 	int includes, depth;
 	/* Of the page. */
 	struct pattern *policy; /* the content security policy; NULL: none */
@@ -111,6 +114,5 @@ bool loader_directives(struct loader *l, struct node *n, const void *from,
 bool loader_pattern(struct loader *l, struct str text, bool in_attribute, struct pattern *ret);
 void loader_literal(struct loader *l, struct pattern *p, struct str text);
 bool has_slot(struct str text);
-bool is_file_name(struct str name);
 
 #endif

@@ -80,8 +80,7 @@ static void put_shares(struct page *p, const struct report *r)
 	}
 	if (!out_text(list).len)
 		return;
-	page_line(p);
-	page_fmt(p, HEAD_INDENT, "%s is %.*s%.*s", is_whole_capture(r) ? "the capture" : "a step",
+	page_item(p, HEAD_INDENT, "%s is %.*s%.*s", is_whole_capture(r) ? "the capture" : "a step",
 		STR_ARG(out_text(list)), STR_ARG(prose_unclear(r, p->keep)));
 }
 
@@ -105,37 +104,24 @@ static void put_machine(struct page *p, const struct report *r)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i].len)
 			add_item(list, p->keep, "%.*s", STR_ARG(parts[i]));
-	page_line(p);
-	page_fmt(p, HEAD_INDENT, "%.*s", STR_ARG(out_text(list)));
+	page_item(p, HEAD_INDENT, "%.*s", STR_ARG(out_text(list)));
 }
 
 static void put_head(struct page *p, const struct report *r, int verbose)
 {
-	struct str job = prose_job(r, p->keep), *lines;
+	struct str job = prose_job(r, p->keep);
 	put_machine(p, r);
 	page_inputs(p, r, HEAD_INDENT, verbose > 0);
-	if (job.len) {
-		page_line(p);
-		page_fmt(p, HEAD_INDENT, "%.*s", STR_ARG(job));
-	}
-	const struct str speaks[] = { prose_speaks_for(r, p->keep), prose_sorts(r, p->keep) };
+	if (job.len)
+		page_item(p, HEAD_INDENT, "%.*s", STR_ARG(job));
 	bool is_short = r->verdict == VERDICT_INCONCLUSIVE && !verbose;
-	for (size_t i = 0; i < sizeof(speaks) / sizeof(speaks[0]); i++)
-		if (speaks[i].len && !is_short) {
-			page_line(p);
-			page_fmt(p, HEAD_INDENT, "%.*s", STR_ARG(speaks[i]));
-		}
+	if (!is_short)
+		page_lines(p, HEAD_INDENT, prose_speaks(r, p->keep));
 	put_shares(p, r);
-	if (r->gain_s > 0) {
-		page_line(p);
-		page_fmt(p, HEAD_INDENT, "all fixes together give back %.*s",
+	if (r->gain_s > 0)
+		page_item(p, HEAD_INDENT, "all fixes together give back %.*s",
 			STR_ARG(prose_gain(r, r->gain_s, p->keep)));
-	}
-	ptrdiff_t count = comparison_lines(r, p->keep, &lines);
-	for (ptrdiff_t i = 0; i < count; i++) {
-		page_line(p);
-		page_fmt(p, HEAD_INDENT, "%.*s", STR_ARG(lines[i]));
-	}
+	page_lines(p, HEAD_INDENT, comparison_lines(r, p->keep));
 	page_line(p);
 }
 
@@ -345,14 +331,12 @@ static void put_rules(struct page *p, const struct report *r)
 static void put_error(struct page *p, const struct report *r)
 {
 	struct str text = clean_lines(p->keep, r->error), line;
-	bool more = true;
 	page_tint(p, TINT_BAD,
 		arena_fmt(p->keep, "ERROR[%.*s]", STR_ARG(diag_name(r->error_id, p->keep))));
 	page_z(p, "  ");
 	if (!str_contains(text, r->profile))
 		page_put(p, arena_fmt(p->keep, "%.*s: ", STR_ARG(r->profile)));
-	while (more) {
-		more = str_cut(text, '\n', &line, &text);
+	while (str_next(&text, '\n', &line)) {
 		page_put(p, line);
 		page_line(p);
 	}

@@ -55,7 +55,7 @@ static void test_page(void **state)
 	const struct doc_template *t = report_html_load(NONE, &keep, &err);
 	struct out *o = out_memory(&keep);
 	assert_non_null(t);
-	report_html(&set, t, &keep, o);
+	report_html(&set, HTML_WHOLE, t, &keep, o);
 	struct str page = str_head(out_text(o), str_find(out_text(o), STR("<footer>")));
 	assert_has(page, "<dt>The capture</dt><dd><b>28.1 ms</b> <span>in all: nothing tells its "
 			 "steps apart</span>");
@@ -93,7 +93,7 @@ static void test_batch(void **state)
 	assert_has(out_text(o), "28.1 ms, no steps  18.6 ms (66.3%)");
 	const struct doc_template *t = report_html_load(NONE, &keep, &err);
 	o = out_memory(&keep);
-	report_html(&set, t, &keep, o);
+	report_html(&set, HTML_WHOLE, t, &keep, o);
 	assert_has(out_text(o), "data-value=\"0.0281\">28.1 ms, no steps</td>");
 }
 

@@ -166,7 +166,7 @@ static void heads_are_words(void **state)
 	for (int id = 0; id < FLEET_COUNT; id++) {
 		const struct fleet_question *q = &fleet_questions[id];
 		for (ptrdiff_t i = 0; id != FLEET_TOTALS && i < q->column_count; i++)
-			if (str_find_char(fleet_head(q->columns[i].name).label, '_') >= 0)
+			if (strchr(fleet_head(q->columns[i].name).label, '_'))
 				fail_msg("%s: %s", q->name.p, q->columns[i].name.p);
 	}
 	report_fleet_markdown(&r, &keep, o);

@@ -18,7 +18,7 @@ static struct str page(const struct report_set *set)
 	if (!t)
 		fail_msg("%s", err.text);
 	struct out *out = out_memory(&keep);
-	report_html(set, t, &keep, out);
+	report_html(set, HTML_WHOLE, t, &keep, out);
 	return out_text(out);
 }
 

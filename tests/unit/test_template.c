@@ -199,7 +199,7 @@ static void test_scripts(void **state)
 	assert_refused("<script src=\"x.js\"></script>", "the page is one file");
 	assert_refused("<script data-include=\"report.js\">f()</script>", one);
 	assert_refused("<script data-include=\"report.js\" type=\"module\"></script>", one);
-	assert_refused("<script data-include=\"../x.js\"></script>", "a script's name");
+	assert_refused("<script data-include=\"../x.js\"></script>", "a file's name");
 	assert_refused("<script data-include=\"no-such.js\"></script>", "there is no template");
 	assert_refused("<script data-include=\"report.xhtml\"></script>", "neither '</' nor '<!'");
 	const char *page = fill("<p>" POLICY "<script data-include=\"report.js\"></script></p>");
@@ -235,7 +235,7 @@ static void test_documents(void **state)
 	assert_refused("<p>&nbsp;</p>", "t.xhtml:1:");
 	assert_refused("<p><?php x ?></p>", "only elements");
 	assert_refused("<p><x:b xmlns:x=\"y\"/></p>", "prefix");
-	assert_refused("<p><template data-include=\"../x\"/></p>", "a template's name");
+	assert_refused("<p><template data-include=\"../x\"/></p>", "a file's name");
 	assert_refused("<p><template data-include=\"no-such.xhtml\"/></p>", "there is no template");
 	assert_refused("<p data-include=\"finding.xhtml\"/>", "data-include stands in");
 }
