@@ -4,91 +4,250 @@
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/text.h"
 
-/* Keys of one map, or words of one key: the longest table has 26. */
-enum { WORDS_MAX = 32 };
-
 /* ---- mistakes -------------------------------------------------------------------------------- */
+
+bool mistake_note(struct mistakes *m, struct arena *keep, const struct diag *err)
+{
+	struct str text = str_from(err->text);
+
+	for (ptrdiff_t i = 0; i < m->count; i++)
+		if (str_eq(m->items[i].note.text, text))
+			return false;
+	*arena_push(keep, m->items, m->count, m->cap) =
+		(struct mistake_at){ { err->id, arena_str(keep, text) }, err->place, m->count };
+	return false;
+}
+
+static bool tell(const struct keyed *r, const struct doc_node *node, enum diag_id id,
+	struct str path, const char *fmt, va_list args)
+{
+	struct str text = arena_vfmt(r->keep, fmt, args);
+
+	diag_caret(r->err, id, doc_place(r->doc, node), "%.*s%.*s", STR_ARG(path), STR_ARG(text));
+	return r->mistakes ? mistake_note(r->mistakes, r->keep, r->err) : false;
+}
 
 bool keyed_fail(const struct keyed *r, const struct doc_node *node, const char *fmt, ...)
 {
 	va_list args;
+
 	va_start(args, fmt);
-	struct str text = arena_vfmt(r->keep, fmt, args);
+	tell(r, node, r->mistake, STR(""), fmt, args);
 	va_end(args);
-	return diag_caret(r->err, r->mistake, doc_place(r->doc, node), "%.*s", STR_ARG(text));
+	return false;
 }
 
-static bool keyed_unknown(const struct keyed *r, const struct doc_node *node, struct str what,
-	const struct str *words, ptrdiff_t count)
+bool keyed_fail_as(
+	const struct keyed *r, const struct doc_node *node, enum diag_id id, const char *fmt, ...)
 {
-	struct str hint = did_you_mean(r->keep, node->text, words, count);
-	bool near = hint.len > 0;
-	for (ptrdiff_t i = 0; i < count && !near; i++)
-		hint = arena_fmt(r->keep, "%.*s%s%.*s", STR_ARG(hint),
-			i == 0		? "; expected "
-			: i + 1 < count ? ", "
-					: " or ",
-			STR_ARG(words[i]));
-	return keyed_fail(r, node, "unknown %.*s '%.*s'%.*s", STR_ARG(what), STR_ARG(node->text),
-		STR_ARG(hint));
+	va_list args;
+
+	va_start(args, fmt);
+	tell(r, node, id, STR(""), fmt, args);
+	va_end(args);
+	return false;
+}
+
+bool key_fail(const struct keyed *r, const struct key *k, const struct doc_node *node,
+	enum diag_id id, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	tell(r, node, id, key_path(r, k->name), fmt, args);
+	va_end(args);
+	return false;
+}
+
+struct str key_path(const struct keyed *r, struct str name)
+{
+	return r->owner.len ? arena_fmt(r->keep, "%.*s.%.*s", STR_ARG(r->owner), STR_ARG(name))
+			    : name;
+}
+
+/* "copy-share: a rule"; of a map that is named itself "matters.memory". */
+static struct str map_name(const struct keyed *r, const struct key *of)
+{
+	if (!r->owner.len)
+		return of->name;
+	return str_ends(r->owner, of->name)
+		       ? r->owner
+		       : arena_fmt(r->keep, "%.*s: %.*s", STR_ARG(r->owner), STR_ARG(of->name));
+}
+
+/* How a file begins, in words. */
+static const char *begins_with(const struct key *of)
+{
+	return of->keys->read == key_version ? "begins with 'version: 1'" : "is a map of keys";
 }
 
 /* ---- maps ------------------------------------------------------------------------------------ */
 
-bool keyed_map(
-	const struct keyed *r, struct str what, const struct key *keys, const struct doc_node *node)
+const struct key *key_named(const struct key *keys, struct str name)
 {
-	struct str names[WORDS_MAX];
-	ptrdiff_t count = 0;
-	for (const struct key *k = keys; k->name.p; k++) {
-		assert(count < WORDS_MAX);
-		names[count++] = k->name;
+	for (const struct key *k = keys; k->name.p; k++)
+		if (str_eq(k->name, name))
+			return k;
+	return NULL;
+}
+
+/* Parentheses that a text leaves open. */
+static ptrdiff_t opened(const struct doc_node *node)
+{
+	ptrdiff_t depth = 0;
+
+	for (ptrdiff_t i = 0; i < node->text.len; i++)
+		depth += (node->text.p[i] == '(') - (node->text.p[i] == ')');
+	return node->kind == DOC_SCALAR && !node->quoted ? depth : 0;
+}
+
+/* What may be meant: the key that comes nearest, or all of them where they are not too many. */
+static struct str names_hint(const struct keyed *r, const struct key *keys, struct str name)
+{
+	enum { LISTED_MOST = 27 };
+	struct list names = { NULL, 0, 0 };
+
+	for (const struct key *k = keys; k->read; k++)
+		list_add(&names, k->name, r->keep);
+	struct str hint = did_you_mean(r->keep, name, names.items, names.count);
+	return hint.len || names.count > LISTED_MOST
+		       ? hint
+		       : arena_fmt(r->keep, "; it has %.*s",
+				 STR_ARG(words_joined(r->keep, names.items, names.count, " and ")));
+}
+
+bool keyed_names(const struct keyed *r, const struct key *of, const struct doc_node *map)
+{
+	bool ok = true;
+
+	for (ptrdiff_t i = 0; i < map->count && (ok || r->mistakes); i++) {
+		const struct doc_node *key = map->pairs[i].key;
+		const struct key *known = key_named(of->keys, key->text);
+		const struct doc_pair *last = i ? &map->pairs[i - 1] : NULL;
+
+		if (known && known->read)
+			continue;
+		/* The rest of the map is what an expression lost. */
+		if (last && opened(last->value) > 0)
+			return key_fail(r, &(struct key){ .name = last->key->text }, last->value,
+				r->mistake,
+				": quote this expression: its comma ends it inside { }");
+		struct str hint = known ? arena_fmt(r->keep, "; %s", known->form)
+					: names_hint(r, of->keys, key->text);
+		ok = keyed_fail(r, key, "%.*s has no key '%.*s'%.*s", STR_ARG(map_name(r, of)),
+			STR_ARG(key->text), STR_ARG(hint));
 	}
-	if (node->kind != DOC_MAP)
-		return keyed_fail(r, node, "%.*s is a map of keys", STR_ARG(what));
-	for (ptrdiff_t i = 0; i < node->count; i++)
-		if (!NAMED(names, count, node->pairs[i].key->text))
-			return keyed_unknown(r, node->pairs[i].key, STR("key"), names, count);
-	for (const struct key *k = keys; k->name.p; k++) {
-		const struct doc_node *value = doc_get(node, k->name);
-		if (value ? !k->read(r, k, value) : k->required)
-			return value ? false
-				     : keyed_fail(r, node, "the key '%.*s' is missing",
-					       STR_ARG(k->name));
+	return ok;
+}
+
+bool keyed_map(const struct keyed *r, const struct key *of, const struct doc_node *at,
+	const struct doc_node *map)
+{
+	if (map->kind != DOC_MAP)
+		return keyed_fail(r, map, "%.*s is a map of keys%s%s", STR_ARG(map_name(r, of)),
+			of->form ? ", such as " : "", of->form ? of->form : "");
+	bool ok = keyed_names(r, of, map);
+	for (const struct key *k = of->keys; k->read && (ok || r->mistakes); k++) {
+		const struct doc_node *value = doc_get(map, k->name);
+
+		if (value)
+			ok &= key_set(r, k, value);
+		else if (k->required)
+			ok = k->read == key_version
+				     ? keyed_fail(
+					       r, at, "%.*s %s", STR_ARG(of->name), begins_with(of))
+				     : keyed_fail(r, at, "%.*s needs '%.*s'",
+					       STR_ARG(map_name(r, of)), STR_ARG(k->name));
+		if (value && k->instead && doc_get(map, str_from(k->instead)))
+			ok = keyed_fail(r, value, "%.*s: it has either %s or %.*s",
+				STR_ARG(r->owner), k->instead, STR_ARG(k->name));
 	}
-	return true;
+	return ok && (!of->agree || of->agree(r, map));
+}
+
+bool key_array(const struct keyed *r, const struct key *k, const struct doc_node *node)
+{
+	ptrdiff_t *count = (void *)((char *)r->to + k->count);
+	struct keyed one = *r;
+
+	if (node->kind != DOC_LIST)
+		return key_fail(r, k, node, r->mistake, " is %s", k->form);
+	if ((double)node->count > k->max)
+		return key_fail(r, k, node, r->mistake, " has more than %.0f entries", k->max);
+	one.to = arena_alloc(r->keep, k->item_bytes, alignof(max_align_t), node->count);
+	*(void **)key_slot(r, k) = one.to;
+	for (*count = 0; *count < node->count; one.to = (char *)one.to + k->item_bytes) {
+		if (k->initial)
+			memcpy(one.to, k->initial, (size_t)k->item_bytes);
+		const struct doc_node *item = node->items[(*count)++];
+		if (k->each->keys ? !keyed_map(&one, k->each, item, item)
+				  : !k->each->read(&one, k->each, item))
+			return false;
+	}
+	return !k->agree || k->agree(r, node);
 }
 
 bool key_map(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
-	return keyed_map(r, k->name, k->keys, node);
+	struct keyed part = *r;
+
+	part.to = key_slot(r, k);
+	part.owner = key_path(r, k->name);
+	return keyed_map(&part, k, node, node);
+}
+
+bool key_entries(const struct keyed *r, const struct key *k, const struct doc_node *node)
+{
+	bool is_list = k->each->is_list, ok = true;
+
+	if (node->kind != (is_list ? DOC_LIST : DOC_MAP))
+		return key_fail(r, k, node, r->mistake, " is %s", k->form);
+	for (ptrdiff_t i = 0; i < node->count && (ok || r->mistakes); i++)
+		ok &= is_list ? k->each->entry(r, k->each, node->items[i], node->items[i])
+			      : k->each->entry(
+					r, k->each, node->pairs[i].key, node->pairs[i].value);
+	return ok;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void *slot(const struct keyed *r, const struct key *k)
+void *key_slot(const struct keyed *r, const struct key *k)
 {
 	return (char *)r->to + k->offset;
 }
 
-static bool need_scalar(const struct keyed *r, const struct key *k, const struct doc_node *node)
+struct origin *key_origin(const struct key *k, const void *of)
+{
+	return k->origin ? (void *)((char *)(uintptr_t)of + k->origin) : NULL;
+}
+
+bool key_set(const struct keyed *r, const struct key *k, const struct doc_node *node)
+{
+	struct origin *origin = key_origin(k, r->to);
+
+	if (!k->read(r, k, node))
+		return false;
+	if (origin)
+		*origin = (struct origin){ r->doc, node };
+	return true;
+}
+
+bool key_scalar(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
 	if (node->kind != DOC_SCALAR)
-		return keyed_fail(r, node, "%.*s takes one value", STR_ARG(k->name));
-	if (!str_trim(node->text).len)
-		return keyed_fail(
-			r, node, "%.*s is empty; say it, or leave the line out", STR_ARG(k->name));
-	return true;
+		return key_fail(r, k, node, r->mistake, " takes one value");
+	return str_trim(node->text).len || key_fail(r, k, node, r->mistake, " has no value");
 }
 
 bool key_text(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
-	if (!need_scalar(r, k, node))
+	if (!key_scalar(r, k, node))
 		return false;
-	*(struct str *)slot(r, k) = text_clean(r->keep, str_trim(node->text));
+	*(struct str *)key_slot(r, k) = text_clean(r->keep, str_trim(node->text));
 	return true;
 }
 
@@ -102,13 +261,13 @@ bool keyed_number(
 		  unit_parse(node->text, ret, &unit, &nearest) &&
 		  (unit == UNIT_NONE || unit == k->unit) && *ret >= k->min && *ret <= k->max &&
 		  (!k->whole || *ret == floor(*ret));
-	return ok || keyed_fail(r, node, "%.*s is %s%s", STR_ARG(k->name), k->form,
-			     node->quoted ? ", without quotes" : "");
+	return ok || key_fail(r, k, node, r->mistake, " is %s%s", k->form,
+			     node->quoted ? "; write it without quotes" : "");
 }
 
 bool key_number(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
-	return keyed_number(r, k, node, slot(r, k));
+	return keyed_number(r, k, node, key_slot(r, k));
 }
 
 bool key_int(const struct keyed *r, const struct key *k, const struct doc_node *node)
@@ -117,7 +276,7 @@ bool key_int(const struct keyed *r, const struct key *k, const struct doc_node *
 	assert(k->whole && k->max <= INT32_MAX);
 	if (!keyed_number(r, k, node, &value))
 		return false;
-	*(int *)slot(r, k) = (int)value;
+	*(int *)key_slot(r, k) = (int)value;
 	return true;
 }
 
@@ -125,24 +284,54 @@ bool key_bool(const struct keyed *r, const struct key *k, const struct doc_node 
 {
 	bool yes = str_eq(node->text, STR("true"));
 	if (node->kind != DOC_SCALAR || node->quoted || (!yes && !str_eq(node->text, STR("false"))))
-		return keyed_fail(r, node, "%.*s is true or false", STR_ARG(k->name));
-	*(bool *)slot(r, k) = yes;
+		return key_fail(r, k, node, r->mistake, " is true or false%s",
+			node->quoted ? "; write it without quotes" : "");
+	*(bool *)key_slot(r, k) = yes;
 	return true;
+}
+
+int key_words(const struct key *k, struct str ret[KEY_WORDS_MAX])
+{
+	struct str rest = str_from(k->form);
+	int count = 0;
+
+	for (bool more = true; more; count++) {
+		assert(count < KEY_WORDS_MAX);
+		more = str_cut(rest, '|', &ret[count], &rest);
+	}
+	return count;
 }
 
 bool key_word(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
-	struct str words[WORDS_MAX], rest = str_from(k->form);
-	ptrdiff_t count = 0;
-	for (bool more = true; more; count++) {
-		assert(count < WORDS_MAX);
-		more = str_cut(rest, '|', &words[count], &rest);
-	}
-	if (!need_scalar(r, k, node))
+	struct str words[KEY_WORDS_MAX];
+	int count = key_words(k, words), first = !words[0].len;
+
+	if (!key_scalar(r, k, node))
 		return false;
 	const struct str *word = NAMED(words, count, node->text);
 	if (!word)
-		return keyed_unknown(r, node, k->name, words, count);
-	*(int *)slot(r, k) = (int)(word - words) + 1;
+		return key_fail(r, k, node, r->mistake, " is %.*s%.*s",
+			STR_ARG(words_joined(r->keep, words + first, count - first, " or ")),
+			STR_ARG(did_you_mean(r->keep, node->text, words + first, count - first)));
+	*(int *)key_slot(r, k) = (int)(word - words);
 	return true;
+}
+
+/* ---- documents ------------------------------------------------------------------------------- */
+
+bool keyed_open(const struct keyed *r, struct doc *doc, struct str file, struct str text,
+	const struct key *of)
+{
+	return doc_parse(file, text, r->keep, doc, r->err) &&
+	       (doc->root || diag_set(r->err, r->mistake, "%.*s: the file is empty; %.*s %s",
+				     STR_ARG(file), STR_ARG(of->name), begins_with(of)));
+}
+
+bool key_version(const struct keyed *r, const struct key *k, const struct doc_node *node)
+{
+	if (node->quoted)
+		return key_fail(r, k, node, r->mistake, " is a number: write it without quotes");
+	return (node->kind == DOC_SCALAR && str_eq(node->text, STR("1"))) ||
+	       keyed_fail(r, node, "this rooflint reads %s of version 1", k->form);
 }

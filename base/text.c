@@ -225,6 +225,17 @@ struct str did_you_mean(
 	return near.p ? arena_fmt(keep, "; did you mean '%.*s'?", STR_ARG(near)) : STR("");
 }
 
+struct str words_joined(
+	struct arena *keep, const struct str *words, ptrdiff_t count, const char *last)
+{
+	struct str all = count ? words[0] : STR("");
+
+	for (ptrdiff_t i = 1; i < count; i++)
+		all = arena_fmt(keep, "%.*s%s%.*s", STR_ARG(all), i + 1 < count ? ", " : last,
+			STR_ARG(words[i]));
+	return all;
+}
+
 struct str text_without_digits(struct arena *keep, struct str s)
 {
 	ptrdiff_t first = 0;

@@ -48,6 +48,10 @@ struct str text_nearest(struct str word, const struct str *candidates, ptrdiff_t
 struct str did_you_mean(
 	struct arena *keep, struct str word, const struct str *candidates, ptrdiff_t count);
 
+/* "a, b and c", by what stands before the last: " and ", " or ", ", ". */
+struct str words_joined(
+	struct arena *keep, const struct str *words, ptrdiff_t count, const char *last);
+
 /* Of items that begin with their name, each of so many bytes: the one of that name, or NULL. */
 void *text_named(const void *items, ptrdiff_t count, size_t bytes, struct str name);
 #define NAMED(items, count, name) text_named(items, count, sizeof(*(items)), name)

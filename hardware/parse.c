@@ -12,10 +12,10 @@
 #include "base/text.h"
 #include "hardware/chip.h"
 
-/* Names and conflicts of one chip; more would be generated data. */
-#define LIST_MAX 256
-
 #define REQUIRED .required = true
+/* Names and conflicts of one chip; more would be generated data. */
+#define ARRAY(items, count)                                                                        \
+	KEYED_ARRAY(struct chip, items, count), .form = "a list of at most 256", .max = 256
 #define AT(what) .offset = offsetof(struct chip, what)
 /* From a 1980s vector unit to a rack; outside, the unit is another one. */
 #define FLOPS                                                                                      \
@@ -39,12 +39,8 @@ static bool read_id(const struct keyed *r, const struct key *k, const struct doc
 {
 	if (!key_text(r, k, node))
 		return false;
-	for (ptrdiff_t i = 0; i < node->text.len; i++) {
-		char c = node->text.p[i];
-		if ((c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_')
-			return keyed_fail(r, node, "id has lower-case letters, digits and '_'");
-	}
-	return true;
+	return str_only(node->text, "a-z0-9_") ||
+	       keyed_fail(r, node, "id has lower-case letters, digits and '_'");
 }
 
 /* 8.19e11, or { value: 8.19e11, source: data sheet }. */
@@ -54,7 +50,7 @@ static bool read_number(const struct keyed *r, const struct key *k, const struct
 	struct key keys[] = { *k,
 		KEYED("source", key_text, .offset = offsetof(struct chip_number, source)),
 		KEYED_END };
-	struct keyed of_number = *r;
+	const struct key whole = { .name = k->name, .offset = k->offset, .keys = keys };
 	to->source = STR("not stated");
 	if (node->kind != DOC_MAP)
 		return keyed_number(r, k, node, &to->value);
@@ -62,8 +58,7 @@ static bool read_number(const struct keyed *r, const struct key *k, const struct
 	keys[0].read = key_number;
 	keys[0].offset = offsetof(struct chip_number, value);
 	keys[0].required = true;
-	of_number.to = to;
-	return keyed_map(&of_number, k->name, keys, node);
+	return key_map(r, &whole, node);
 }
 
 /* [lo, hi] into two doubles that stand side by side. */
@@ -78,50 +73,14 @@ static bool read_range(const struct keyed *r, const struct key *k, const struct 
 	       (to[0] <= to[1] || keyed_fail(r, node, "the lowest is above the highest"));
 }
 
-static bool need_list(const struct keyed *r, const struct key *k, const struct doc_node *node)
-{
-	if (node->kind == DOC_LIST && node->count <= LIST_MAX)
-		return true;
-	return keyed_fail(r, node, "%.*s is a list of at most %d", STR_ARG(k->name), LIST_MAX);
-}
-
-static bool read_aliases(const struct keyed *r, const struct key *k, const struct doc_node *node)
-{
-	const struct key alias = { .name = STR("an alias") };
-	struct chip *c = r->to;
-	struct keyed of_alias = *r;
-	if (!need_list(r, k, node))
-		return false;
-	c->aliases = arena_make(r->keep, struct str, node->count);
-	for (; c->alias_count < node->count; c->alias_count++) {
-		of_alias.to = &c->aliases[c->alias_count];
-		if (!key_text(&of_alias, &alias, node->items[c->alias_count]))
-			return false;
-	}
-	return true;
-}
+static const struct key alias = { .name = STR_INIT("an alias"), .read = key_text };
 
 static const struct key conflict_keys[] = {
 	KEYED("field", key_text, .offset = offsetof(struct chip_conflict, field), REQUIRED),
 	KEYED("text", key_text, .offset = offsetof(struct chip_conflict, text), REQUIRED),
 	KEYED_END,
 };
-
-static bool read_conflicts(const struct keyed *r, const struct key *k, const struct doc_node *node)
-{
-	struct chip *c = r->to;
-	struct keyed of_conflict = *r;
-	if (!need_list(r, k, node))
-		return false;
-	c->conflicts = arena_make(r->keep, struct chip_conflict, node->count);
-	for (; c->conflict_count < node->count; c->conflict_count++) {
-		of_conflict.to = &c->conflicts[c->conflict_count];
-		if (!keyed_map(&of_conflict, STR("a conflict"), conflict_keys,
-			    node->items[c->conflict_count]))
-			return false;
-	}
-	return true;
-}
+static const struct key conflict = { .name = STR_INIT("a conflict"), .keys = conflict_keys };
 
 /* "9.0" */
 static bool read_capability(const struct keyed *r, const struct key *k, const struct doc_node *node)
@@ -208,8 +167,8 @@ _Static_assert(offsetof(struct chip, match_clock_hi) ==
 static const struct key chip_keys[] = {
 	KEYED("id", read_id, AT(id), REQUIRED),
 	KEYED("name", key_text, AT(name), REQUIRED),
-	KEYED("vendor", key_word, AT(vendor), REQUIRED, .form = "google|nvidia|amd|cpu"),
-	KEYED("aliases", read_aliases),
+	KEYED("vendor", key_word, AT(vendor), REQUIRED, .form = "|google|nvidia|amd|cpu"),
+	KEYED("aliases", key_array, ARRAY(aliases, alias_count), .each = &alias),
 	KEYED("arch", key_text, AT(arch)),
 	KEYED("match", key_map, .keys = match_keys),
 	KEYED("cores_per_chip", key_int, AT(cores_per_chip), COUNT(1, 2)),
@@ -219,7 +178,7 @@ static const struct key chip_keys[] = {
 	KEYED("hbm_bytes", read_number, AT(hbm_bytes), SIZE),
 	KEYED("hbm_bps", read_number, AT(hbm_bps), REQUIRED, RATE),
 	KEYED("on_chip_bytes", read_number, AT(on_chip_bytes), SIZE),
-	KEYED("topology", key_word, AT(topology), .form = "none|torus_2d|torus_3d|switch|mesh"),
+	KEYED("topology", key_word, AT(topology), .form = "|none|torus_2d|torus_3d|switch|mesh"),
 	KEYED("link_bps", read_number, AT(link_bps), RATE),
 	KEYED("links", key_int, AT(links), COUNT(1, 1000)),
 	KEYED("torus_wrap", key_int, AT(torus_wrap), COUNT(2, 1000)),
@@ -230,10 +189,12 @@ static const struct key chip_keys[] = {
 	KEYED("scaleout_bps", read_number, AT(scaleout_bps), RATE),
 	KEYED("pcie_bps", read_number, AT(pcie_bps), RATE),
 	KEYED("attainable", key_map, .keys = attainable_keys),
-	KEYED("conflicts", read_conflicts),
+	KEYED("conflicts", key_array, ARRAY(conflicts, conflict_count), .each = &conflict),
 	KEYED("notes", key_text, AT(notes)),
 	KEYED_END,
 };
+
+static const struct key chip_document = { .name = STR_INIT("a chip's file"), .keys = chip_keys };
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
@@ -284,14 +245,11 @@ const struct chip *chip_parse(
 {
 	struct doc doc;
 	struct chip *c = chip_new(text_clean(keep, file), text, keep);
-	struct keyed r = { &doc, keep, DIAG_HARDWARE_FILE, err, c };
-	if (!doc_parse(c->file, text, keep, &doc, err))
-		return NULL;
-	if (!doc.root) {
-		diag_set(err, DIAG_HARDWARE_FILE, "'%.*s' is empty", STR_ARG(c->file));
-		return NULL;
-	}
-	if (!keyed_map(&r, STR("a chip's file"), chip_keys, doc.root))
+	const struct keyed r = {
+		.doc = &doc, .keep = keep, .mistake = DIAG_HARDWARE_FILE, .err = err, .to = c
+	};
+	if (!keyed_open(&r, &doc, c->file, text, &chip_document) ||
+		!keyed_map(&r, &chip_document, doc.root, doc.root))
 		return NULL;
 	c->torus_axes = c->topology == TOPOLOGY_TORUS_2D   ? 2
 			: c->topology == TOPOLOGY_TORUS_3D ? 3

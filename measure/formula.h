@@ -50,8 +50,7 @@ struct op_cost {
 	struct formula flops, bytes;
 	struct formula dtype;	/* of what is multiplied; missing: that of the first factor */
 	struct formula slowest; /* what it may be multiplied in as well, at a lower rate */
-	int kind;		/* of kernel_kinds */
-	int bound;		/* of kernel_bounds */
+	int kind, bound;	/* by the words of kernels.c */
 	bool gradient;		/* of one that ships: it makes gradients, whatever its scope says */
 	struct str source;	/* of a kernel that ships: where its name and operands are from */
 	struct origin origin;
@@ -60,9 +59,5 @@ struct op_costs {
 	struct op_cost *items; /* the last that fits decides */
 	ptrdiff_t count, cap;
 };
-
-/* The first of them is what is not said: the kind that its name tells; exact. */
-enum { KERNEL_KINDS = 10, KERNEL_BOUNDS = 3 };
-extern const struct str kernel_kinds[KERNEL_KINDS], kernel_bounds[KERNEL_BOUNDS];
 
 #endif

@@ -21,14 +21,6 @@
 #define TEXT(name, member)	  KEYED(name, key_text, AT(member))
 #define WORD(name, member, words) KEYED(name, key_word, AT(member), .form = words)
 
-static bool read_version(const struct keyed *r, const struct key *k, const struct doc_node *node)
-{
-	(void)k;
-	if (node->kind != DOC_SCALAR || node->quoted || !str_eq(node->text, STR("1")))
-		return keyed_fail(r, node, "this rooflint reads job files of version 1");
-	return true;
-}
-
 /* "data=8,model=4"; *text has the pairs before. */
 static bool add_pair(
 	const struct keyed *r, const struct key *k, const struct doc_pair *pair, struct str *text)
@@ -84,89 +76,6 @@ static bool read_mesh(const struct keyed *r, const struct key *k, const struct d
 			product, job->devices);
 	job->devices = product;
 	return true;
-}
-
-/* ---- the tables ------------------------------------------------------------------------------ */
-
-static const struct key model_keys[] = {
-	TEXT("name", model.name),
-	NUMBER("params", model.params),
-	NUMBER("active_params", model.active_params),
-	COUNT("layers", model.layers),
-	COUNT("heads", model.heads),
-	COUNT("head_dim", model.head_dim),
-	COUNT("hidden", model.hidden),
-	COUNT("seq_len", model.seq_len),
-	WORD("attention", model.attention, "full|causal|none"),
-	WORD("remat", model.remat, "none|matmuls|block"),
-	NUMBER("flops_per_token", model.flops_per_token),
-	KEYED_END,
-};
-
-static const struct key version_keys[] = {
-	TEXT("jax", versions.jax),
-	TEXT("jaxlib", versions.jaxlib),
-	TEXT("runtime", versions.runtime),
-	KEYED_END,
-};
-
-static const struct key pipeline_keys[] = {
-	COUNT("stages", pipeline.stages),
-	COUNT("microbatches", pipeline.microbatches),
-	COUNT("repeats", pipeline.repeats),
-	KEYED_END,
-};
-
-static const struct key bytes_per_param_keys[] = {
-	BYTES("weights", memory.weight_bytes),
-	BYTES("gradients", memory.gradient_bytes),
-	BYTES("state", memory.state_bytes),
-	KEYED_END,
-};
-
-static const struct key memory_keys[] = {
-	BYTES("expected", memory.expected_bytes),
-	WORD("optimizer", memory.optimizer, "none|adam|adam-f32|adam-bf16|adafactor"),
-	KEYED("bytes_per_param", key_map, .keys = bytes_per_param_keys),
-	COUNT("shards", memory.shards),
-	WORD("zero", memory.zero, "0|1|2|3"),
-	COUNT("model_shards", memory.model_shards),
-	BYTES("activations", memory.activation_bytes),
-	BYTES("extra", memory.extra_bytes),
-	KEYED_END,
-};
-
-static const struct key job_keys[] = {
-	KEYED("version", read_version),
-	TEXT("workload", workload),
-	TEXT("owner", owner),
-	TEXT("commit", commit),
-	KEYED("labels", read_pairs, AT(labels), .form = "{ branch: main }"),
-	KEYED("versions", key_map, .keys = version_keys),
-	WORD("phase", phase, "train|inference"),
-	TEXT("step", step),
-	COUNT("devices", devices),
-	COUNT("hosts", hosts),
-	COUNT("slices", slices),
-	TEXT("topology", topology),
-	KEYED("mesh", read_mesh, AT(mesh), .form = "{ data: 8, model: 4 }"),
-	COUNT("global_batch", global_batch),
-	NUMBER("tokens_per_step", tokens_per_step),
-	KEYED("model", key_map, .keys = model_keys),
-	KEYED("pipeline", key_map, .keys = pipeline_keys),
-	KEYED("memory", key_map, .keys = memory_keys),
-	KEYED_END,
-};
-
-/* Every number that is not said is NaN. */
-static void forget(struct job_file *job, const struct key *keys)
-{
-	for (const struct key *k = keys; k->name.p; k++) {
-		if (k->keys)
-			forget(job, k->keys);
-		if (k->read == key_number)
-			*(double *)(void *)((char *)job + k->offset) = NAN;
-	}
 }
 
 /* ---- what belongs together ------------------------------------------------------------------- */
@@ -227,6 +136,93 @@ static bool check_memory(const struct keyed *r, const struct doc_node *node)
 	return true;
 }
 
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+static const struct key model_keys[] = {
+	TEXT("name", model.name),
+	NUMBER("params", model.params),
+	NUMBER("active_params", model.active_params),
+	COUNT("layers", model.layers),
+	COUNT("heads", model.heads),
+	COUNT("head_dim", model.head_dim),
+	COUNT("hidden", model.hidden),
+	COUNT("seq_len", model.seq_len),
+	WORD("attention", model.attention, "|full|causal|none"),
+	WORD("remat", model.remat, "|none|matmuls|block"),
+	NUMBER("flops_per_token", model.flops_per_token),
+	KEYED_END,
+};
+
+static const struct key version_keys[] = {
+	TEXT("jax", versions.jax),
+	TEXT("jaxlib", versions.jaxlib),
+	TEXT("runtime", versions.runtime),
+	KEYED_END,
+};
+
+static const struct key pipeline_keys[] = {
+	COUNT("stages", pipeline.stages),
+	COUNT("microbatches", pipeline.microbatches),
+	COUNT("repeats", pipeline.repeats),
+	KEYED_END,
+};
+
+static const struct key bytes_per_param_keys[] = {
+	BYTES("weights", memory.weight_bytes),
+	BYTES("gradients", memory.gradient_bytes),
+	BYTES("state", memory.state_bytes),
+	KEYED_END,
+};
+
+static const struct key memory_keys[] = {
+	BYTES("expected", memory.expected_bytes),
+	WORD("optimizer", memory.optimizer, "|none|adam|adam-f32|adam-bf16|adafactor"),
+	KEYED("bytes_per_param", key_map, .keys = bytes_per_param_keys),
+	COUNT("shards", memory.shards),
+	WORD("zero", memory.zero, "|0|1|2|3"),
+	COUNT("model_shards", memory.model_shards),
+	BYTES("activations", memory.activation_bytes),
+	BYTES("extra", memory.extra_bytes),
+	KEYED_END,
+};
+
+static const struct key job_keys[] = {
+	KEYED("version", key_version, .form = "job files", .required = true),
+	TEXT("workload", workload),
+	TEXT("owner", owner),
+	TEXT("commit", commit),
+	KEYED("labels", read_pairs, AT(labels), .form = "{ branch: main }"),
+	KEYED("versions", key_map, .keys = version_keys),
+	WORD("phase", phase, "|train|inference"),
+	TEXT("step", step),
+	COUNT("devices", devices),
+	COUNT("hosts", hosts),
+	COUNT("slices", slices),
+	TEXT("topology", topology),
+	KEYED("mesh", read_mesh, AT(mesh), .form = "{ data: 8, model: 4 }"),
+	COUNT("global_batch", global_batch),
+	NUMBER("tokens_per_step", tokens_per_step),
+	KEYED("model", key_map, .keys = model_keys, .agree = check_model),
+	KEYED("pipeline", key_map, .keys = pipeline_keys, .agree = check_pipeline),
+	KEYED("memory", key_map, .keys = memory_keys, .agree = check_memory),
+	KEYED_END,
+};
+
+static const struct key job_document = { .name = STR_INIT("a job file"), .keys = job_keys };
+
+/* Every number that is not said is NaN. */
+static void forget(struct job_file *job, const struct key *keys)
+{
+	for (const struct key *k = keys; k->name.p; k++) {
+		if (k->keys)
+			forget(job, k->keys);
+		if (k->read == key_number)
+			*(double *)(void *)((char *)job + k->offset) = NAN;
+	}
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
 /* "4x8", "v5p:4x4x8"; words are left alone. */
 static void read_torus(struct job_file *j)
 {
@@ -244,39 +240,20 @@ static void read_torus(struct job_file *j)
 		j->torus[k] = (int64_t)sides[k];
 }
 
-static const struct job_check {
-	struct str name;
-	bool (*check)(const struct keyed *r, const struct doc_node *node);
-} checks[] = {
-	{ STR_INIT("model"), check_model },
-	{ STR_INIT("pipeline"), check_pipeline },
-	{ STR_INIT("memory"), check_memory },
-};
-
 bool job_parse(struct str file, struct str text, struct arena *keep, struct job_file *ret,
 	struct diag *err)
 {
 	struct doc doc;
-	struct keyed r = { &doc, keep, DIAG_JOB_FILE, err, ret };
+	const struct keyed r = {
+		.doc = &doc, .keep = keep, .mistake = DIAG_JOB_FILE, .err = err, .to = ret
+	};
 
 	*ret = (struct job_file){ .phase = PHASE_UNKNOWN };
 	forget(ret, job_keys);
-	if (!doc_parse(file, text, keep, &doc, err))
-		return false;
-	if (!doc.root)
-		return diag_set(err, DIAG_JOB_FILE,
-			"%.*s: the file is empty; a job file begins with 'version: 1'",
-			STR_ARG(file));
-	if (doc.root->kind != DOC_MAP || !doc_get(doc.root, STR("version")))
-		return keyed_fail(&r, doc.root, "a job file begins with 'version: 1'");
-	if (!keyed_map(&r, STR("a job file"), job_keys, doc.root))
+	if (!keyed_open(&r, &doc, file, text, &job_document) ||
+		!keyed_map(&r, &job_document, doc.root, doc.root))
 		return false;
 	if (ret->topology.p)
 		read_torus(ret);
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-		const struct doc_node *node = doc_get(doc.root, checks[i].name);
-		if (node && !checks[i].check(&r, node))
-			return false;
-	}
 	return true;
 }

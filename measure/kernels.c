@@ -5,7 +5,7 @@
 
 #include "base/embed.h"
 #include "base/keyed.h"
-#include "base/text.h"
+#include "base/sql.h"
 
 struct kernels {
 	const struct op_costs *own;
@@ -15,51 +15,47 @@ struct kernels {
 	struct arena *keep;
 };
 
-const struct str kernel_kinds[KERNEL_KINDS] = { STR_INIT("custom"), STR_INIT("matmul"),
-	STR_INIT("convolution"), STR_INIT("attention"), STR_INIT("elementwise"), STR_INIT("reduce"),
-	STR_INIT("gather"), STR_INIT("scatter"), STR_INIT("sort"), STR_INIT("rng") };
-static const enum op_kind kinds[KERNEL_KINDS] = { KIND_CUSTOM, KIND_MATMUL, KIND_CONVOLUTION,
-	KIND_ATTENTION, KIND_ELEMENTWISE, KIND_REDUCE, KIND_GATHER, KIND_SCATTER, KIND_SORT,
-	KIND_RNG };
+/* ---- what a file says of a kernel ------------------------------------------------------------ */
 
-const struct str kernel_bounds[KERNEL_BOUNDS] = { STR_INIT("exact"), STR_INIT("upper"),
-	STR_INIT("lower") };
-static const enum cost_bound bounds[KERNEL_BOUNDS] = { COST_EXACT, COST_UPPER, COST_LOWER };
+/* In the order of the words; the first is what is not said: the kind that its name tells. */
+#define KINDS "custom|matmul|convolution|attention|elementwise|reduce|gather|scatter|sort|rng"
+static const enum op_kind kinds[] = { KIND_CUSTOM, KIND_MATMUL, KIND_CONVOLUTION, KIND_ATTENTION,
+	KIND_ELEMENTWISE, KIND_REDUCE, KIND_GATHER, KIND_SCATTER, KIND_SORT, KIND_RNG };
+#define BOUNDS "exact|upper|lower"
+static const enum cost_bound bounds[] = { COST_EXACT, COST_UPPER, COST_LOWER };
 
-/* ---- the file that ships --------------------------------------------------------------------- */
-
-static bool read_formula(const struct keyed *r, const struct key *k, const struct doc_node *node)
+/* Those that ship are tried by the tests. */
+bool key_formula(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
-	struct formula *to = (void *)((char *)r->to + k->offset);
+	struct formula *to = key_slot(r, k);
+	struct sql_fault fault;
 
-	return key_text(r, &(struct key){ .name = k->name, .offset = k->offset }, node) &&
-	       to->text.p;
+	if (!key_scalar(r, k, node))
+		return false;
+	to->text = node->text;
+	if (embed_of(r->doc->source) || formula_parse(node->text, r->keep, to, &fault))
+		return true;
+	diag_caret(r->err, r->mistake, doc_place_in(r->doc, node, fault.at, fault.width),
+		"%.*s: %.*s", STR_ARG(key_path(r, k->name)), STR_ARG(fault.text));
+	return r->mistakes ? mistake_note(r->mistakes, r->keep, r->err) : false;
 }
 
-static bool read_word(const struct keyed *r, const struct key *k, const struct doc_node *node)
-{
-	bool is_kind = str_eq(k->name, STR("kind"));
-	const struct str *words = is_kind ? kernel_kinds : kernel_bounds;
-	const struct str *word = NAMED(words, is_kind ? KERNEL_KINDS : KERNEL_BOUNDS, node->text);
-
-	if (word)
-		*(int *)(void *)((char *)r->to + k->offset) = (int)(word - words);
-	return word || keyed_fail(r, node, "%.*s is no word of it", STR_ARG(node->text));
-}
-
-#define AT(what) .offset = offsetof(struct op_cost, what)
-static const struct key cost_keys[] = {
-	KEYED("flops", read_formula, AT(flops)),
-	KEYED("bytes", read_formula, AT(bytes)),
-	KEYED("dtype", read_formula, AT(dtype)),
-	KEYED("slowest", read_formula, AT(slowest)),
-	KEYED("kind", read_word, AT(kind)),
-	KEYED("bound", read_word, AT(bound)),
-	KEYED("gradient", key_bool, AT(gradient)),
-	KEYED("source", key_text, AT(source), .required = true),
+#define KEY(what, how, says, ...)                                                                  \
+	KEYED(#what, how, .offset = offsetof(struct op_cost, what), .meaning = STR_INIT(says),     \
+		__VA_ARGS__)
+const struct key kernel_keys[] = {
+	KEY(gradient, key_bool, "it makes gradients"),
+	KEY(source, key_text, "where its name and operands are from", .required = true),
+	KEY(flops, key_formula, "SQL over the shapes of operands"),
+	KEY(bytes, key_formula, "SQL over the shapes of operands"),
+	KEY(dtype, key_formula,
+		"SQL that gives the type that is multiplied; the first factor's by default"),
+	KEY(slowest, key_formula,
+		"SQL that gives a type that it may be multiplied in as well, at a lower rate"),
+	KEY(kind, key_word, "what it is judged as", .form = KINDS),
+	KEY(bound, key_word, "what the figures are", .form = BOUNDS),
 	KEYED_END,
 };
-
 const struct op_costs *kernels_known(struct arena *keep, struct op_costs *ret, struct diag *err)
 {
 	static const struct str file = STR_INIT("hardware/kernels.yaml");
@@ -68,13 +64,15 @@ const struct op_costs *kernels_known(struct arena *keep, struct op_costs *ret, s
 	*ret = (struct op_costs){ 0 };
 	if (!doc_parse(file, embed_find(file), keep, doc, err))
 		return NULL;
+	const struct key known_cost = { .keys = kernel_keys };
 	const struct doc_node *map = doc->root ? doc_get(doc->root, STR("costs")) : NULL;
 	for (ptrdiff_t i = 0; map && i < map->count; i++) {
 		const struct doc_pair *p = &map->pairs[i];
 		struct op_cost *cost = arena_push(keep, ret->items, ret->count, ret->cap);
-		struct keyed r = { doc, keep, DIAG_RULE_SCHEMA, err, cost };
+		struct keyed r = { doc, keep, DIAG_RULE_SCHEMA, err, cost, NULL, p->key->text,
+			NULL };
 		*cost = (struct op_cost){ .name = p->key->text, .origin = { doc, p->key } };
-		if (!keyed_map(&r, p->key->text, cost_keys, p->value))
+		if (!keyed_map(&r, &known_cost, p->key, p->value))
 			return NULL;
 	}
 	return ret;

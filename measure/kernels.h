@@ -9,6 +9,7 @@
 #ifndef MEASURE_KERNELS_H
 #define MEASURE_KERNELS_H
 
+#include "base/keyed.h"
 #include "hlo/cost.h"
 #include "measure/formula.h"
 
@@ -35,6 +36,10 @@ struct kernel_work {
 bool kernel_work(struct kernels *k, const struct hlo_module *m, ptrdiff_t instruction,
 	struct kernel_work *ret);
 
+/* What a file says of one: keys of struct op_cost, the first two of those that ship alone. */
+extern const struct key kernel_keys[];
+enum { KERNEL_KEYS_SHIPPED = 2 };
+KEY_READ(key_formula);
 /* The kernels that ship; a mistake in them is a broken build. */
 const struct op_costs *kernels_known(struct arena *keep, struct op_costs *ret, struct diag *err);
 

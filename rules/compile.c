@@ -435,12 +435,12 @@ static void compile_message(struct compiler *c)
 static bool fits(struct compiler *c, struct rule_param *limit, const char *key)
 {
 	const struct origin *o = &limit->origin;
-	struct rule_reader r = { c->set, o->doc, c->keep, c->err };
+	struct keyed r = rule_reading(c->set, o->doc, c->keep, c->err);
 
 	if (!limit->text.p || !o->node)
 		return true;
-	bool ok = number_fits(
-		&r, c->rule->name, str_from(key), limit, c->code->unit, STR(", as its value is"));
+	r.owner = c->rule->name;
+	bool ok = number_fits(&r, str_from(key), limit, c->code->unit, STR(", as its value is"));
 	c->ok &= ok;
 	return ok;
 }

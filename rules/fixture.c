@@ -8,8 +8,8 @@
 #include "rules/engine.h"
 #include "rules/parse.h"
 
+/* What a reading is for. */
 struct fixture_reader {
-	struct rule_reader r; /* for errors at a node */
 	const struct ruleset *rules;
 	struct fixture_set *set;
 	struct fixture given;
@@ -19,7 +19,7 @@ struct fixture_reader {
 /* ---- rows --------------------------------------------------------------------------------- */
 
 static bool set_cell(
-	struct fixture_reader *x, const struct table_def *def, void *row, const struct doc_pair *p)
+	const struct keyed *r, const struct table_def *def, void *row, const struct doc_pair *p)
 {
 	const struct column *c = table_column(def, p->key->text);
 	struct list names = { NULL, 0, 0 };
@@ -27,20 +27,20 @@ static bool set_cell(
 	double value = NAN;
 	enum unit unit;
 
-	NAMES(&names, x->r.keep, def->columns, def->column_count);
+	NAMES(&names, r->keep, def->columns, def->column_count);
 	if (!c)
-		return node_fail(&x->r, p->key, DIAG_RULE_NAME, "%.*s has no column '%.*s'%.*s",
+		return keyed_fail_as(r, p->key, DIAG_RULE_NAME, "%.*s has no column '%.*s'%.*s",
 			STR_ARG(def->name), STR_ARG(p->key->text),
-			STR_ARG(did_you_mean(x->r.keep, p->key->text, names.items, names.count)));
+			STR_ARG(did_you_mean(r->keep, p->key->text, names.items, names.count)));
 	if (p->value->kind != DOC_SCALAR)
-		return node_fail(&x->r, p->value, DIAG_RULE_SCHEMA, "a cell takes one value");
+		return keyed_fail(r, p->value, "a cell takes one value");
 	if (c->type == COLUMN_TEXT) {
 		cell_set_text(c, row, p->value->text);
 		return true;
 	}
 	if (!str_eq(p->value->text, STR("null")) &&
 		!unit_parse(p->value->text, &value, &unit, &nearest))
-		return node_fail(&x->r, p->value, DIAG_RULE_UNIT,
+		return keyed_fail_as(r, p->value, DIAG_RULE_UNIT,
 			"%.*s is a number with or without a unit, or null", STR_ARG(c->name));
 	cell_set_real(c, row, value);
 	return true;
@@ -48,23 +48,24 @@ static bool set_cell(
 
 /* A second row of the run completes the first. */
 static bool read_row(
-	struct fixture_reader *x, struct tables *t, enum table_id id, const struct doc_node *node)
+	const struct keyed *r, struct tables *t, enum table_id id, const struct doc_node *node)
 {
+	struct fixture_reader *x = r->arg;
+
 	if (node->kind != DOC_MAP)
-		return node_fail(
-			&x->r, node, DIAG_RULE_SCHEMA, "a row is a map from columns to values");
+		return keyed_fail(r, node, "a row is a map from columns to values");
 	if (++x->rows > FIXTURE_ROWS_MAX)
-		return node_fail(&x->r, node, DIAG_LIMIT, "more than %d rows", FIXTURE_ROWS_MAX);
+		return keyed_fail_as(r, node, DIAG_LIMIT, "more than %d rows", FIXTURE_ROWS_MAX);
 	bool completes = id == TABLE_run && t->items[id].count;
-	void *row = completes ? t->items[id].rows : table_add(t, id, x->r.keep);
+	void *row = completes ? t->items[id].rows : table_add(t, id, r->keep);
 	for (ptrdiff_t i = 0; i < node->count; i++)
-		if (!set_cell(x, &table_defs[id], row, &node->pairs[i]))
+		if (!set_cell(r, &table_defs[id], row, &node->pairs[i]))
 			return false;
 	return true;
 }
 
 /* One row, or a list of rows. */
-static bool read_table(struct fixture_reader *x, struct fixture *f, const struct doc_pair *pair)
+static bool read_table(const struct keyed *r, struct fixture *f, const struct doc_pair *pair)
 {
 	struct str name = pair->key->text;
 	bool is_base = str_take(&name, STR("base_"));
@@ -72,51 +73,41 @@ static bool read_table(struct fixture_reader *x, struct fixture *f, const struct
 	const struct doc_node *node = pair->value;
 
 	if (!def)
-		return node_fail(&x->r, pair->key, DIAG_RULE_NAME,
+		return keyed_fail_as(r, pair->key, DIAG_RULE_NAME,
 			"there is no table '%.*s'; a test has rule, name, expect and tables",
 			STR_ARG(pair->key->text));
 	f->has_base |= is_base;
 	struct tables *t = is_base ? &f->base : &f->tables;
 	enum table_id id = (enum table_id)(def - table_defs);
 	if (node->kind != DOC_LIST)
-		return read_row(x, t, id, node);
+		return read_row(r, t, id, node);
 	for (ptrdiff_t i = 0; i < node->count; i++)
-		if (!read_row(x, t, id, node->items[i]))
+		if (!read_row(r, t, id, node->items[i]))
 			return false;
 	return true;
 }
 
 /* ---- tests -------------------------------------------------------------------------------- */
 
-static bool read_expect(struct fixture_reader *x, struct fixture *f, const struct doc_node *node)
+static bool read_rule(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
-	for (int v = VERDICT_PASS; v <= VERDICT_OFF; v++)
-		if (str_eq(verdict_name((enum verdict)v), node->text)) {
-			f->expect = (enum verdict)v;
-			return true;
-		}
-	return node_fail(&x->r, node, DIAG_RULE_SCHEMA,
-		"expect is pass, fail, warn, waived, not-applicable, inconclusive or off");
+	const struct fixture_reader *x = r->arg;
+	struct fixture *f = r->to;
+
+	return key_text(r, k, node) &&
+	       (ruleset_rule(x->rules, f->rule) ||
+		       keyed_fail_as(r, node, DIAG_RULE_NAME, "there is no rule '%.*s'",
+			       STR_ARG(f->rule)));
 }
 
-static bool read_key(struct fixture_reader *x, struct fixture *f, const struct doc_pair *pair)
-{
-	const struct doc_node *value = pair->value;
-
-	if (str_eq(pair->key->text, STR("rule"))) {
-		f->rule = value->text;
-		return ruleset_rule(x->rules, f->rule) ||
-		       node_fail(&x->r, value, DIAG_RULE_NAME, "there is no rule '%.*s'",
-			       STR_ARG(f->rule));
-	}
-	if (str_eq(pair->key->text, STR("name"))) {
-		f->name = value->text;
-		return true;
-	}
-	if (str_eq(pair->key->text, STR("expect")))
-		return read_expect(x, f, value);
-	return read_table(x, f, pair);
-}
+/* All other keys are tables. */
+static const struct key test_keys[] = {
+	KEYED("rule", read_rule, .offset = offsetof(struct fixture, rule)),
+	KEYED("name", key_text, .offset = offsetof(struct fixture, name)),
+	KEYED("expect", key_word, .offset = offsetof(struct fixture, expect),
+		.form = "pass|fail|warn|waived|not-applicable|inconclusive|off"),
+	KEYED_END,
+};
 
 /* Rows that all tests share are copied, as a test completes the run's. */
 static void copy_given(const struct fixture *given, struct fixture *f, struct arena *keep)
@@ -132,66 +123,69 @@ static void copy_given(const struct fixture *given, struct fixture *f, struct ar
 	}
 }
 
-static bool read_test(struct fixture_reader *x, const struct doc_node *node)
+static bool read_test(const struct keyed *r, const struct key *each, const struct doc_node *name,
+	const struct doc_node *node)
 {
+	struct fixture_reader *x = r->arg;
 	struct fixture f = { .expect = VERDICT_OFF, .line = node->line };
+	struct keyed of_test = *r;
 
+	(void)name;
 	if (node->kind != DOC_MAP || !doc_get(node, STR("rule")) || !doc_get(node, STR("expect")))
-		return node_fail(&x->r, node, DIAG_RULE_SCHEMA,
-			"a test is a map with rule, expect and rows of tables");
+		return keyed_fail(r, node, "a test is a map with rule, expect and rows of tables");
 	if (x->set->count >= FIXTURES_MAX)
-		return node_fail(&x->r, node, DIAG_LIMIT, "more than %d tests", FIXTURES_MAX);
+		return keyed_fail_as(r, node, DIAG_LIMIT, "more than %d tests", FIXTURES_MAX);
 	x->rows = 0;
-	copy_given(&x->given, &f, x->r.keep);
-	for (ptrdiff_t i = 0; i < node->count; i++)
-		if (!read_key(x, &f, &node->pairs[i]))
+	of_test.to = &f;
+	copy_given(&x->given, &f, r->keep);
+	for (ptrdiff_t i = 0; i < node->count; i++) {
+		const struct doc_pair *pair = &node->pairs[i];
+		const struct key *key = key_named(each->keys, pair->key->text);
+
+		if (key ? !key_set(&of_test, key, pair->value) : !read_table(r, &f, pair))
 			return false;
-	*arena_push(x->r.keep, x->set->items, x->set->count, x->set->cap) = f;
-	return true;
-}
-
-static bool read_document(struct fixture_reader *x)
-{
-	const struct doc_node *root = x->r.doc->root, *tests = doc_get(root, STR("tests"));
-	const struct doc_node *version = doc_get(root, STR("version"));
-	const struct doc_node *given = doc_get(root, STR("given"));
-
-	if (!root)
-		return diag_set(x->r.err, DIAG_RULE_SCHEMA, "%.*s: the file is empty",
-			STR_ARG(x->r.doc->file));
-	if (!version || !str_eq(version->text, STR("1")))
-		return node_fail(&x->r, version ? version : root, DIAG_RULE_SCHEMA,
-			"a file of tests begins with 'version: 1'");
-	for (ptrdiff_t i = 0; i < root->count; i++) {
-		struct str key = root->pairs[i].key->text;
-		if (!str_eq(key, STR("version")) && !str_eq(key, STR("given")) &&
-			!str_eq(key, STR("tests")))
-			return node_fail(&x->r, root->pairs[i].key, DIAG_RULE_SCHEMA,
-				"a file of tests has version, given and tests");
 	}
-	if (given && given->kind != DOC_MAP)
-		return node_fail(
-			&x->r, given, DIAG_RULE_SCHEMA, "given is a map from tables to rows");
-	for (ptrdiff_t i = 0; given && i < given->count; i++)
-		if (!read_table(x, &x->given, &given->pairs[i]))
-			return false;
-	if (!tests || tests->kind != DOC_LIST)
-		return node_fail(&x->r, tests ? tests : root, DIAG_RULE_SCHEMA,
-			"tests is a list: each begins with '- rule: NAME'");
-	for (ptrdiff_t i = 0; i < tests->count; i++)
-		if (!read_test(x, tests->items[i]))
+	*arena_push(r->keep, x->set->items, x->set->count, x->set->cap) = f;
+	return true;
+}
+
+static bool read_given(const struct keyed *r, const struct key *k, const struct doc_node *node)
+{
+	struct fixture_reader *x = r->arg;
+
+	if (node->kind != DOC_MAP)
+		return key_fail(r, k, node, r->mistake, " is a map from tables to rows");
+	for (ptrdiff_t i = 0; i < node->count; i++)
+		if (!read_table(r, &x->given, &node->pairs[i]))
 			return false;
 	return true;
 }
+
+static const struct key test_entry = {
+	.name = STR_INIT("a test"), .keys = test_keys, .is_list = true, .entry = read_test
+};
+static const struct key document_keys[] = {
+	KEYED("version", key_version, .form = "files of tests", .required = true),
+	KEYED("given", read_given),
+	KEYED("tests", key_entries, .each = &test_entry, .required = true,
+		.form = "a list: each begins with '- rule: NAME'"),
+	KEYED_END,
+};
+static const struct key tests_document = { .name = STR_INIT("a file of tests"),
+	.keys = document_keys };
 
 bool fixtures_parse(struct str file, struct str text, const struct ruleset *rules,
 	struct arena *keep, struct fixture_set *ret, struct diag *err)
 {
+	struct fixture_reader x = { .rules = rules, .set = ret };
 	struct doc *doc = arena_make(keep, struct doc, 1);
-	struct fixture_reader x = { .r = { NULL, doc, keep, err }, .rules = rules, .set = ret };
+	const struct keyed r = {
+		.doc = doc, .keep = keep, .mistake = DIAG_RULE_SCHEMA, .err = err, .arg = &x
+	};
 
 	*ret = (struct fixture_set){ 0 };
-	return doc_parse(file, text, keep, doc, err) && read_document(&x);
+	return keyed_open(&r, doc, file, text, &tests_document) &&
+	       keyed_map(&r, &tests_document, doc->root, doc->root);
 }
 
 /* ---- judging ------------------------------------------------------------------------------ */

@@ -8,19 +8,10 @@
 
 enum { NOTICES_MAX = 64 }; /* each waits for a server; a team reads two */
 
-static const struct str kinds[NOTICE_KINDS] = {
-	[NOTICE_SLACK] = STR_INIT("slack"),
-	[NOTICE_GOOGLE_CHAT] = STR_INIT("google-chat"),
-	[NOTICE_TEAMS] = STR_INIT("teams"),
-	[NOTICE_DISCORD] = STR_INIT("discord"),
-	[NOTICE_MATTERMOST] = STR_INIT("mattermost"),
-	[NOTICE_WEBHOOK] = STR_INIT("webhook"),
-};
-static const struct str whens[NOTICE_WHENS] = {
-	[NOTICE_CHANGE] = STR_INIT("change"),
-	[NOTICE_FAILURE] = STR_INIT("failure"),
-	[NOTICE_ALWAYS] = STR_INIT("always"),
-};
+/* In the order of enum notice_kind. */
+static const struct str kinds[NOTICE_KINDS] = { STR_INIT("slack"), STR_INIT("google-chat"),
+	STR_INIT("teams"), STR_INIT("discord"), STR_INIT("mattermost"), STR_INIT("webhook") };
+#define KINDS "slack|google-chat|teams|discord|mattermost|webhook"
 
 struct str notice_kind_name(enum notice_kind kind)
 {
@@ -29,46 +20,48 @@ struct str notice_kind_name(enum notice_kind kind)
 
 /* ---- in a rule file -------------------------------------------------------------------------- */
 
-#define KEY(member, how, ...) RULE_KEY(#member, how, struct notice, member, __VA_ARGS__)
+#define KEY(member, how, ...) RULE_PLAIN(#member, how, struct notice, member, __VA_ARGS__)
 
-static const struct rule_key notice_keys[] = {
-	KEY(kind, KEY_WORD, "the service", .required = true, .words = kinds,
-		.word_count = NOTICE_KINDS),
-	KEY(url_from, KEY_VARIABLE, "environment variable with the address", .required = true),
-	KEY(secret_from, KEY_VARIABLE, "environment variable that signs"),
-	KEY(when, KEY_WORD, "when there is something to say", .words = whens,
-		.word_count = NOTICE_WHENS),
-	KEY(required, KEY_BOOL, "whether a failed delivery is one of check's"),
+static const struct key notice_keys[] = {
+	KEY(kind, key_word, "the service", .required = true, .form = KINDS),
+	KEY(url_from, key_variable, "environment variable with the address", .required = true),
+	KEY(secret_from, key_variable, "environment variable that signs"),
+	KEY(when, key_word, "when there is something to say", .form = "change|failure|always"),
+	KEY(required, key_bool, "whether a failed delivery is one of check's"),
+	KEYED_END,
 };
 
-static bool read_notice(
-	const struct rule_reader *r, const struct doc_node *name, const struct doc_node *map)
+static bool read_notice(const struct keyed *r, const struct key *each, const struct doc_node *name,
+	const struct doc_node *map)
 {
+	struct ruleset *set = r->arg;
 	struct notice n = { .name = name->text, .origin = origin_of(r, name) };
+
 	if (!rule_name_ok(n.name))
-		return node_fail(r, name, DIAG_RULE_SCHEMA,
-			"a notification's name has small letters, digits and '-'");
-	if (!entry_read(r, &notice_section, n.name, name, map, &n))
+		return keyed_fail(
+			r, name, "a notification's name has small letters, digits and '-'");
+	if (!entry_read(r, each, n.name, name, map, &n))
 		return false;
 	/* Chats have no signatures; a key for one would be a wish that nothing fulfils. */
 	if (n.secret_from.p && n.kind != NOTICE_WEBHOOK)
-		return node_fail(r, doc_get(map, STR("secret_from")), DIAG_RULE_SCHEMA,
+		return keyed_fail(r, doc_get(map, STR("secret_from")),
 			"%.*s: only a webhook is signed, %.*s is not", STR_ARG(n.name),
-			STR_ARG(kinds[n.kind]));
-	if (r->set->notice_count >= NOTICES_MAX)
-		return node_fail(r, name, DIAG_LIMIT, "more than %d notifications", NOTICES_MAX);
+			STR_ARG(notice_kind_name(n.kind)));
+	if (set->notice_count >= NOTICES_MAX)
+		return keyed_fail_as(
+			r, name, DIAG_LIMIT, "more than %d notifications", NOTICES_MAX);
 	/* That of the name, which a file that extends another may write anew. */
-	struct notice *to = NAMED(r->set->notices, r->set->notice_count, n.name);
+	struct notice *to = NAMED(set->notices, set->notice_count, n.name);
 	if (!to)
-		to = arena_push(r->keep, r->set->notices, r->set->notice_count, r->set->notice_cap);
+		to = arena_push(r->keep, set->notices, set->notice_count, set->notice_cap);
 	*to = n;
 	return true;
 }
 
-const struct section notice_section = { "a notification",
-	"{ kind: slack, url_from: ROOFLINT_SLACK_URL }",
-	"a map from names to targets: team-chat: { kind: slack, url_from: ROOFLINT_SLACK_URL }",
-	notice_keys, sizeof(notice_keys) / sizeof(notice_keys[0]), false, read_notice, NULL };
+const struct key notice_entry = { .name = STR_INIT("a notification"),
+	.form = "{ kind: slack, url_from: ROOFLINT_SLACK_URL }",
+	.keys = notice_keys,
+	.entry = read_notice };
 
 /* ---- on the command line --------------------------------------------------------------------- */
 

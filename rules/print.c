@@ -1,6 +1,7 @@
 /* The rule file as it was understood.  See print.h. */
 #include "rules/print.h"
 
+#include "base/text.h"
 #include "rules/parse.h"
 
 enum { ORIGIN_COLUMN = 60, LINE_MOST = 90 };
@@ -128,27 +129,25 @@ static void put_numbers(
 }
 
 /* The value as it is printed. */
-static struct str key_text(const struct printer *p, const struct rule_key *key, const void *entry)
+static struct str key_text_of(const struct printer *p, const struct key *key, const void *entry)
 {
-	const void *value = (const char *)entry + key->value;
+	const void *value = (const char *)entry + key->offset;
+	struct str words[KEY_WORDS_MAX];
 
-	switch (key->type) {
-	case KEY_WORD:
-		return key->words[*(const unsigned *)value];
-	case KEY_BOOL:
-		return *(const bool *)value ? STR("true") : STR("false");
-	case KEY_COUNT:
-		return arena_fmt(p->keep, "%lld", (long long)*(const int64_t *)value);
-	case KEY_NUMBER:
-	case KEY_SHARE:
-	case KEY_CEILING:
-		return ((const struct rule_param *)value)->text;
-	default: /* what begins with its text */
-		return *(const struct str *)value;
+	if (key->read == key_word) {
+		key_words(key, words);
+		return words[*(const int *)value];
 	}
+	if (key->read == key_bool)
+		return *(const bool *)value ? STR("true") : STR("false");
+	if (key->read == key_int)
+		return arena_fmt(p->keep, "%d", *(const int *)value);
+	if (key->read == key_measure || key->read == key_ceiling)
+		return ((const struct rule_param *)value)->text;
+	return *(const struct str *)value; /* what begins with its text */
 }
 
-static void put_entry(const struct printer *p, const struct section *section, const void *entry,
+static void put_entry(const struct printer *p, const struct key *of, const void *entry,
 	const struct origin *at, int indent);
 
 static void put_advice(const struct printer *p, struct str key, const struct advice_list *list)
@@ -160,17 +159,17 @@ static void put_advice(const struct printer *p, struct str key, const struct adv
 	}
 	out_fmt(p->o, "    %.*s:\n", STR_ARG(key));
 	for (ptrdiff_t i = 0; i < list->count; i++)
-		put_entry(p, &advice_section, &list->items[i], &list->origin, 8);
+		put_entry(p, &advice_entry, &list->items[i], &list->origin, 8);
 }
 
 /* Keys under a name; nothing where neither it nor any of them was set. */
-static void put_named(const struct printer *p, struct str name, const struct section *section,
+static void put_named(const struct printer *p, struct str name, const struct key *of,
 	const void *entry, const struct origin *at, int indent)
 {
 	const struct printer keys = { out_memory(p->keep), p->keep, p->has_origins };
 	ptrdiff_t columns = name.len;
 
-	put_entry(&keys, section, entry, at, indent + 2);
+	put_entry(&keys, of, entry, at, indent + 2);
 	if (!at->node && !out_text(keys.o).len)
 		return;
 	out_repeat(p->o, ' ', indent);
@@ -184,53 +183,55 @@ static void put_named(const struct printer *p, struct str name, const struct sec
 }
 
 /* What takes more than a line; false for other keys. */
-static bool put_block(const struct printer *p, const struct rule_key *key, const void *entry,
+static bool put_block(const struct printer *p, const struct key *key, const void *entry,
 	const struct origin *at, int indent)
 {
-	const void *value = (const char *)entry + key->value;
+	const void *value = (const char *)entry + key->offset;
 	const struct rule *rule = entry;     /* limits and parameters are of rules alone, */
 	const struct waiver *waiver = entry; /* and a ceiling of a waiver */
 	const struct origin none = { 0 };
 
-	if (key->type == KEY_PART) {
-		put_named(p, key->name, key->part, value, key->origin ? at : &none, indent);
-	} else if (key->type == KEY_PARAMS) {
+	if (key->read == key_map) {
+		put_named(p, key->name, key, value, key->origin ? at : &none, indent);
+	} else if (key->read == key_params) {
 		put_numbers(p, key->name, rule->params + PARAM_OWN, rule->param_count - PARAM_OWN);
-	} else if (key->type == KEY_LIMIT) {
-		if (rule->at_least == key->at_least)
+	} else if (key->read == key_limit) {
+		if (rule->at_least == !!(key->flags & RULE_AT_LEAST))
 			put_numbers(p, key->name, rule->params, PARAM_EXPLAINED);
-	} else if (key->type == KEY_ADVICE) {
+	} else if (key->read == key_advice) {
 		if (((const struct advice_list *)value)->count)
 			put_advice(p, key->name, value);
-	} else if (key->type == KEY_NAMES) {
+	} else if (key->read == key_list) {
 		if (at->node) {
 			out_repeat(p->o, ' ', indent);
 			put_names(p, key->name, value, indent);
 		}
-	} else if (key->type == KEY_RULES) {
+	} else if (key->read == key_changes) {
 		out_fmt(p->o, "    %.*s: ", STR_ARG(key->name));
 		put_flow(p, *(const struct doc_node *const *)value);
 		out_char(p->o, '\n');
 	} else {
-		return key->type == KEY_CEILING && waiver->at_least != key->at_least;
+		return key->read == key_ceiling &&
+		       waiver->at_least != !!(key->flags & RULE_AT_LEAST);
 	}
 	return true;
 }
 
 /* The keys of an entry that were set; `at` says where, for keys without an origin of their own. */
-static void put_entry(const struct printer *p, const struct section *section, const void *entry,
+static void put_entry(const struct printer *p, const struct key *of, const void *entry,
 	const struct origin *at, int indent)
 {
-	bool is_item = section->is_list; /* its first key stands behind a dash */
+	bool is_item = of->is_list; /* its first key stands behind a dash */
 
-	for (int i = 0; i < section->count; i++) {
-		const struct rule_key *key = &section->keys[i];
+	for (const struct key *key = of->keys; key->read; key++) {
 		const struct origin *own = key_origin(key, entry), *from = own ? own : at;
 
 		if (put_block(p, key, entry, from, indent))
 			continue;
-		struct str text = key_text(p, key, entry);
-		if (!from->node || !text.p)
+		if (!from->node)
+			continue;
+		struct str text = key_text_of(p, key, entry);
+		if (!text.p)
 			continue;
 		out_repeat(p->o, ' ', is_item ? indent - 2 : indent);
 		out_z(p->o, is_item ? "- " : "");
@@ -260,17 +261,17 @@ void rules_print_rule(
 		put_origin(&p, &m->origin, line.len);
 	}
 	out_z(o, "rules:\n");
-	put_named(&p, rule->name, &rule_section, rule, &rule->origin, 2);
+	put_named(&p, rule->name, &rule_entry, rule, &rule->origin, 2);
 	out_z(o, rule->waiver_count ? "\nwaivers:\n" : "");
 	for (ptrdiff_t i = 0; i < rule->waiver_count; i++)
-		put_entry(&p, &waiver_section, rule->waivers[i], &rule->waivers[i]->origin, 4);
+		put_entry(&p, &waiver_entry, rule->waivers[i], &rule->waivers[i]->origin, 4);
 }
 
 static void put_set(const struct printer *p, const struct ruleset *set)
 {
 	const struct origin none = { 0 };
 
-	put_entry(p, &head_section, set, &none, 0);
+	put_entry(p, &document, set, &none, 0);
 	out_z(p->o, set->set_count ? "sets:\n" : "");
 	for (ptrdiff_t i = 0; i < set->set_count; i++) {
 		out_z(p->o, "  ");
@@ -278,23 +279,23 @@ static void put_set(const struct printer *p, const struct ruleset *set)
 	}
 	out_z(p->o, set->group_count ? "groups:\n" : "");
 	for (ptrdiff_t i = 0; i < set->group_count; i++)
-		put_named(p, set->groups[i].name, &group_section, &set->groups[i],
+		put_named(p, set->groups[i].name, &group_entry, &set->groups[i],
 			&set->groups[i].origin, 2);
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		out_z(p->o, i ? "\n" : "rules:\n");
-		put_named(p, set->items[i]->name, &rule_section, set->items[i],
+		put_named(p, set->items[i]->name, &rule_entry, set->items[i],
 			&set->items[i]->origin, 2);
 	}
 	out_z(p->o, set->costs.count ? "\ncosts:\n" : "");
 	for (ptrdiff_t i = 0; i < set->costs.count; i++)
-		put_named(p, set->costs.items[i].name, &cost_section, &set->costs.items[i],
+		put_named(p, set->costs.items[i].name, &cost_entry, &set->costs.items[i],
 			&set->costs.items[i].origin, 2);
 	out_z(p->o, set->waiver_count ? "\nwaivers:\n" : "");
 	for (ptrdiff_t i = 0; i < set->waiver_count; i++)
-		put_entry(p, &waiver_section, set->waivers[i], &set->waivers[i]->origin, 4);
+		put_entry(p, &waiver_entry, set->waivers[i], &set->waivers[i]->origin, 4);
 	out_z(p->o, set->tuning_count ? "\nprofiles:\n" : "");
 	for (ptrdiff_t i = 0; i < set->tuning_count; i++)
-		put_entry(p, &profile_section, &set->tunings[i], &set->tunings[i].origin, 4);
+		put_entry(p, &profile_entry, &set->tunings[i], &set->tunings[i].origin, 4);
 }
 
 void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
@@ -306,7 +307,7 @@ void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
 	put_set(&p, set);
 	out_z(o, set->notice_count ? "\nnotifications:\n" : "");
 	for (ptrdiff_t i = 0; i < set->notice_count; i++)
-		put_named(&p, set->notices[i].name, &notice_section, &set->notices[i],
+		put_named(&p, set->notices[i].name, &notice_entry, &set->notices[i],
 			&set->notices[i].origin, 2);
 }
 

@@ -22,69 +22,76 @@ enum { PROFILES_MAX = 1000 }; /* each is matched against every run */
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static const struct rule_key profile_keys[] = {
-	RULE_KEY("match", KEY_TEXT, struct tuning, match, "glob of the workload"),
-	RULE_KEY("label", KEY_TEXT, struct tuning, label, "glob of a label"),
-	RULE_KEY("rules", KEY_RULES, struct tuning, rules, "changes by rule", .required = true),
+static const struct key profile_keys[] = {
+	RULE_KEY("match", key_trimmed, struct tuning, match, "glob of the workload"),
+	RULE_KEY("label", key_trimmed, struct tuning, label, "glob of a label"),
+	RULE_PLAIN("rules", key_changes, struct tuning, rules, "changes by rule", .required = true),
+	KEYED_END,
 };
 
-static bool read_profile(
-	const struct rule_reader *r, const struct doc_node *node, const struct doc_node *map)
+static bool read_profile(const struct keyed *r, const struct key *each, const struct doc_node *node,
+	const struct doc_node *map)
 {
+	struct ruleset *set = r->arg;
 	struct tuning t = { .origin = origin_of(r, node) };
 
-	if (!entry_read(r, &profile_section, STR("profiles"), node, map, &t))
+	if (!entry_read(r, each, STR("profiles"), node, map, &t))
 		return false;
 	if (!t.match.text.p && !t.label.text.p)
-		return node_fail(r, node, DIAG_RULE_SCHEMA,
-			"an entry of profiles has match or label, and rules");
-	if (r->set->tuning_count >= PROFILES_MAX)
-		return node_fail(r, node, DIAG_LIMIT, "more than %d profiles", PROFILES_MAX);
-	*arena_push(r->keep, r->set->tunings, r->set->tuning_count, r->set->tuning_cap) = t;
+		return keyed_fail(r, node, "an entry of profiles has match or label, and rules");
+	if (set->tuning_count >= PROFILES_MAX)
+		return keyed_fail_as(r, node, DIAG_LIMIT, "more than %d profiles", PROFILES_MAX);
+	*arena_push(r->keep, set->tunings, set->tuning_count, set->tuning_cap) = t;
 	return true;
 }
 
-const struct section profile_section = { "an entry of profiles",
-	"{ match: serve-*, rules: { copy-share: { severity: off } } }",
-	"a list: each begins with '- match: GLOB'", profile_keys,
-	sizeof(profile_keys) / sizeof(profile_keys[0]), true, read_profile, NULL };
+const struct key profile_entry = { .name = STR_INIT("an entry of profiles"),
+	.form = "{ match: serve-*, rules: { copy-share: { severity: off } } }",
+	.keys = profile_keys,
+	.is_list = true,
+	.entry = read_profile };
 
 /* ---- applying ----------------------------------------------------------------------------- */
 
-static bool set_key(const struct rule_reader *r, struct rule *rule, const struct doc_pair *pair)
+bool rule_tune(const struct keyed *r, struct rule *rule, const struct doc_pair *pair)
 {
-	const struct rule_key *key = section_key(&rule_section, pair->key->text);
+	const struct key *key = key_named(rule_entry.keys, pair->key->text);
 	const struct doc_node *params = pair->value;
+	struct keyed of_rule = *r;
 
-	if (!key || !key->tuned)
-		return node_fail(r, pair->key, DIAG_RULE_SCHEMA,
+	of_rule.owner = rule->name;
+	of_rule.to = rule;
+	if (!key || !(key->flags & RULE_TUNED))
+		return keyed_fail(r, pair->key,
 			"profiles change limits, params, matters, severity, required, confirm and "
 			"min_subjects of a rule, not '%.*s'",
 			STR_ARG(pair->key->text));
-	if (key->type == KEY_LIMIT && rule->at_least != str_eq(key->name, STR("at_least")))
-		return node_fail(r, pair->key, DIAG_RULE_SCHEMA, "the limit of %.*s is %s",
-			STR_ARG(rule->name), rule->at_least ? "at_least" : "at_most");
+	if (key->read == key_limit && rule->at_least != str_eq(key->name, STR("at_least")))
+		return keyed_fail(r, pair->key, "the limit of %.*s is %s", STR_ARG(rule->name),
+			rule->at_least ? "at_least" : "at_most");
 	for (ptrdiff_t i = 0;
-		key->type == KEY_PARAMS && params->kind == DOC_MAP && i < params->count; i++)
+		key->read == key_params && params->kind == DOC_MAP && i < params->count; i++)
 		if (!rule_param_named(rule, params->pairs[i].key->text))
-			return node_fail(r, params->pairs[i].key, DIAG_RULE_NAME,
+			return keyed_fail_as(r, params->pairs[i].key, DIAG_RULE_NAME,
 				"rule %.*s has no parameter '%.*s'", STR_ARG(rule->name),
 				STR_ARG(params->pairs[i].key->text));
-	return value_set(r, rule->name, key, pair->value, rule);
+	return key_set(&of_rule, key, pair->value);
 }
 
 static bool tune_rule(
-	const struct rule_reader *r, const struct ruleset *from, const struct doc_pair *pair)
+	const struct keyed *r, const struct ruleset *from, const struct doc_pair *pair)
 {
-	for (ptrdiff_t i = 0; i < r->set->count; i++) {
-		struct rule **rule = &r->set->items[i];
+	struct ruleset *set = r->arg;
+
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		struct rule **rule = &set->items[i];
 
 		if (!str_eq((*rule)->name, pair->key->text))
 			continue;
 		if ((*rule)->is_broken) /* what it has is not known */
 			return true;
 		if (pair->value->kind != DOC_MAP)
-			return node_fail(r, pair->value, DIAG_RULE_SCHEMA,
+			return keyed_fail(r, pair->value,
 				"%.*s: changes are a map, such as { severity: off }",
 				STR_ARG((*rule)->name));
 		if (*rule == from->items[i]) { /* it shares what was compiled */
@@ -100,10 +107,10 @@ static bool tune_rule(
 		}
 		bool ok = true;
 		for (ptrdiff_t k = 0; k < pair->value->count; k++)
-			ok &= set_key(r, *rule, &pair->value->pairs[k]);
+			ok &= rule_tune(r, *rule, &pair->value->pairs[k]);
 		return ok;
 	}
-	return node_fail(r, pair->key, DIAG_RULE_NAME, "there is no rule '%.*s' to change",
+	return keyed_fail_as(r, pair->key, DIAG_RULE_NAME, "there is no rule '%.*s' to change",
 		STR_ARG(pair->key->text));
 }
 
@@ -121,8 +128,7 @@ static struct ruleset *copy_set(const struct ruleset *set, struct arena *keep)
 static bool tune(const struct tuning *t, const struct ruleset *from, struct ruleset *into,
 	struct arena *keep, struct diag *err)
 {
-	struct rule_reader r = { into, t->origin.doc, keep, err };
-
+	const struct keyed r = rule_reading(into, t->origin.doc, keep, err);
 	bool ok = true;
 
 	for (ptrdiff_t i = 0; i < t->rules->count; i++)
@@ -163,7 +169,8 @@ const struct ruleset *profiles_apply(
 		if (!matches(&set->tunings[i], table_rows(tables, run)))
 			continue;
 		tuned = tuned ? tuned : copy_set(set, keep);
-		tuned->mistakes = NULL; /* a set with fewer rules (fixture_judge) lacks some */
+		/* A set with fewer rules (fixture_judge) lacks some: that is no mistake. */
+		tuned->mistakes = arena_make(keep, struct mistakes, 1);
 		tune(&set->tunings[i], set, tuned, keep, &ignored);
 	}
 	return tuned ? tuned : set;

@@ -94,12 +94,10 @@ static bool is_open(const struct loader *l, struct str file)
 	return false;
 }
 
-static bool load_extended(
-	struct loader *l, const struct rule_reader *r, const struct doc_node *node)
+static bool load_extended(struct loader *l, const struct keyed *r, const struct doc_node *node)
 {
-	if (node->kind != DOC_SCALAR || !node->text.len)
-		return node_fail(r, node, DIAG_RULE_SCHEMA,
-			"extends takes one name: a built-in rule set or a file");
+	if (!key_set(r, key_named(document.keys, STR("extends")), node))
+		return false;
 	struct str file, text = find_builtin(l, node->text, &file);
 
 	if (text.p && !is_open(l, file))
@@ -109,15 +107,14 @@ static bool load_extended(
 
 		if (!hint.len)
 			hint = STR("; a file is written ./name.yaml");
-		return node_fail(r, node, DIAG_RULE_NAME,
+		return keyed_fail_as(r, node, DIAG_RULE_NAME,
 			"there is no built-in rule set '%.*s'%.*s", STR_ARG(node->text),
 			STR_ARG(hint));
 	}
 	/* A rule file may come with a pull request, and must not show what other files hold. */
 	if (!text.p && !str_ends(node->text, STR(".yaml")) && !str_ends(node->text, STR(".yml")) &&
 		!str_ends(node->text, STR(".json")))
-		return node_fail(r, node, DIAG_RULE_SCHEMA,
-			"a rule file's name ends in .yaml, .yml or .json");
+		return keyed_fail(r, node, "a rule file's name ends in .yaml, .yml or .json");
 	if (!text.p) { /* as seen from the file that names it */
 		ptrdiff_t slash = str_rfind_char(r->doc->file, '/');
 
@@ -129,11 +126,11 @@ static bool load_extended(
 				STR_ARG(str_head(r->doc->file, slash + 1)), STR_ARG(file));
 	}
 	if (l->in_memory && !text.p)
-		return node_fail(r, node, DIAG_RULE_SCHEMA, "files cannot be extended here");
+		return keyed_fail(r, node, "files cannot be extended here");
 	if (is_open(l, file))
-		return node_fail(r, node, DIAG_RULE_SCHEMA, "%.*s extends itself", STR_ARG(file));
+		return keyed_fail(r, node, "%.*s extends itself", STR_ARG(file));
 	if (!text.p && !l->source && !input_is_below(l->folder, file))
-		return node_fail(r, node, DIAG_RULE_SCHEMA,
+		return keyed_fail(r, node,
 			"a rule file extends what lies below its own folder, links followed; with "
 			"--rules-from, what its repository holds");
 	if (!read_file(l, file, &text)) {
@@ -165,14 +162,14 @@ static bool refuse_stranger(struct loader *l, struct str file, ptrdiff_t mistake
 
 static bool load_document(struct loader *l, const struct doc *doc, const struct doc_node *extends)
 {
-	struct rule_reader r = { l->set, doc, l->keep, l->err };
+	const struct keyed r = rule_reading(l->set, doc, l->keep, l->err);
 
 	if (extends && l->depth == EXTENDS_MAX)
-		return node_fail(&r, extends, DIAG_LIMIT, "more than %d files extend one another",
-			EXTENDS_MAX);
+		return keyed_fail_as(&r, extends, DIAG_LIMIT,
+			"more than %d files extend one another", EXTENDS_MAX);
 	/* Without its base a file is read all the same, for what is wrong in itself. */
 	bool ok = !extends || load_extended(l, &r, extends);
-	l->set->mistakes->lacks_base |= !ok;
+	l->set->lacks_base |= !ok;
 	document_read(&r);
 	return ok;
 }
@@ -212,12 +209,12 @@ static void hint_comma(struct loader *l, struct str file, struct str text)
 static bool load_text(struct loader *l, struct str file, struct str text)
 {
 	struct doc *doc = arena_make(l->keep, struct doc, 1);
-	struct rule_reader r = { l->set, doc, l->keep, l->err };
+	const struct keyed r = rule_reading(l->set, doc, l->keep, l->err);
 	const struct doc_node *extends;
 
 	ptrdiff_t before = l->set->mistakes->count;
-	bool is_yaml = doc_parse(file, text, l->keep, doc, l->err);
-	if (!is_yaml)
+	bool is_yaml = keyed_open(&r, doc, file, text, &document);
+	if (!is_yaml && text.len)
 		hint_comma(l, file, text);
 	bool is_rules = is_yaml && document_check(&r, &extends);
 	bool is_strange = !is_rules || l->set->mistakes->count > before;
@@ -238,6 +235,7 @@ static bool load_text(struct loader *l, struct str file, struct str text)
 struct setting {
 	struct doc doc;
 	struct doc_node rule, key, value;
+	struct doc_pair setting;
 };
 
 static struct doc_node part_node(const struct setting *s, struct str part)
@@ -261,6 +259,7 @@ static bool split_setting(struct setting *s, struct str text, struct diag *err)
 	s->rule = part_node(s, rule);
 	s->key = part_node(s, key);
 	s->value = part_node(s, str_trim(right));
+	s->setting = (struct doc_pair){ &s->key, &s->value };
 	return true;
 }
 
@@ -278,34 +277,37 @@ struct str rule_hint(const struct ruleset *set, struct str name, struct arena *k
 static bool apply_setting(struct loader *l, struct str text)
 {
 	struct setting *s = arena_make(l->keep, struct setting, 1);
-	struct rule_reader r = { l->set, &s->doc, l->keep, l->err };
+	const struct keyed r = rule_reading(l->set, &s->doc, l->keep, l->err);
 
 	if (!split_setting(s, arena_str(l->keep, text), l->err))
 		return mistake_note(l->set->mistakes, l->keep, l->err);
 	struct rule *rule = ruleset_rule(l->set, s->rule.text);
 	if (!rule && str_eq(s->rule.text, STR("matters")))
-		return node_fail(&r, &s->rule, DIAG_RULE_NAME,
+		return keyed_fail_as(&r, &s->rule, DIAG_RULE_NAME,
 			"--set changes a rule; what matters stands in the rule file: matters: { "
 			"%.*s: %.*s }",
 			STR_ARG(s->key.text), STR_ARG(s->value.text));
 	if (!rule)
-		return node_fail(&r, &s->rule, DIAG_RULE_NAME, "there is no rule '%.*s'%.*s",
+		return keyed_fail_as(&r, &s->rule, DIAG_RULE_NAME, "there is no rule '%.*s'%.*s",
 			STR_ARG(s->rule.text), STR_ARG(rule_hint(l->set, s->rule.text, l->keep)));
-	const struct rule_key *key = section_key(&rule_section, s->key.text);
-	if (key && key->tuned && key->type != KEY_PARAMS && key->type != KEY_PART)
-		return value_set(&r, rule->name, key, &s->value, rule);
+	const struct key *key = key_named(rule_entry.keys, s->key.text);
 	const struct rule_param *param = rule_param_named(rule, s->key.text);
-	if (param && param - rule->params <= PARAM_FAIL)
-		return limit_set(&r, rule, (int)(param - rule->params), &s->value) &&
-		       limits_agree(
-			       &r, rule, param - rule->params == PARAM_WARN ? &s->value : NULL);
-	if (param && param - rule->params >= PARAM_OWN)
-		return param_set(&r, rule, s->key.text, &s->key, &s->value);
+	ptrdiff_t number = param ? param - rule->params : PARAM_EXPLAINED;
+	if (key && key->flags & RULE_TUNED && key->read != key_params && key->read != key_map)
+		return rule_tune(&r, rule, &s->setting);
+	if (number != PARAM_EXPLAINED) {
+		struct doc_node map = { .kind = DOC_MAP, .pairs = &s->setting, .count = 1 };
+		struct doc_node of = { .text = number >= PARAM_OWN ? STR("params")
+					       : rule->at_least	   ? STR("at_least")
+								   : STR("at_most") };
+
+		return rule_tune(&r, rule, &(struct doc_pair){ &of, &map });
+	}
 	struct list names = { NULL, 0, 0 };
 	NAMES(&names, l->keep, rule->params, rule->param_count);
 	names.items[PARAM_EXPLAINED] = STR("severity");
 	struct str hint = did_you_mean(l->keep, s->key.text, names.items, names.count);
-	return node_fail(&r, &s->key, DIAG_RULE_NAME,
+	return keyed_fail_as(&r, &s->key, DIAG_RULE_NAME,
 		"rule %.*s has no limit or parameter '%.*s'%.*s", STR_ARG(rule->name),
 		STR_ARG(s->key.text), STR_ARG(hint));
 }
@@ -469,14 +471,14 @@ static bool check_group(const struct loader *l, struct rule *rule, const struct 
 static void check_group_is_used(const struct loader *l, const struct rule_group *group)
 {
 	struct str *names = arena_make(l->keep, struct str, l->set->count + 1);
-	struct rule_reader r = { l->set, group->origin.doc, l->keep, l->err };
+	const struct keyed r = rule_reading(l->set, group->origin.doc, l->keep, l->err);
 
 	for (ptrdiff_t i = 0; i < l->set->count; i++) {
 		names[i] = l->set->items[i]->group.text;
 		if (str_eq(names[i], group->name))
 			return;
 	}
-	node_fail(&r, group->origin.node, DIAG_RULE_NAME, "no rule is of the group '%.*s'%.*s",
+	keyed_fail_as(&r, group->origin.node, DIAG_RULE_NAME, "no rule is of the group '%.*s'%.*s",
 		STR_ARG(group->name),
 		STR_ARG(did_you_mean(l->keep, group->name, names, l->set->count)));
 }
@@ -505,15 +507,16 @@ static bool finish(struct loader *l)
 	return !m->count;
 }
 
-/* File by file, from the top; in one line as they were found, what points nowhere first. */
+/* File by file, as they stand in it; what points nowhere first. */
 static int by_place(const void *a, const void *b)
 {
-	const struct rule_mistake *x = a, *y = b;
-	int order = str_cmp(x->place.file, y->place.file);
+	const struct mistake_at *x = a, *y = b;
+	int64_t order = str_cmp(x->place.file, y->place.file);
 
-	if (!order)
-		order = (x->place.line > y->place.line) - (x->place.line < y->place.line);
-	return order ? order : (x->number > y->number) - (x->number < y->number);
+	order = order ? order : x->place.line - y->place.line;
+	order = order ? order : x->place.column - y->place.column;
+	order = order ? order : x->number - y->number;
+	return (order > 0) - (order < 0);
 }
 
 /* All mistakes, one below the other; *err has room for some twenty. */

@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "base/doc.h"
+#include "base/keyed.h"
 #include "base/unit.h"
 #include "measure/formula.h"
 #include "measure/noise.h"
@@ -100,8 +100,8 @@ struct rule {
 	struct name_list needs;
 	const struct rule **gates; /* what it needs, sets resolved */
 	ptrdiff_t gate_count;
-	int64_t min_subjects; /* fewer subjects: inconclusive; 0 = none needed */
-	int64_t confirm;      /* reports in a row that must fail; before that it warns; 0 = 1 */
+	int min_subjects; /* fewer subjects: inconclusive; 0 = none needed */
+	int confirm;	  /* reports in a row that must fail; before that it warns; 0 = 1 */
 	struct rule_param matters[MATTERS]; /* its own; not said: the file's */
 	struct origin limit_origin, severity_origin, required_origin, min_subjects_origin,
 		confirm_origin, params_origin, matters_origin;
@@ -156,15 +156,8 @@ struct ruleset {
 	ptrdiff_t tuning_count, tuning_cap;
 	struct notice *notices; /* who is told; in file order, inherited ones first */
 	ptrdiff_t notice_count, notice_cap;
-	struct mistakes {
-		struct rule_mistake {
-			struct diag_note note;
-			struct text_place place;
-			ptrdiff_t number; /* in the order they were found */
-		} * items;
-		ptrdiff_t count, cap;
-		bool lacks_base; /* what a file extends could not be read: names may be its */
-	} * mistakes;		 /* while loading */
+	struct mistakes *mistakes; /* while loading */
+	bool lacks_base;	   /* what a file extends could not be read: names may be its */
 };
 
 /*

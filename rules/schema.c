@@ -2,10 +2,11 @@
 #include "rules/print.h"
 
 #include "base/json.h"
+#include "measure/kernels.h"
 #include "measure/tables.h"
 #include "rules/parse.h"
 
-/* What is defined once; value.c names them, too. */
+/* What is defined once. */
 #define VERSION "#/$defs/version"
 #define SCALAR	"#/$defs/scalar" /* what a number may look like: 5, 5%, 12.5 ms, 16 GiB */
 #define RULES	"#/$defs/rules"
@@ -32,46 +33,56 @@ static void add_word(cJSON *o, struct str word)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-static void add_part(cJSON *o, const struct section *part);
+/* What values of a type look like; other types are texts. */
+static const struct {
+	bool (*read)(const struct keyed *r, const struct key *k, const struct doc_node *node);
+	const char *shape;
+} shapes[] = { { key_bool, "boolean" }, { key_int, "integer" }, { key_map, "object" },
+	{ key_params, "object" }, { key_formula, SCALAR }, { key_scalar_text, SCALAR },
+	{ key_measure, SCALAR }, { key_ceiling, SCALAR }, { key_limit, "#/$defs/limit" },
+	{ key_list, NAMES }, { key_advice, "#/$defs/advice" }, { key_changes, RULES } };
 
-static void add_key(cJSON *properties, const struct rule_key *key)
+static void add_keys(cJSON *entry, const struct key *keys);
+
+static void add_key(cJSON *properties, const struct key *key)
 {
-	cJSON *o = add_typed(properties, key->name.p, key_schema(key->type));
+	struct str words[KEY_WORDS_MAX];
+	const char *shape = "string";
+
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		shape = shapes[i].read == key->read ? shapes[i].shape : shape;
+	cJSON *o = add_typed(properties, key->name.p, shape);
 	json_add_str(o, "description", key->meaning);
-	if (key->type == KEY_COUNT)
+	if (key->read == key_int)
 		json_add_i64(o, "minimum", 0);
-	else if (key->type == KEY_PART)
-		add_part(o, key->part);
-	else if (key->type == KEY_PARAMS)
+	else if (key->read == key_params)
 		add_typed(o, "additionalProperties", SCALAR);
-	if (key->type != KEY_WORD && key->type != KEY_TABLE)
+	if (key->read == key_map) {
+		json_add_bool(o, "additionalProperties", false);
+		add_keys(o, key->keys);
+	}
+	if (key->read != key_word && key->read != key_table)
 		return;
-	cJSON *words = json_add_array(o, "enum");
-	for (int i = 0; i < key->word_count; i++)
-		add_word(words, key->words[i]);
-	for (int i = 0; key->type == KEY_TABLE && i < 2 * TABLE_COUNT; i++)
-		add_word(words, i < TABLE_COUNT ? table_defs[i].name
-						: base_table_defs[i - TABLE_COUNT].name);
+	cJSON *all = json_add_array(o, "enum");
+	int count = key->read == key_word ? key_words(key, words) : 0;
+	for (int i = 0; i < count; i++)
+		add_word(all, words[i]);
+	for (int i = 0; !count && i < 2 * TABLE_COUNT; i++)
+		add_word(all, i < TABLE_COUNT ? table_defs[i].name
+					      : base_table_defs[i - TABLE_COUNT].name);
 }
 
 /* Own keys of an entry, and those that it must have. */
-static void add_keys(cJSON *entry, const struct section *section)
+static void add_keys(cJSON *entry, const struct key *keys)
 {
 	cJSON *own = json_add_object(entry, "properties"), *required = NULL;
-	for (int i = 0; i < section->count; i++) {
-		const struct rule_key *key = &section->keys[i];
+	for (const struct key *key = keys; key->read; key++) {
 		add_key(own, key);
 		if (key->required && !required)
 			required = json_add_array(entry, "required");
 		if (key->required)
 			add_word(required, key->name);
 	}
-}
-
-static void add_part(cJSON *o, const struct section *part)
-{
-	json_add_bool(o, "additionalProperties", false);
-	add_keys(o, part);
 }
 
 /* ---- rules ----------------------------------------------------------------------------------- */
@@ -100,9 +111,8 @@ static void add_retuned_def(cJSON *defs)
 {
 	cJSON *no = json_add_object(json_add_object(defs, "retuned"), "not");
 	cJSON *any = json_add_array(no, "anyOf");
-	for (int i = 0; i < rule_section.count; i++) {
-		const struct rule_key *key = &rule_section.keys[i];
-		if (key->type != KEY_SQL && key->type != KEY_ADVICE &&
+	for (const struct key *key = rule_entry.keys; key->read; key++) {
+		if (key->read != key_sql && key->read != key_advice &&
 			!str_eq(key->name, STR("message")))
 			continue;
 		cJSON *has = cJSON_CreateObject();
@@ -124,26 +134,24 @@ static void add_rules_def(cJSON *defs, const struct ruleset *set, struct arena *
 
 /* ---- the other sections ---------------------------------------------------------------------- */
 
-static void add_document_key(cJSON *properties, const struct document_key *key)
+static void add_document_key(cJSON *properties, const struct key *key)
 {
-	const struct section *section = key->section;
-	const struct rule_key *own = section_key(&head_section, key->name);
-	bool is_version = str_eq(key->name, STR("version"));
+	const struct key *each = key->each;
 
-	if (own) {
-		add_key(properties, own);
+	if (key->read != key_entries && key->read != key_version) {
+		add_key(properties, key);
 		return;
 	}
 	cJSON *o = add_typed(properties, key->name.p,
-		section == &rule_section ? RULES
-		: section		 ? section->is_list ? "array" : "object"
-		: is_version		 ? VERSION
-					 : "string");
+		each == &rule_entry ? RULES
+		: !each		    ? VERSION
+		: each->is_list	    ? "array"
+				    : "object");
 	json_add_str(o, "description", key->meaning);
-	if (section == &set_section)
+	if (each == &set_entry)
 		add_typed(o, "additionalProperties", NAMES);
-	else if (section && section != &rule_section)
-		add_keys(add_map(o, section->is_list ? "items" : "additionalProperties"), section);
+	else if (each && each != &rule_entry)
+		add_keys(add_map(o, each->is_list ? "items" : "additionalProperties"), each->keys);
 }
 
 static cJSON *add_either(cJSON *defs, const char *name, const char *simple)
@@ -170,7 +178,7 @@ static void add_value_defs(cJSON *defs)
 	add_typed(both, "fail", SCALAR);
 	cJSON *advice = add_either(defs, "advice", "string");
 	json_add_str(advice, "type", STR("array"));
-	add_keys(add_map(advice, "items"), &advice_section);
+	add_keys(add_map(advice, "items"), advice_entry.keys);
 }
 
 void rules_schema(const struct ruleset *set, struct arena *keep, struct out *out)
@@ -182,10 +190,10 @@ void rules_schema(const struct ruleset *set, struct arena *keep, struct out *out
 	json_add_bool(root, "additionalProperties", false);
 	add_word(json_add_array(root, "required"), STR("version"));
 	cJSON *properties = json_add_object(root, "properties");
-	for (int i = 0; i < document_key_count; i++)
-		add_document_key(properties, &document_keys[i]);
+	for (const struct key *key = document.keys; key->read; key++)
+		add_document_key(properties, key);
 	cJSON *defs = json_add_object(root, "$defs");
-	add_keys(add_map(defs, "rule"), &rule_section);
+	add_keys(add_map(defs, "rule"), rule_entry.keys);
 	add_value_defs(defs);
 	add_retuned_def(defs);
 	add_rules_def(defs, set, keep);

@@ -29,50 +29,52 @@
 
 #define KEY(member, how, ...) RULE_KEY(#member, how, struct waiver, member, __VA_ARGS__)
 
-static const struct rule_key waiver_keys[] = {
-	KEY(rule, KEY_TEXT, "name of the rule whose findings are accepted", .required = true),
-	KEY(where, KEY_SQL, "which of them, or of their places; without it all"),
-	RULE_KEY("at_most", KEY_CEILING, struct waiver, limit,
+static const struct key waiver_keys[] = {
+	KEY(rule, key_trimmed, "name of the rule whose findings are accepted", .required = true),
+	KEY(where, key_sql, "which of them, or of their places; without it all"),
+	RULE_KEY("at_most", key_ceiling, struct waiver, limit,
 		"how large the value may be for the waiver to hold"),
-	RULE_KEY("at_least", KEY_CEILING, struct waiver, limit, "how small it may be",
-		.at_least = true, .instead = "at_most"),
-	KEY(owner, KEY_TEXT, "who accepted it", .required = true),
-	KEY(reason, KEY_TEXT, "why", .required = true),
-	KEY(issue, KEY_SCALAR, "where it is tracked"),
-	KEY(expires, KEY_TEXT, "its last day: 2027-01-31", .required = true),
+	RULE_KEY("at_least", key_ceiling, struct waiver, limit, "how small it may be",
+		.flags = RULE_AT_LEAST, .instead = "at_most"),
+	KEY(owner, key_trimmed, "who accepted it", .required = true),
+	KEY(reason, key_trimmed, "why", .required = true),
+	KEY(issue, key_scalar_text, "where it is tracked"),
+	KEY(expires, key_trimmed, "its last day: 2027-01-31", .required = true),
+	KEYED_END,
 };
 
-static bool read_waiver(
-	const struct rule_reader *r, const struct doc_node *node, const struct doc_node *map)
+static bool read_waiver(const struct keyed *r, const struct key *each, const struct doc_node *node,
+	const struct doc_node *map)
 {
+	struct ruleset *set = r->arg;
 	struct waiver *w = arena_make(r->keep, struct waiver, 1);
 
 	w->origin = origin_of(r, node);
-	bool ok = entry_read(r, &waiver_section, STR("waiver"), node, map, w);
-	struct rule *rule = ruleset_rule(r->set, w->rule.text);
+	bool ok = entry_read(r, each, STR("waiver"), node, map, w);
+	struct rule *rule = ruleset_rule(set, w->rule.text);
 	if (w->expires.text.p && !when_is_day(w->expires.text))
-		ok = node_fail(r, w->expires.origin.node, DIAG_RULE_SCHEMA,
-			"expires is a day, such as 2027-01-31");
-	if (w->rule.text.p && !rule && r->set->mistakes->lacks_base)
+		ok = keyed_fail(r, w->expires.origin.node, "expires is a day, such as 2027-01-31");
+	if (w->rule.text.p && !rule && set->lacks_base)
 		return false; /* it may be the base's */
 	if (w->rule.text.p && !rule)
-		ok = node_fail(r, w->rule.origin.node, DIAG_RULE_NAME,
+		ok = keyed_fail_as(r, w->rule.origin.node, DIAG_RULE_NAME,
 			"there is no rule '%.*s' to waive%.*s", STR_ARG(w->rule.text),
-			STR_ARG(rule_hint(r->set, w->rule.text, r->keep)));
-	if (ok && r->set->waiver_count >= WAIVERS_MAX)
-		ok = node_fail(r, node, DIAG_LIMIT, "more than %d waivers", WAIVERS_MAX);
+			STR_ARG(rule_hint(set, w->rule.text, r->keep)));
+	if (ok && set->waiver_count >= WAIVERS_MAX)
+		ok = keyed_fail_as(r, node, DIAG_LIMIT, "more than %d waivers", WAIVERS_MAX);
 	if (!ok)
 		return false;
 	*arena_push(r->keep, rule->waivers, rule->waiver_count, rule->waiver_cap) = w;
-	*arena_push(r->keep, r->set->waivers, r->set->waiver_count, r->set->waiver_cap) = w;
+	*arena_push(r->keep, set->waivers, set->waiver_count, set->waiver_cap) = w;
 	return true;
 }
 
-const struct section waiver_section = { "a waiver",
-	"{ rule: copy-share, at_most: 20%, owner: us, reason: \"...\", "
-	"expires: 2027-01-31 }",
-	"a list: each begins with '- rule: NAME'", waiver_keys,
-	sizeof(waiver_keys) / sizeof(waiver_keys[0]), true, read_waiver, NULL };
+const struct key waiver_entry = { .name = STR_INIT("a waiver"),
+	.form = "{ rule: copy-share, at_most: 20%, owner: us, reason: \"...\", "
+		"expires: 2027-01-31 }",
+	.keys = waiver_keys,
+	.is_list = true,
+	.entry = read_waiver };
 
 /* ---- what it says of a row ---------------------------------------------------------------- */
 

@@ -531,16 +531,17 @@ static void mistakes(void **state)
 	static const struct {
 		const char *json, *says;
 	} cases[] = {
-		{ "", "'dir/mine.json' is empty" },
+		{ "", "dir/mine.json: the file is empty; a chip's file is a map of keys" },
 		{ "{\n  \"id\": \"mine\",,\n}", "dir/mine.json:2:16: " },
 		{ "{\"id\": \"mine\"", "dir/mine.json:1:1: " },
 		{ "[]", "dir/mine.json:1:1: a chip's file is a map of keys" },
-		{ "{}", "dir/mine.json:1:1: the key 'id' is missing" },
-		{ "{\"id\": \"mine\"}", "the key 'name' is missing" },
-		{ HEAD "\"hbm_bps\": 1e12}", "the key 'peak_flops' is missing" },
-		{ HEAD "\"hbm_bsp\": 1e12, " TAIL,
-			"dir/mine.json:1:52: unknown key 'hbm_bsp'; did you mean 'hbm_bps'?" },
-		{ HEAD "\"colour\": 1, " TAIL, "unknown key 'colour'; expected id, name, " },
+		{ "{}", "dir/mine.json:1:1: a chip's file needs 'id'" },
+		{ "{\"id\": \"mine\"}", "a chip's file needs 'name'" },
+		{ HEAD "\"hbm_bps\": 1e12}", "a chip's file needs 'peak_flops'" },
+		{ HEAD "\"hbm_bsp\": 1e12, " TAIL, "dir/mine.json:1:52: a chip's file has no key "
+						   "'hbm_bsp'; did you mean 'hbm_bps'?" },
+		{ HEAD "\"colour\": 1, " TAIL,
+			"a chip's file has no key 'colour'; it has id, name, " },
 		{ HEAD "\"hbm_bps\": 1e12, " TAIL, "'hbm_bps' stands here a second time" },
 		{ HEAD "\"hbm_bps\": 819, \"peak_flops\": {\"bf16\": 1e14}}",
 			"hbm_bps is a positive number of bytes/s in base units (8.19e11, not 819), "
@@ -549,7 +550,7 @@ static void mistakes(void **state)
 			"hbm_bytes is a positive number of bytes" },
 		{ HEAD "\"peak_flops\": {\"bf16\": {\"value\": \"fast\"}}, \"hbm_bps\": 1e12}",
 			"value is a positive number of FLOP/s in base units (1.97e14, not 197), or "
-			"197 TFLOP/s, without quotes" },
+			"197 TFLOP/s; write it without quotes" },
 		{ HEAD "\"peak_flops\": {\"bf16\": 197}, \"hbm_bps\": 1e12}",
 			"bf16 is a positive number of FLOP/s" },
 		{ HEAD "\"peak_flops\": {\"bf16\": -1e14}, \"hbm_bps\": 1e12}",
@@ -557,20 +558,22 @@ static void mistakes(void **state)
 		{ HEAD "\"peak_flops\": {\"bf16\": 1e999}, \"hbm_bps\": 1e12}",
 			"bf16 is a positive" },
 		{ HEAD "\"peak_flops\": {\"bf16\": {\"source\": \"x\"}}, \"hbm_bps\": 1e12}",
-			"the key 'value' is missing" },
+			"peak_flops.bf16 needs 'value'" },
 		{ HEAD "\"peak_flops\": {\"bf16\": {\"valeu\": 1}}, \"hbm_bps\": 1e12}",
-			"unknown key 'valeu'; did you mean 'value'?" },
+			"peak_flops.bf16 has no key 'valeu'; did you mean 'value'?" },
 		{ HEAD "\"peak_flops\": {\"int8\": 1e14}, \"hbm_bps\": 1e12}",
-			"unknown key 'int8'; expected f64, f32, f16, bf16, f8, f6, f4, s8 or s4" },
+			"peak_flops has no key 'int8'; it has f64, f32, f16, bf16, f8, f6, f4, s8 "
+			"and s4" },
 		{ HEAD "\"peak_flops\": {\"s8\": 1e14, \"s8\": 1e14}, \"hbm_bps\": 1e12}",
 			"'s8' stands here a second time" },
 		{ HEAD "\"peak_flops\": {}, \"hbm_bps\": 1e12}", "a chip has a peak" },
 		{ HEAD "\"peak_flops\": 1e14, \"hbm_bps\": 1e12}", "peak_flops is a map of keys" },
-		{ HEAD "\"aliases\": [\"a\", \" \"], " TAIL, "an alias is empty" },
+		{ HEAD "\"aliases\": [\"a\", \" \"], " TAIL, "an alias has no value" },
 		{ HEAD "\"aliases\": [\"a\", []], " TAIL, "an alias takes one value" },
 		{ HEAD "\"aliases\": \"a\", " TAIL, "aliases is a list" },
 		{ HEAD "\"topology\": \"torus2d\", " TAIL,
-			"unknown topology 'torus2d'; did you mean 'torus_2d'?" },
+			"topology is none, torus_2d, torus_3d, switch or mesh; did you mean "
+			"'torus_2d'?" },
 		{ HEAD "\"topology\": \"switch\", " TAIL,
 			"a switch needs scaleup_bps and scaleup_domain" },
 		{ HEAD "\"topology\": \"torus_3d\", " TAIL, "a torus needs link_bps" },
@@ -584,7 +587,7 @@ static void mistakes(void **state)
 		{ HEAD "\"attainable\": {\"matmul\": 95}, " TAIL,
 			"matmul is a share above 0 and up to 1" },
 		{ HEAD "\"match\": {\"core_count\": 132}, " TAIL,
-			"the key 'compute_capability' is missing" },
+			"match needs 'compute_capability'" },
 		{ HEAD "\"match\": {\"compute_capability\": \"sm90\"}, " TAIL,
 			"a compute capability is like \"9.0\"" },
 		{ HEAD "\"match\": {\"compute_capability\": \"9.0\", \"memory_bytes\": [2e10, "
@@ -598,15 +601,15 @@ static void mistakes(void **state)
 		{ HEAD "\"planes_per_chip\": 2, " TAIL,
 			"planes_per_chip 2 needs cores_per_chip 2" },
 		{ HEAD "\"switch_reduces\": 1, " TAIL, "switch_reduces is true or false" },
-		{ HEAD "\"conflicts\": [{\"field\": \"x\"}], " TAIL, "the key 'text' is missing" },
+		{ HEAD "\"conflicts\": [{\"field\": \"x\"}], " TAIL, "a conflict needs 'text'" },
 		{ HEAD "\"conflicts\": [7], " TAIL, "a conflict is a map of keys" },
-		{ HEAD "\"notes\": \"\", " TAIL, "notes is empty" },
+		{ HEAD "\"notes\": \"\", " TAIL, "notes has no value" },
 		{ HEAD "\"notes\": \"\xff\", " TAIL, "this byte is not UTF-8" },
 		{ HEAD "\"notes\": \"\\u001b[31m\", " TAIL, "a character that is not allowed" },
 		{ "{\"id\": \"Mine\", \"name\": \"Mine\", \"vendor\": \"nvidia\", " TAIL,
 			"id has lower-case letters, digits and '_'" },
 		{ "{\"id\": \"mine\", \"name\": \"Mine\", \"vendor\": \"nvida\", " TAIL,
-			"unknown vendor 'nvida'; did you mean 'nvidia'?" },
+			"vendor is google, nvidia, amd or cpu; did you mean 'nvidia'?" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -626,7 +629,7 @@ static void no_end_of_it(void **state)
 		list = arena_fmt(&keep, "%.*s,%.*s", STR_ARG(list), STR_ARG(list));
 	assert_null(parse(arena_z(
 		&keep, arena_fmt(&keep, HEAD "\"aliases\": [%.*s], " TAIL, STR_ARG(list)))));
-	assert_says(str_from(err.text), "aliases is a list of at most 256");
+	assert_says(str_from(err.text), "aliases has more than 256 entries");
 }
 
 /* JSON as editors indent it, and the same as YAML with units. */

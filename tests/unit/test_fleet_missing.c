@@ -185,7 +185,7 @@ static void mistakes(void **state)
 		const char *text, *says;
 	} cases[] = {
 		{ "", "f: the file is empty" },
-		{ "expected: []\n", "the key 'version' is missing" },
+		{ "expected: []\n", "a fleet file begins with 'version: 1'" },
 		{ "version: 2\n", "fleet files of version 1" },
 		{ "version: 1\nexpect: []\n", "did you mean 'expected'" },
 		{ "version: 1\nexpected: {}\n", "expected is a list" },
@@ -193,7 +193,7 @@ static void mistakes(void **state)
 		{ "version: 1\nsnoozed: [ { workload: a, until: soon, reason: r } ]\n",
 			"last day" },
 		{ "version: 1\nsnoozed: [ { workload: a, until: 2026-01-01 } ]\n",
-			"the key 'reason' is missing" },
+			"a snoozed workload needs 'reason'" },
 		{ "version: 1\naliases: [ { from: a, to: b }, { from: b, to: c } ]\n",
 			"'b' is itself an alias of 'c'" },
 		{ "version: 1\naliases: [ { from: a, to: b }, { from: a, to: c } ]\n",

@@ -44,6 +44,9 @@ static void test_mistakes(void **state)
 		"t.yaml:3:14: a.kind is slack, google-chat, teams, discord, mattermost or webhook; "
 		"did you mean 'slack'?\n");
 	refused(NOTICES "  a: { kind: slack, url: ROOFLINT_A }\n",
+		"t.yaml:3:3: a: a notification needs 'url_from'\n"
+		"    a: { kind: slack, url: ROOFLINT_A }\n"
+		"    ^\n"
 		"t.yaml:3:21: a: a notification has no key 'url'");
 	refused(NOTICES "  a: { kind: slack, url_from: https://hooks.slack.com/x }\n",
 		"t.yaml:3:31: a.url_from is the name of an environment variable: ROOFLINT_ and");
@@ -61,7 +64,8 @@ static void test_mistakes(void **state)
 	refused(NOTICES "  a: slack\n", "t.yaml:3:6: a: a notification is a map");
 	refused("version: 1\nnotifications: [slack]\n", "t.yaml:2:16: notifications is a map");
 	refused("version: 1\nnotification: {}\n",
-		"t.yaml:2:1: unknown key 'notification'; did you mean 'notifications'?\n");
+		"t.yaml:2:1: a rule file has no key 'notification'; did you mean "
+		"'notifications'?\n");
 }
 
 static void test_words(void **state)

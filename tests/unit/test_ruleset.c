@@ -112,12 +112,13 @@ static const struct mistake the_document[] = {
 	{ "version: 1\n"
 	  "rule:\n"
 	  "  a: {}\n",
-		"t.yaml:2:1: unknown key 'rule'; did you mean 'rules'?\n"
+		"t.yaml:2:1: a rule file has no key 'rule'; did you mean 'rules'?\n"
 		"  rule:\n"
 		"  ^~~~" },
 	{ "version: 1\n"
 	  "banana: 1\n",
-		"t.yaml:2:1: unknown key 'banana'; a rule file has version, extends and rules\n"
+		"t.yaml:2:1: a rule file has no key 'banana'; it has version, extends, matters, "
+		"noise, step, sets, groups, rules, waivers, profiles, costs and notifications\n"
 		"  banana: 1\n"
 		"  ^~~~~~" },
 	{ "version: 1\n"
@@ -170,7 +171,7 @@ static const struct mistake the_document[] = {
 		"t.yaml:3:11: waiver: a waiver needs 'reason'\n"
 		"  waivers: [{ rule: copy-share, at_most: 20%, owner: us, expires: 2027-01-31 }]\n"
 		"            ^\n"
-		"t.yaml:4:1: unknown key 'matter'; did you mean 'matters'?\n"
+		"t.yaml:4:1: a rule file has no key 'matter'; did you mean 'matters'?\n"
 		"  matter: { warn: 1% }\n"
 		"  ^~~~~~" },
 	{ "version: 1\n"
@@ -282,7 +283,7 @@ static const struct mistake rules_and_keys[] = {
 		"                ^~~" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    min_subjects: '3'\n",
-		"t.yaml:6:19: r.min_subjects is a number: write it without quotes\n"
+		"t.yaml:6:19: r.min_subjects is a number: 0, 1, 2 ...; write it without quotes\n"
 		"      min_subjects: '3'\n"
 		"                    ^~~" },
 	{ RULE "    assert: p50_s < 1\n"
@@ -441,7 +442,7 @@ static const struct mistake limits[] = {
 		"t.yaml:2:18: matters.warn is a ratio: did you mean 1%? (1 is 100%)\n"
 		"  matters: { warn: 1, fail: 2% , memory: { warn: 5%, together: 1% } }\n"
 		"                   ^\n"
-		"t.yaml:2:52: matters.memory: memory has no key 'together'; it has warn and fail\n"
+		"t.yaml:2:52: matters.memory has no key 'together'; it has warn and fail\n"
 		"  matters: { warn: 1, fail: 2% , memory: { warn: 5%, together: 1% } }\n"
 		"                                                     ^~~~~~~~" },
 	{ "version: 1\n"
@@ -449,13 +450,13 @@ static const struct mistake limits[] = {
 		"t.yaml:2:19: noise.assumed is a ratio, and '1 ms' is a time\n"
 		"  noise: { assumed: 1 ms, wort: 4 }\n"
 		"                    ^~~~\n"
-		"t.yaml:2:25: noise: noise has no key 'wort'; did you mean 'worth'?\n"
+		"t.yaml:2:25: noise has no key 'wort'; did you mean 'worth'?\n"
 		"  noise: { assumed: 1 ms, wort: 4 }\n"
 		"                          ^~~~" },
 	{ "version: 1\n"
 	  "matters: 5%\n"
 	  "step: [a]\n",
-		"t.yaml:2:10: matters: matters is a map of keys, such as { warn: 1%, fail: 2%, "
+		"t.yaml:2:10: matters is a map of keys, such as { warn: 1%, fail: 2%, "
 		"together: 10% }\n"
 		"  matters: 5%\n"
 		"           ^~\n"
@@ -586,16 +587,16 @@ static const struct mistake all_at_once[] = {
 		"    c: { from: families, where: kind = 'matmull', assert: p50_z < 1, gain: flops "
 		"}\n"
 		"                                       ^~~~~~~~~\n"
-		"t.yaml:5:74: c.gain: this is a number of FLOPs; a gain is seconds per step, or "
-		"bytes; 'gain: value' says that the value is a share of the step\n"
-		"    c: { from: families, where: kind = 'matmull', assert: p50_z < 1, gain: flops "
-		"}\n"
-		"                                                                           ^~~~~\n"
 		"t.yaml:5:57: c.assert: there is no column 'p50_z' here; did you mean "
 		"'p50_s'?\n"
 		"    c: { from: families, where: kind = 'matmull', assert: p50_z < 1, gain: flops "
 		"}\n"
 		"                                                          ^~~~~\n"
+		"t.yaml:5:74: c.gain: this is a number of FLOPs; a gain is seconds per step, or "
+		"bytes; 'gain: value' says that the value is a share of the step\n"
+		"    c: { from: families, where: kind = 'matmull', assert: p50_z < 1, gain: flops "
+		"}\n"
+		"                                                                           ^~~~~\n"
 		"t.yaml:6:52: d.at_most.fail is a ratio, as its value is: did you mean 5%? (5 is "
 		"500%)\n"
 		"    d: { from: families, value: time_share, at_most: 5 }\n"
@@ -618,7 +619,7 @@ static const struct mistake all_at_once[] = {
 	  "  a: { from: run, value: steps, at_most: 5, wher: steps > 1 }\n"
 	  "profiles:\n"
 	  "  - { match: x, rules: { b: { severity: off } } }\n",
-		"t.yaml:2:1: unknown key 'waiver'; did you mean 'waivers'?\n"
+		"t.yaml:2:1: a rule file has no key 'waiver'; did you mean 'waivers'?\n"
 		"  waiver:\n"
 		"  ^~~~~~\n"
 		"t.yaml:4:45: a: a rule has no key 'wher'; did you mean 'where'?\n"
