@@ -24,9 +24,11 @@ enum token_kind {
 
 struct token {
 	enum token_kind kind;
-	ptrdiff_t at;	 /* offset in the SQL text */
-	struct str text; /* as written; without the colon of a parameter */
-	ptrdiff_t width; /* bytes as written */
+	ptrdiff_t at;		   /* offset in the SQL text */
+	struct str text;	   /* as written; without the colon of a parameter */
+	ptrdiff_t width;	   /* bytes as written */
+	bool is_reserved;	   /* it can be neither operand nor alias */
+	const struct infix *infix; /* an operator between operands; or NULL */
 };
 
 /* What is known of an operand. */
@@ -100,7 +102,7 @@ bool unit_fits(enum unit a, enum unit b)
 
 static struct dimension of_unit(enum unit u)
 {
-	return (struct dimension){ u == UNIT_NONE ? DIMENSION_NUMBER : DIMENSION_UNIT, u };
+	return (struct dimension){ DIMENSION_NUMBER, u };
 }
 
 static bool is_number(struct dimension d)
@@ -117,7 +119,12 @@ static struct dimension as_number(struct dimension d)
 /* Numbers without dimension: multiplying by them keeps a unit. */
 static bool is_pure(struct dimension d)
 {
-	return d.kind == DIMENSION_BARE || (d.kind == DIMENSION_UNIT && is_share(d.unit));
+	return d.kind == DIMENSION_BARE || is_share(d.unit);
+}
+
+static bool is_known(struct dimension d)
+{
+	return d.kind == DIMENSION_BARE || d.unit;
 }
 
 static struct dimension quotient(enum unit over, enum unit under)
@@ -138,23 +145,76 @@ static struct dimension quotient(enum unit over, enum unit under)
 
 static struct dimension combine(char sign, struct dimension a, struct dimension b)
 {
-	bool have_units = a.kind == DIMENSION_UNIT && b.kind == DIMENSION_UNIT;
 	switch (sign) {
 	case '+':
 	case '-':
-		if (a.kind < DIMENSION_BARE || b.kind < DIMENSION_BARE)
+		if (!is_known(a) || !is_known(b))
 			return of_unit(UNIT_NONE);
-		return a.kind == DIMENSION_UNIT ? a : b;
+		return a.unit ? a : b;
 	case '*':
-		if (a.kind == DIMENSION_BARE || (have_units && is_share(a.unit)))
+		if (a.kind == DIMENSION_BARE || (b.unit && is_share(a.unit)))
 			return b;
 		return is_pure(b) ? a : of_unit(UNIT_NONE);
 	case '/':
-		return is_pure(b) ? a : have_units ? quotient(a.unit, b.unit) : of_unit(UNIT_NONE);
+		return is_pure(b)	  ? a
+		       : a.unit && b.unit ? quotient(a.unit, b.unit)
+					  : of_unit(UNIT_NONE);
 	default:
 		return a;
 	}
 }
+
+/* ---- words -------------------------------------------------------------------------------- */
+
+/* www.sqlite.org/lang_expr.html, from loose to tight. */
+enum precedence {
+	P_OR = 1,
+	P_AND,
+	P_NOT,
+	P_EQUAL,
+	P_ORDER,
+	P_BITS,
+	P_SUM,
+	P_PRODUCT,
+	P_CONCAT,
+	P_COLLATE,
+	P_UNARY
+};
+
+/* What an operator does with what stands before it, and what it reads behind. */
+enum infix_kind {
+	LOGIC,
+	COMPARE,
+	IDENTITY,
+	MEMBERSHIP,
+	PATTERN,
+	RANGE,
+	NULLNESS,
+	SUM,
+	CONCAT,
+	COLLATE
+};
+
+static const struct infix {
+	const char *signs;
+	int precedence;
+	enum infix_kind kind;
+} infixes[] = {
+	{ "or", P_OR, LOGIC },
+	{ "and", P_AND, LOGIC },
+	{ "= == <> !=", P_EQUAL, COMPARE },
+	{ "is", P_EQUAL, IDENTITY },
+	{ "in", P_EQUAL, MEMBERSHIP },
+	{ "like glob", P_EQUAL, PATTERN },
+	{ "between", P_EQUAL, RANGE },
+	{ "isnull notnull null", P_EQUAL, NULLNESS }, /* null: the end of "not null" */
+	{ "< <= > >=", P_ORDER, COMPARE },
+	{ "& | << >>", P_BITS, SUM },
+	{ "+ -", P_SUM, SUM },
+	{ "* / %", P_PRODUCT, SUM },
+	{ "||", P_CONCAT, CONCAT },
+	{ "collate", P_COLLATE, COLLATE },
+};
 
 /* ---- tokens ------------------------------------------------------------------------------- */
 
@@ -218,6 +278,58 @@ static ptrdiff_t sign_length(struct str s)
 	return s.p[0] && strchr("()+-*/%<>=,.&|~", s.p[0]) ? 1 : 0;
 }
 
+/* Keyword or sign; ASCII case ignored.  Most of the many questions end at the first letter. */
+static bool token_is(const struct token *t, const char *word)
+{
+	return (t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN) &&
+	       (t->text.p[0] | 0x20) == (word[0] | 0x20) && str_eq_nocase(t->text, str_from(word));
+}
+
+/* One of the words, which blanks part and which have no capitals. */
+static bool is_among(const struct token *t, const char *words)
+{
+	struct str rest = str_from(words), word;
+	bool is = false;
+	/* By its first byte most are in no list: lower case of a letter, a sign as it is. */
+	bool more = (t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN) &&
+		    strchr(words, t->text.p[0] | 0x20);
+	while (more && !is) {
+		more = str_cut(rest, ' ', &word, &rest);
+		is = str_eq_nocase(t->text, word);
+	}
+	return is;
+}
+
+/* Can be neither operand nor alias. */
+static bool can_be_no_name(const struct token *t)
+{
+	static const struct str words[] = { STR_INIT("select"), STR_INIT("from"), STR_INIT("where"),
+		STR_INIT("group"), STR_INIT("by"), STR_INIT("having"), STR_INIT("order"),
+		STR_INIT("limit"), STR_INIT("offset"), STR_INIT("union"), STR_INIT("except"),
+		STR_INIT("intersect"), STR_INIT("on"), STR_INIT("using"), STR_INIT("join"),
+		STR_INIT("left"), STR_INIT("right"), STR_INIT("inner"), STR_INIT("outer"),
+		STR_INIT("cross"), STR_INIT("natural"), STR_INIT("full"), STR_INIT("as"),
+		STR_INIT("asc"), STR_INIT("desc"), STR_INIT("and"), STR_INIT("or"), STR_INIT("in"),
+		STR_INIT("is"), STR_INIT("like"), STR_INIT("glob"), STR_INIT("match"),
+		STR_INIT("regexp"), STR_INIT("between"), STR_INIT("then"), STR_INIT("when"),
+		STR_INIT("else"), STR_INIT("end"), STR_INIT("isnull"), STR_INIT("notnull"),
+		STR_INIT("collate"), STR_INIT("escape"), STR_INIT("distinct"), STR_INIT("all"),
+		STR_INIT("window"), STR_INIT("nulls"), STR_INIT("not"), STR_INIT("values") };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (t->text.len == words[i].len && str_eq_nocase(t->text, words[i]))
+			return t->kind == TOKEN_NAME;
+	return false;
+}
+
+static const struct infix *infix_of(const struct token *t)
+{
+	for (size_t i = 0; i < sizeof(infixes) / sizeof(infixes[0]); i++)
+		if (is_among(t, infixes[i].signs))
+			return &infixes[i];
+	return NULL;
+}
+
 /* The token at the beginning of `s`; of width 0 when there is none. */
 static struct token token_of(struct str s)
 {
@@ -247,22 +359,20 @@ static bool refuse(struct checker *c, struct str s, ptrdiff_t at)
 {
 	static const struct {
 		const char *begins, *says;
-	} refusals[] = { { "'", "this quote is never closed" },
+	} refusals[] = { { "'\"`[", "this quote is never closed, and texts take single quotes" },
 		{ ";", "one expression only, without ';'" },
-		{ "?@$#:", "a parameter is written :name" },
-		{ "`[", "names are written without quotes, and texts take single quotes" } };
+		{ "?@$#:", "a parameter is written :name" } };
 	char quote = s.p[0] == '[' ? ']' : s.p[0];
-	bool is_quote = strchr("\"`[", s.p[0]);
-	ptrdiff_t width = is_quote ? quoted_length(s, quote) : 1;
-	if (!width)
-		return fail(c, DIAG_RULE_SQL, at, 1,
-			"this quote is never closed, and texts take single quotes");
-	if (quote == '"')
+	ptrdiff_t width = strchr("\"`[", s.p[0]) ? quoted_length(s, quote) : 0;
+	if (width && quote == '"')
 		return fail(c, DIAG_RULE_SQL, at, width, "a text takes single quotes: '%.*s'",
 			STR_ARG(str_head(str_from_offset(s, 1), width - 2)));
+	if (width)
+		return fail(c, DIAG_RULE_SQL, at, width,
+			"names are written without quotes, and texts take single quotes");
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
-		if (s.p[0] && strchr(refusals[i].begins, s.p[0]))
-			return fail(c, DIAG_RULE_SQL, at, width, "%s", refusals[i].says);
+		if (strchr(refusals[i].begins, s.p[0]))
+			return fail(c, DIAG_RULE_SQL, at, 1, "%s", refusals[i].says);
 	return fail(c, DIAG_RULE_SQL, at, 1, "unexpected character");
 }
 
@@ -290,6 +400,10 @@ static bool read_tokens(struct checker *c)
 		if (!t.width)
 			return refuse(c, rest, at);
 		t.at = at;
+		t.is_reserved = can_be_no_name(&t);
+		if (t.is_reserved || token_is(&t, "null") ||
+			(t.kind == TOKEN_SIGN && !strchr("(),.", rest.p[0])))
+			t.infix = infix_of(&t);
 		opened = rest.p[0] == '(' ? at : opened;
 		depth += (rest.p[0] == '(') - (rest.p[0] == ')');
 		if (depth < 0)
@@ -298,54 +412,8 @@ static bool read_tokens(struct checker *c)
 		rest = str_from_offset(rest, t.width);
 	}
 	*arena_push(c->keep, c->tokens, c->count, c->cap) =
-		(struct token){ TOKEN_END, c->sql.len, rest, 1 };
+		(struct token){ .kind = TOKEN_END, .at = c->sql.len, .text = rest, .width = 1 };
 	return !depth || fail(c, DIAG_RULE_SQL, opened, 1, "this parenthesis is never closed");
-}
-
-/* Keyword or sign; ASCII case ignored.  Most of the many questions end at the first letter. */
-static bool token_is(const struct token *t, const char *word)
-{
-	return (t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN) &&
-	       (t->text.p[0] | 0x20) == (word[0] | 0x20) && str_eq_nocase(t->text, str_from(word));
-}
-
-/* One of the words, which blanks part and which have no capitals. */
-static bool is_among(const struct token *t, const char *words)
-{
-	struct str rest = str_from(words), word;
-	bool is = false;
-	/* By its first byte most are in no list: lower case of a letter, a sign as it is. */
-	bool more = (t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN) &&
-		    strchr(words, t->text.p[0] | 0x20);
-	while (more && !is) {
-		more = str_cut(rest, ' ', &word, &rest);
-		is = str_eq_nocase(t->text, word);
-	}
-	return is;
-}
-
-/* Can be neither operand nor alias.  Asked of each token several times. */
-static bool is_reserved(const struct token *t)
-{
-	static const struct str words[] = { STR_INIT("select"), STR_INIT("from"), STR_INIT("where"),
-		STR_INIT("group"), STR_INIT("by"), STR_INIT("having"), STR_INIT("order"),
-		STR_INIT("limit"), STR_INIT("offset"), STR_INIT("union"), STR_INIT("except"),
-		STR_INIT("intersect"), STR_INIT("on"), STR_INIT("using"), STR_INIT("join"),
-		STR_INIT("left"), STR_INIT("right"), STR_INIT("inner"), STR_INIT("outer"),
-		STR_INIT("cross"), STR_INIT("natural"), STR_INIT("full"), STR_INIT("as"),
-		STR_INIT("asc"), STR_INIT("desc"), STR_INIT("and"), STR_INIT("or"), STR_INIT("in"),
-		STR_INIT("is"), STR_INIT("like"), STR_INIT("glob"), STR_INIT("match"),
-		STR_INIT("regexp"), STR_INIT("between"), STR_INIT("then"), STR_INIT("when"),
-		STR_INIT("else"), STR_INIT("end"), STR_INIT("isnull"), STR_INIT("notnull"),
-		STR_INIT("collate"), STR_INIT("escape"), STR_INIT("distinct"), STR_INIT("all"),
-		STR_INIT("window"), STR_INIT("nulls"), STR_INIT("not"), STR_INIT("values") };
-
-	if (t->kind != TOKEN_NAME)
-		return false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (t->text.len == words[i].len && str_eq_nocase(t->text, words[i]))
-			return true;
-	return false;
 }
 
 static bool is_select(const struct token *t)
@@ -456,8 +524,7 @@ static void check_units(
 	struct checker *c, const struct value *a, const struct value *b, const char *verb)
 {
 	const struct value *bad = a->literal && !b->literal ? a : b, *good = bad == a ? b : a;
-	if (a->dimension.kind == DIMENSION_UNIT && b->dimension.kind == DIMENSION_UNIT &&
-		!unit_fits(a->dimension.unit, b->dimension.unit))
+	if (!unit_fits(a->dimension.unit, b->dimension.unit))
 		fail(c, DIAG_RULE_UNIT, bad->at, bad->width,
 			"%.*s is %s and %.*s is %s; they cannot be %s", STR_ARG(written(c, good)),
 			unit_noun(good->dimension.unit), STR_ARG(written(c, bad)),
@@ -538,21 +605,6 @@ static void check_number(struct checker *c, const struct value *v, bool is_condi
 }
 
 /* ---- operands ----------------------------------------------------------------------------- */
-
-/* www.sqlite.org/lang_expr.html, from loose to tight. */
-enum precedence {
-	P_OR = 1,
-	P_AND,
-	P_NOT,
-	P_EQUAL,
-	P_ORDER,
-	P_BITS,
-	P_SUM,
-	P_PRODUCT,
-	P_CONCAT,
-	P_COLLATE,
-	P_UNARY
-};
 
 static struct value expression(struct checker *c, int precedence); /* 0: a whole one */
 static struct value select_value(struct checker *c);
@@ -667,16 +719,19 @@ static struct value function_value(struct checker *c)
 static struct value literal(struct checker *c)
 {
 	const struct token *t = next(c), *unit_word = ahead(c, 0);
-	struct str nearest,
-		text = arena_fmt(c->keep, "%.*s %.*s", STR_ARG(t->text), STR_ARG(unit_word->text));
-	double ignored;
-	enum unit unit;
 	/* "time_s <= 10 ms" */
-	if (t->kind == TOKEN_NUMBER && c->names->table && unit_word->kind == TOKEN_NAME &&
-		unit_parse(text, &ignored, &unit, &nearest))
-		fail(c, DIAG_RULE_UNIT, unit_word->at, unit_word->width,
-			"a unit belongs into a parameter: params: { slack: %.*s }, then :slack",
-			STR_ARG(text));
+	if (t->kind == TOKEN_NUMBER && c->names->table && unit_word->kind == TOKEN_NAME) {
+		struct str nearest, text = arena_fmt(c->keep, "%.*s %.*s", STR_ARG(t->text),
+					    STR_ARG(unit_word->text));
+		double ignored;
+		enum unit unit;
+
+		if (unit_parse(text, &ignored, &unit, &nearest))
+			fail(c, DIAG_RULE_UNIT, unit_word->at, unit_word->width,
+				"a unit belongs into a parameter: params: { slack: %.*s }, then "
+				":slack",
+				STR_ARG(text));
+	}
 	struct value v = of_kind(t->kind == TOKEN_TEXT ? DIMENSION_TEXT : DIMENSION_BARE);
 	v.literal = t;
 	return v;
@@ -699,7 +754,7 @@ static struct value parenthesis(struct checker *c)
 /* Behind `case`: [x] when a then b ... else c end */
 static struct value case_value(struct checker *c)
 {
-	static const struct token equals = { TOKEN_SIGN, 0, STR_INIT("="), 1 };
+	static const struct token equals = { .kind = TOKEN_SIGN, .text = STR_INIT("=") };
 	struct value base = of_kind(DIMENSION_ANY), result = base, v;
 	bool has_base = !is_ahead(c, "when"), is_first = true;
 	if (has_base)
@@ -764,61 +819,20 @@ static struct value operand(struct checker *c)
 		return of_kind(DIMENSION_NULL);
 	if (accept(c, "true") || accept(c, "false"))
 		return of_kind(DIMENSION_BARE);
-	if (t->kind != TOKEN_NAME || is_reserved(t))
+	if (t->kind != TOKEN_NAME || t->is_reserved)
 		return v;
 	return token_is(ahead(c, 1), "(") ? function_value(c) : name_value(c);
 }
 
 /* ---- operators ---------------------------------------------------------------------------- */
 
-/* What an operator does with what stands before it, and what it reads behind. */
-enum infix_kind {
-	LOGIC,
-	COMPARE,
-	IDENTITY,
-	MEMBERSHIP,
-	PATTERN,
-	RANGE,
-	NULLNESS,
-	SUM,
-	CONCAT,
-	COLLATE
-};
-
-static const struct infix {
-	const char *signs;
-	int precedence;
-	enum infix_kind kind;
-} infixes[] = {
-	{ "or", P_OR, LOGIC },
-	{ "and", P_AND, LOGIC },
-	{ "= == <> !=", P_EQUAL, COMPARE },
-	{ "is", P_EQUAL, IDENTITY },
-	{ "in", P_EQUAL, MEMBERSHIP },
-	{ "like glob", P_EQUAL, PATTERN },
-	{ "between", P_EQUAL, RANGE },
-	{ "isnull notnull null", P_EQUAL, NULLNESS }, /* null: the end of "not null" */
-	{ "< <= > >=", P_ORDER, COMPARE },
-	{ "& | << >>", P_BITS, SUM },
-	{ "+ -", P_SUM, SUM },
-	{ "* / %", P_PRODUCT, SUM },
-	{ "||", P_CONCAT, CONCAT },
-	{ "collate", P_COLLATE, COLLATE },
-};
-
 /* The operator ahead, "not in" and its like included; NULL when it binds looser than asked. */
 static const struct infix *operator_ahead(const struct checker *c, int precedence)
 {
 	ptrdiff_t skip = is_ahead(c, "not");
-	const struct token *t = ahead(c, skip);
-	for (size_t i = 0; i < sizeof(infixes) / sizeof(infixes[0]); i++) {
-		const struct infix *x = &infixes[i];
-		if (is_among(t, x->signs))
-			return x->precedence < precedence || (skip && x->precedence != P_EQUAL)
-				       ? NULL
-				       : x;
-	}
-	return NULL;
+	const struct infix *x = ahead(c, skip)->infix;
+
+	return !x || x->precedence < precedence || (skip && x->precedence != P_EQUAL) ? NULL : x;
 }
 
 /* in (a, b) or in (select ...) */
@@ -844,7 +858,7 @@ static void membership(struct checker *c, const struct value *left, const struct
 static void check_percent(struct checker *c, const struct value *left, const struct token *sign)
 {
 	const struct token *t = ahead(c, 0), *x = left->literal;
-	bool is_end = t->kind == TOKEN_END || is_among(t, ") ,") || is_reserved(t);
+	bool is_end = t->kind == TOKEN_END || is_among(t, ") ,") || t->is_reserved;
 	double percent;
 	if (token_is(sign, "%") && x && x->kind == TOKEN_NUMBER && is_end &&
 		str_to_double(x->text, &percent))
@@ -935,7 +949,7 @@ static void from_item(struct checker *c)
 {
 	const struct token *t = ahead(c, 0);
 	struct list names = { NULL, 0, 0 };
-	if (t->kind != TOKEN_NAME || is_reserved(t))
+	if (t->kind != TOKEN_NAME || t->is_reserved)
 		return;
 	next(c);
 	if (c->has_with || engine_table(t->text))
@@ -967,13 +981,13 @@ static struct value select_value(struct checker *c)
 				"recursive queries are not allowed");
 		is_new |= token_is(t, ",");
 		is_listing &= !token_is(t, "*") &&
-			      (!is_reserved(t) || is_among(t, "select distinct all as"));
+			      (!t->is_reserved || is_among(t, "select distinct all as"));
 		if (accept(c, "from") || accept(c, "join")) {
 			from_item(c);
 		} else if (accept(c, "as")) {
 			if (!is_ahead(c, "("))
 				next(c); /* a name */
-		} else if ((is_reserved(t) && !token_is(t, "not")) || is_among(t, ", *")) {
+		} else if ((t->is_reserved && !token_is(t, "not")) || is_among(t, ", *")) {
 			c->at++;
 		} else {
 			struct value v = expression(c, 0);
@@ -1125,7 +1139,7 @@ void check_tell(struct str sql, const struct sql_names *names, bool is_of_names,
 			return;
 		if (token_is(t + 1, "("))
 			tell_function(&c, t, fault);
-		else if (!is_reserved(t))
+		else if (!t->is_reserved)
 			tell_column(&c, t, fault);
 		return;
 	}

@@ -15,7 +15,7 @@
 #include "base/unit.h"
 #include "rules/engine.h"
 
-/* Longest expression: nobody reviews a longer one. */
+/* Longest expression: a longer one cannot be reviewed. */
 #define SQL_MAX_BYTES ((ptrdiff_t)16 << 10)
 /* Deepest nesting of an expression; SQLite's own limit here is of the same size. */
 #define SQL_MAX_DEPTH 100
@@ -25,14 +25,13 @@ enum dimension_kind {
 	DIMENSION_ANY, /* a number or a text */
 	DIMENSION_NULL,
 	DIMENSION_TEXT,
-	DIMENSION_NUMBER, /* its unit cannot be known; from here on numbers */
+	DIMENSION_NUMBER, /* from here on numbers */
 	DIMENSION_BARE,	  /* as written: 1.5 takes the unit of its neighbour */
-	DIMENSION_UNIT,	  /* of a column or a parameter with a unit, or computed from such */
 };
 
 struct dimension {
 	enum dimension_kind kind;
-	enum unit unit;
+	enum unit unit; /* of a number; UNIT_NONE: it cannot be known */
 };
 
 const char *unit_noun(enum unit u); /* "a time", "a ratio" ... */

@@ -364,9 +364,8 @@ static struct expression *text_expression(
 	for (int i = 0; i < WORDINGS; i++)
 		if (is_param && str_eq(name, wording_names[i]) &&
 			!rule_param_named(c->rule, name)) {
-			x->dimension = (struct dimension){
-				i == WORDING_VALUE ? DIMENSION_UNIT : DIMENSION_TEXT, c->code->unit
-			};
+			x->dimension.kind = i == WORDING_VALUE ? DIMENSION_NUMBER : DIMENSION_TEXT;
+			x->dimension.unit = i == WORDING_VALUE ? c->code->unit : UNIT_NONE;
 			return x;
 		}
 	if (check(c, &c->code->texts, x, WANT_ANY, fault))
@@ -454,7 +453,7 @@ static void settle_unit(struct compiler *c)
 
 	if (!limit->text.p)
 		limit = &rule->params[PARAM_WARN];
-	c->code->unit = d.kind == DIMENSION_UNIT ? d.unit : limit->unit;
+	c->code->unit = d.unit ? d.unit : limit->unit;
 	fits(c, &rule->params[PARAM_WARN], rule->at_least ? "at_least.warn" : "at_most.warn");
 	fits(c, &rule->params[PARAM_FAIL], rule->at_least ? "at_least.fail" : "at_most.fail");
 }
@@ -463,7 +462,7 @@ static void settle_gain(struct compiler *c)
 {
 	struct rule_code *code = c->code;
 	struct expression *x = &code->gain;
-	bool is_known = x->source && x->dimension.kind == DIMENSION_UNIT;
+	bool is_known = x->source && x->dimension.unit;
 
 	code->is_bytes = is_known ? x->dimension.unit == UNIT_BYTES
 				  : str_eq(c->rule->group.text, STR("memory"));
@@ -585,7 +584,7 @@ int result_column(const struct listing *l, const struct expression *x)
 
 double number_of(const struct listing *l, const struct expression *x)
 {
-	int type = sqlite3_column_type(l->stmt, result_column(l, x));
+	int type = x->source ? sqlite3_column_type(l->stmt, result_column(l, x)) : SQLITE_NULL;
 	double number = type == SQLITE_FLOAT || type == SQLITE_INTEGER
 				? sqlite3_column_double(l->stmt, result_column(l, x))
 				: NAN;

@@ -85,7 +85,7 @@ bool listing_prepare(
 	struct engine *e, struct listing *l, struct arena *keep, struct sql_fault *fault);
 
 int result_column(const struct listing *l, const struct expression *x);
-/* Of the current row; NaN for NULL, a text, an infinity or a NaN. */
+/* Of the current row; NaN for NULL, a text, an infinity, a NaN, or what the rule does not have. */
 double number_of(const struct listing *l, const struct expression *x);
 
 /*

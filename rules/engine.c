@@ -27,7 +27,7 @@ static const struct sql_limit limits[] = {
 	{ SQLITE_LIMIT_LENGTH, QUERY_TEXT_BYTES },
 	{ SQLITE_LIMIT_SQL_LENGTH, 1 << 20 }, /* a rule's expressions, twice */
 	{ SQLITE_LIMIT_COLUMN, 1000 },	      /* the widest table has about 60; joins add up */
-	{ SQLITE_LIMIT_EXPR_DEPTH, 200 },     /* nobody reads a deeper one */
+	{ SQLITE_LIMIT_EXPR_DEPTH, 200 },     /* a deeper one cannot be read */
 	{ SQLITE_LIMIT_COMPOUND_SELECT, 20 },
 	{ SQLITE_LIMIT_VDBE_OP, 50000 },
 	{ SQLITE_LIMIT_FUNCTION_ARG, 32 },

@@ -68,23 +68,13 @@ static struct reading read_row(const struct trial *t)
 {
 	const struct rule_code *code = t->code;
 	const struct listing *l = &code->subjects;
-	struct reading r = {
-		.value = NAN, .gain = NAN, .where = IS_TRUE, .demand = IS_TRUE, .can_fail = IS_TRUE
-	};
 
-	if (code->where.source)
-		r.where = truth_of(l, &code->where);
-	if (code->value.source)
-		r.value = number_of(l, &code->value);
-	if (code->unclear.source)
-		r.unclear = number_of(l, &code->unclear);
-	if (code->assert.source)
-		r.demand = truth_of(l, &code->assert);
-	if (code->can_fail.source)
-		r.can_fail = truth_of(l, &code->can_fail);
-	if (code->gain.source)
-		r.gain = number_of(l, &code->gain);
-	return r;
+	return (struct reading){ .value = number_of(l, &code->value),
+		.unclear = code->unclear.source ? number_of(l, &code->unclear) : 0,
+		.gain = number_of(l, &code->gain),
+		.where = truth_of(l, &code->where),
+		.demand = truth_of(l, &code->assert),
+		.can_fail = truth_of(l, &code->can_fail) };
 }
 
 /* The levels, and the expression that leaves them open. */

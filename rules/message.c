@@ -164,8 +164,7 @@ static bool read_field(struct template_reader *r)
 		piece->expression = r->names->compile(r->names->arg, name, r->at, r->fault);
 	if (!piece->expression)
 		return false;
-	if (piece->expression->dimension.kind == DIMENSION_UNIT)
-		piece->unit = piece->expression->dimension.unit;
+	piece->unit = piece->expression->dimension.unit;
 	if (name.len < len && !apply_format(r, name, format, r->at + name.len + 1, piece))
 		return false;
 	r->at += len + 1;

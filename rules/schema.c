@@ -107,10 +107,8 @@ static void add_known_rule(cJSON *properties, const struct rule *rule, struct ar
 }
 
 /* What brings new expressions may bring parameters for them. */
-static void add_retuned_def(cJSON *defs)
+static void add_retuned(cJSON *any)
 {
-	cJSON *no = json_add_object(json_add_object(defs, "retuned"), "not");
-	cJSON *any = json_add_array(no, "anyOf");
 	for (const struct key *key = rule_entry.keys; key->read; key++) {
 		if (key->read != key_sql && key->read != key_advice &&
 			!str_eq(key->name, STR("message")))
@@ -119,17 +117,6 @@ static void add_retuned_def(cJSON *defs)
 		cJSON_AddItemToArray(any, has);
 		add_word(json_add_array(has, "required"), key->name);
 	}
-}
-
-static void add_rules_def(cJSON *defs, const struct ruleset *set, struct arena *keep)
-{
-	cJSON *rules = add_typed(defs, "rules", "object");
-	cJSON *names = json_add_object(rules, "propertyNames");
-	json_add_str(names, "pattern", STR("^[a-z][a-z0-9-]*$"));
-	cJSON *properties = json_add_object(rules, "properties");
-	for (ptrdiff_t i = 0; i < set->count; i++)
-		add_known_rule(properties, set->items[i], keep);
-	json_add_str(json_add_object(rules, "additionalProperties"), "$ref", STR("#/$defs/rule"));
 }
 
 /* ---- the other sections ---------------------------------------------------------------------- */
@@ -154,55 +141,40 @@ static void add_document_key(cJSON *properties, const struct key *key)
 		add_keys(add_map(o, each->is_list ? "items" : "additionalProperties"), each->keys);
 }
 
-static cJSON *add_either(cJSON *defs, const char *name, const char *simple)
-{
-	cJSON *any = json_add_array(json_add_object(defs, name), "anyOf");
-	cJSON *first = cJSON_CreateObject(), *second = cJSON_CreateObject();
-	json_add_str(first, *simple == '#' ? "$ref" : "type", str_from(simple));
-	cJSON_AddItemToArray(any, first);
-	cJSON_AddItemToArray(any, second);
-	return second;
-}
-
-/* Values that may be written in two ways. */
-static void add_value_defs(cJSON *defs)
-{
-	cJSON *names = add_either(defs, "names", "string");
-	json_add_str(names, "type", STR("array"));
-	add_typed(names, "items", "string");
-	cJSON *limit = add_either(defs, "limit", SCALAR);
-	json_add_str(limit, "type", STR("object"));
-	json_add_bool(limit, "additionalProperties", false);
-	cJSON *both = json_add_object(limit, "properties");
-	add_typed(both, "warn", SCALAR);
-	add_typed(both, "fail", SCALAR);
-	cJSON *advice = add_either(defs, "advice", "string");
-	json_add_str(advice, "type", STR("array"));
-	add_keys(add_map(advice, "items"), advice_entry.keys);
-}
+/* All of it that no table says. */
+static const char skeleton[] =
+	"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+	"\"title\":\"rooflint rule file\",\"type\":\"object\",\"additionalProperties\":false,"
+	"\"required\":[\"version\"],\"properties\":{},\"$defs\":{"
+	"\"rule\":{\"type\":\"object\",\"additionalProperties\":false},"
+	"\"names\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":"
+	"\"string\"}}]},"
+	"\"limit\":{\"anyOf\":[{\"$ref\":\"#/$defs/scalar\"},"
+	"{\"type\":\"object\",\"additionalProperties\":false,\"properties\":"
+	"{\"warn\":{\"$ref\":\"#/$defs/scalar\"},\"fail\":{\"$ref\":\"#/$defs/scalar\"}}}]},"
+	"\"advice\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\"}]},"
+	"\"retuned\":{\"not\":{\"anyOf\":[]}},"
+	"\"rules\":{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[a-z][a-z0-9-]*$\"},"
+	"\"properties\":{},\"additionalProperties\":{\"$ref\":\"#/$defs/rule\"}},"
+	"\"version\":{\"enum\":[1]},\"scalar\":{\"type\":[\"string\",\"number\",\"boolean\"]}}}";
 
 void rules_schema(const struct ruleset *set, struct arena *keep, struct out *out)
 {
-	cJSON *root = cJSON_CreateObject();
-	json_add_str(root, "$schema", STR("https://json-schema.org/draft/2020-12/schema"));
-	json_add_str(root, "title", STR("rooflint rule file"));
-	json_add_str(root, "type", STR("object"));
-	json_add_bool(root, "additionalProperties", false);
-	add_word(json_add_array(root, "required"), STR("version"));
-	cJSON *properties = json_add_object(root, "properties");
+	struct diag never; /* the text above is JSON */
+	cJSON *root = json_parse(STR("schema"), str_from(skeleton), &never);
+	cJSON *properties = cJSON_GetObjectItem(root, "properties");
+	const cJSON *defs = cJSON_GetObjectItem(root, "$defs");
+	const cJSON *advice = cJSON_GetObjectItem(cJSON_GetObjectItem(defs, "advice"), "anyOf");
+
 	for (const struct key *key = document.keys; key->read; key++)
 		add_document_key(properties, key);
-	cJSON *defs = json_add_object(root, "$defs");
-	add_keys(add_map(defs, "rule"), rule_entry.keys);
-	add_value_defs(defs);
-	add_retuned_def(defs);
-	add_rules_def(defs, set, keep);
-	cJSON_AddItemToArray(
-		json_add_array(json_add_object(defs, "version"), "enum"), json_double(1));
-	cJSON *types = json_add_array(json_add_object(defs, "scalar"), "type");
-	add_word(types, STR("string"));
-	add_word(types, STR("number"));
-	add_word(types, STR("boolean"));
+	add_keys(cJSON_GetObjectItem(defs, "rule"), rule_entry.keys);
+	add_keys(add_map(cJSON_GetArrayItem(advice, 1), "items"), advice_entry.keys);
+	add_retuned(cJSON_GetObjectItem(
+		cJSON_GetObjectItem(cJSON_GetObjectItem(defs, "retuned"), "not"), "anyOf"));
+	properties = cJSON_GetObjectItem(cJSON_GetObjectItem(defs, "rules"), "properties");
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		add_known_rule(properties, set->items[i], keep);
 	out_str(out, json_text(root, keep));
 	cJSON_Delete(root);
 }

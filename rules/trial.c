@@ -8,7 +8,7 @@
 
 enum truth truth_of(const struct listing *l, const struct expression *x)
 {
-	double number = number_of(l, x);
+	double number = x->source ? number_of(l, x) : 1;
 
 	return isnan(number) ? IS_UNKNOWN : number != 0 ? IS_TRUE : IS_FALSE;
 }
@@ -139,7 +139,7 @@ static void look_at_place(struct trial *t)
 {
 	const struct listing *l = &t->code->places;
 	double value = number_of(l, &t->code->place_value);
-	enum truth where = l->where->source ? truth_of(l, l->where) : IS_TRUE;
+	enum truth where = truth_of(l, l->where);
 	const void *row = current_row(t->s, l);
 
 	if (isnan(value) || value == 0 || where != IS_TRUE)

@@ -91,6 +91,7 @@ enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
 
 /* ---- the current row ---------------------------------------------------------------------- */
 
+/* Of a condition that the rule does not have: true. */
 enum truth truth_of(const struct listing *l, const struct expression *x);
 /* The row in its table.  A row of a SELECT is in no table: it is copied out of the result. */
 const void *current_row(const struct judging *s, const struct listing *l);

@@ -1065,9 +1065,10 @@ static const struct mistake grammar[] = {
 		"t.yaml:5:23: r.assert: SQL has no comments here\n"
 		"      assert: p50_s < 1 -- always\n"
 		"                        ^~" },
-	{ RULE "    assert: kind = 'matmul\n", "t.yaml:5:20: r.assert: this quote is never closed\n"
-					       "      assert: kind = 'matmul\n"
-					       "                     ^" },
+	{ RULE "    assert: kind = 'matmul\n",
+		"t.yaml:5:20: r.assert: this quote is never closed, and texts take single quotes\n"
+		"      assert: kind = 'matmul\n"
+		"                     ^" },
 	{ RULE "    assert: p50_s < ?1\n", "t.yaml:5:21: r.assert: a parameter is written :name\n"
 					   "      assert: p50_s < ?1\n"
 					   "                      ^" },
