@@ -6,85 +6,27 @@
 #include "measure/plots.h"
 
 /*
- * The column lists, once more as data.  offsetof needs the row's type, which a list does not
- * carry, so each expansion stands under its own ROW.
+ * The column lists, once more as data.  A list does not carry the type of its rows, so IN begins
+ * each column with the place of a member, and what the list calls names the member.
  */
-#define AS_TEXT(column, words, meaning)                                                            \
-	{ STR_INIT(#column), COLUMN_TEXT, UNIT_NONE, offsetof(struct ROW, column), words,          \
-		STR_INIT(meaning) },
-#define AS_REAL(column, unit, meaning)                                                             \
-	{ STR_INIT(#column), COLUMN_REAL, UNIT_##unit, offsetof(struct ROW, column), NULL,         \
-		STR_INIT(meaning) },
-
-#define ROW run_row
-static const struct column run_columns[] = { RUN_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW devices_row
-static const struct column devices_columns[] = { DEVICES_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW programs_row
-static const struct column programs_columns[] = { PROGRAMS_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW phases_row
-static const struct column phases_columns[] = { PHASES_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW steps_row
-static const struct column steps_columns[] = { STEPS_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW ops_row
-static const struct column ops_columns[] = { OPS_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW families_row
-static const struct column families_columns[] = { FAMILIES_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW edges_row
-static const struct column edges_columns[] = { EDGES_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW collectives_row
-static const struct column collectives_columns[] = { COLLECTIVES_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW memory_row
-static const struct column memory_columns[] = { MEMORY_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW buffers_row
-static const struct column buffers_columns[] = { BUFFERS_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW live_row
-static const struct column live_columns[] = { LIVE_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW gaps_row
-static const struct column gaps_columns[] = { GAPS_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW transfers_row
-static const struct column transfers_columns[] = { TRANSFERS_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW compiles_row
-static const struct column compiles_columns[] = { COMPILES_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW files_row
-static const struct column files_columns[] = { FILES_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW quality_row
-static const struct column quality_columns[] = { QUALITY_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW deltas_row
-static const struct column deltas_columns[] = { DELTAS_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW changes_row
-static const struct column changes_columns[] = { CHANGES_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW moment_row
-static const struct column moment_columns[] = { MOMENT_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW timeline_row
-static const struct column timeline_columns[] = { TIMELINE_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW curves_row
-static const struct column curves_columns[] = { CURVES_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
-#define ROW usage_row
-static const struct column usage_columns[] = { USAGE_COLUMNS(AS_TEXT, AS_REAL) };
-#undef ROW
+#define IN(table)                                                                                  \
+	{                                                                                          \
+		.offset = (ptrdiff_t) & ((struct table##_row *)0)->
+#define AS_TEXT(column, words_, meaning_)                                                          \
+	column, .name = STR_INIT(#column), .type = COLUMN_TEXT, .words = words_,                   \
+		.meaning = STR_INIT(meaning_)                                                      \
+	}                                                                                          \
+	,
+#define AS_REAL(column, unit_, meaning_)                                                           \
+	column, .name = STR_INIT(#column), .type = COLUMN_REAL, .unit = UNIT_##unit_,              \
+		.meaning = STR_INIT(meaning_)                                                      \
+	}                                                                                          \
+	,
+#define COLUMNS_OF(table, COLUMNS, key, meaning)                                                   \
+	static const struct column table##_columns[] = { COLUMNS(                                  \
+		IN(table) AS_TEXT, IN(table) AS_REAL) };
+TABLES(COLUMNS_OF)
+PLOTS(COLUMNS_OF)
 
 #define DEF(table, name, meaning, key)                                                             \
 	{ STR_INIT(name), STR_INIT(meaning), STR_INIT(key), table##_columns,                       \
