@@ -361,43 +361,73 @@ static void plan_set(struct scheduling *s, struct schedule_device *d, enum step_
 	*d->plan = plan;
 }
 
-/* `alone`: a step is its work, without what comes behind. */
-static void device_plan(struct scheduling *s, struct schedule_device *d, bool alone)
+/* A Steps line's marks, as they stand. */
+static ptrdiff_t instances_marked(const struct scheduling *s, const struct schedule_device *d,
+	const struct mark *marks, struct instance **ret, struct arena *scratch)
+{
+	ptrdiff_t n = d->plan->mark_count;
+
+	*ret = arena_make(scratch, struct instance, n);
+	for (ptrdiff_t i = 0; i < n; i++)
+		(*ret)[i] = (struct instance){ .start_ps = marks[i].start_ps,
+			.end_ps = marks[i].end_ps,
+			.number = marks[i].number,
+			.sort = marks[i].sort,
+			.judged = marks[i].sort == s->ret->judged };
+	return n;
+}
+
+/* Other work between steps, from run `run` on.  Returns the first run of the next step. */
+static ptrdiff_t others_between(struct planning *p, const struct schedule_device *d, ptrdiff_t run,
+	int64_t from_ps, int64_t until_ps)
+{
+	for (; run < d->run_count && d->runs[run].start_ps < until_ps; run++) {
+		const struct program_run *r = &d->runs[run];
+		int64_t lo = r->start_ps > from_ps ? r->start_ps : from_ps;
+		int64_t hi = r->end_ps < until_ps ? r->end_ps : until_ps;
+		if (r->step >= 0 || hi <= lo)
+			continue;
+		stretch_add(p, MARK_OTHER, lo, hi, 0);
+		from_ps = hi;
+	}
+	return run;
+}
+
+/*
+ * `marks`: the device's own, or NULL.  With them, and of a server, a step is what its mark or its
+ * work takes, without what comes behind.
+ */
+static void device_plan(struct scheduling *s, struct schedule_device *d, const struct mark *marks)
 {
 	struct arena scratch = *s->scratch;
 	struct planning p = { .keep = &scratch };
 	struct instance *steps;
-	ptrdiff_t n = instances_read(s, d, &steps, &scratch), judged = 0, run = 0;
-	int64_t first_ps = n > 0 ? steps[0].start_ps : INT64_MAX;
+	ptrdiff_t n = marks ? instances_marked(s, d, marks, &steps, &scratch)
+			    : instances_read(s, d, &steps, &scratch);
+	ptrdiff_t judged = 0, run = 0;
+	bool alone = marks || s->ret->is_server, is_last = d == &s->devices[s->ret->last];
+	int64_t until_ps = INT64_MIN;
 
-	for (; run < d->run_count && d->runs[run].start_ps < first_ps; run++)
-		;
-	if (run > 0)
-		stretches(&p, MARK_OTHER, d->runs[0].start_ps, first_ps, 0, d->runs, 0);
 	for (ptrdiff_t i = 0; i < n; i++) {
-		int64_t until_ps = i + 1 < n && !alone ? steps[i + 1].start_ps : steps[i].end_ps;
+		struct instance *step = &steps[i];
+		run = others_between(&p, d, run, until_ps, step->start_ps);
+		until_ps = alone || i + 1 == n ? step->end_ps : step[1].start_ps;
 		ptrdiff_t begin = run;
-		while (run < d->run_count && d->runs[run].start_ps < until_ps)
+		while (!marks && run < d->run_count && d->runs[run].start_ps < until_ps)
 			run++;
-		steps[i].length_ps = stretches(&p, steps[i].judged ? MARK_STEP : MARK_OTHER,
-			steps[i].start_ps, until_ps, steps[i].number, &d->runs[begin], run - begin);
-		if (i + 1 == n && !alone && steps[i].judged)
+		step->length_ps = stretches(&p, step->judged ? MARK_STEP : MARK_OTHER,
+			step->start_ps, until_ps, step->number, &d->runs[begin], run - begin);
+		if (i + 1 == n && !alone && step->judged)
 			p.items[p.count - 1].is_cut = true;
-		judged += steps[i].judged;
-		int64_t next_ps = i + 1 < n ? steps[i + 1].start_ps : INT64_MAX;
-		for (begin = run; run < d->run_count && d->runs[run].start_ps < next_ps;)
-			run++;
-		if (run > begin && (alone || i + 1 == n)) {
-			int64_t end_ps = until_ps;
-			for (ptrdiff_t k = begin; k < run; k++)
-				end_ps = d->runs[k].end_ps > end_ps ? d->runs[k].end_ps : end_ps;
-			stretch_add(
-				&p, MARK_OTHER, until_ps, end_ps < next_ps ? end_ps : next_ps, 0);
-		}
+		judged += step->judged;
+		if (is_last && marks && step->sort >= 0) /* each device has marks of its own */
+			s->ret->sorts[step->sort].count++;
 	}
-	if (d == &s->devices[s->ret->last])
+	others_between(&p, d, run, until_ps, INT64_MAX);
+	if (is_last)
 		sorts_time(s, steps, n, scratch);
-	plan_set(s, d, s->ret->is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM, &p, judged);
+	enum step_source by_host = s->ret->is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
+	plan_set(s, d, marks ? STEPS_LINE : by_host, &p, judged);
 }
 
 /* Of the devices that run judged steps the one whose work ends last on the host's clock; the first
@@ -557,52 +587,6 @@ static void line_read(struct scheduling *s)
 	}
 }
 
-/* Other work between marks, up to the next one. */
-static ptrdiff_t line_between(struct planning *p, const struct schedule_device *d, ptrdiff_t run,
-	int64_t from_ps, int64_t until_ps)
-{
-	for (; run < d->run_count && d->runs[run].start_ps < until_ps; run++) {
-		const struct program_run *r = &d->runs[run];
-		int64_t lo = r->start_ps > from_ps ? r->start_ps : from_ps;
-		int64_t hi = r->end_ps < until_ps ? r->end_ps : until_ps;
-		if (r->step >= 0 || hi <= lo)
-			continue;
-		stretch_add(p, MARK_OTHER, lo, hi, 0);
-		from_ps = hi;
-	}
-	return run;
-}
-
-/* Steps as they are marked; marks of other sorts, and what runs between marks, are other work. */
-static void line_plan(struct scheduling *s, struct schedule_device *d, const struct mark *marks)
-{
-	struct arena scratch = *s->scratch;
-	struct planning p = { .keep = &scratch };
-	ptrdiff_t n = d->plan->mark_count, run = 0, judged = 0;
-	struct instance *steps = arena_make(&scratch, struct instance, n);
-	int64_t at_ps = INT64_MIN;
-
-	for (ptrdiff_t i = 0; i < n; i++) {
-		const struct mark *m = &marks[i];
-		bool is_judged = m->sort == s->ret->judged;
-		run = line_between(&p, d, run, at_ps, m->start_ps);
-		stretch_add(
-			&p, is_judged ? MARK_STEP : MARK_OTHER, m->start_ps, m->end_ps, m->number);
-		judged += is_judged;
-		at_ps = m->end_ps;
-		steps[i] =
-			(struct instance){ .length_ps = m->end_ps - m->start_ps, .sort = m->sort };
-	}
-	line_between(&p, d, run, at_ps, INT64_MAX);
-	bool is_last = d == &s->devices[s->ret->last];
-	if (is_last)
-		sorts_time(s, steps, n, scratch);
-	for (ptrdiff_t i = 0; is_last && i < n; i++)
-		if (steps[i].sort >= 0)
-			s->ret->sorts[steps[i].sort].count++;
-	plan_set(s, d, STEPS_LINE, &p, judged);
-}
-
 static bool line_sorts(struct scheduling *s)
 {
 	ptrdiff_t idle = 0;
@@ -615,7 +599,7 @@ static bool line_sorts(struct scheduling *s)
 		return false;
 	for (ptrdiff_t i = 0; i < s->ret->sort_count; i++) {
 		s->ret->sorts[i].name = s->ret->sorts[i].modules;
-		s->ret->sorts[i].count = 0; /* each device has marks of its own */
+		s->ret->sorts[i].count = 0; /* by the last device */
 	}
 	return sort_judge(s);
 }
@@ -656,10 +640,7 @@ bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,
 		sorts_settle(&s);
 	for (ptrdiff_t i = 0; ok && i < device_count; i++) {
 		ptrdiff_t own = devices[i].plan->mark_count;
-		if (by_line)
-			line_plan(&s, &devices[i], &s.marks[marks]);
-		else
-			device_plan(&s, &devices[i], ret->is_server);
+		device_plan(&s, &devices[i], by_line ? &s.marks[marks] : NULL);
 		marks += own;
 	}
 	arena_free(&scratch);
