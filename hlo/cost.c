@@ -212,7 +212,7 @@ static void work_by_rule(struct hlo_costs *c, const struct hlo_instruction *i, s
 	case HLO_RULE_CUSTOM_CALL:
 		l = library_find(i->custom_call_target);
 		if (l->work)
-			l->work(c, i, w);
+			l->work(c, i, l, w);
 		else if (!l->is_free)
 			w->bound = COST_UNKNOWN;
 		break;

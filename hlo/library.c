@@ -13,39 +13,44 @@
 #include "base/json.h"
 #include "hlo/work.h"
 
-static work_fn gemm, grouped_gemm, te_gemm, convolution_forward, convolution_input,
-	convolution_filter, cudnn_attention, te_attention;
+static library_fn gemm, convolution, cudnn_attention, te_attention;
 
+#define CALL(pattern, kind_, ...)                                                                  \
+	{                                                                                          \
+		.target = STR_INIT(pattern), .kind = KIND_##kind_, __VA_ARGS__                     \
+	}
 static const struct library libraries[] = {
-	{ STR_INIT("__cublas$lt$groupedMatmul*"), KIND_MATMUL, grouped_gemm, false },
-	{ STR_INIT("__cublas$*"), KIND_MATMUL, gemm, false },
-	{ STR_INIT("__cudnn$convBackwardInput*"), KIND_CONVOLUTION, convolution_input, false },
-	{ STR_INIT("__cudnn$convBackwardFilter*"), KIND_CONVOLUTION, convolution_filter, false },
-	{ STR_INIT("__cudnn$conv*"), KIND_CONVOLUTION, convolution_forward, false },
-	{ STR_INIT("__cudnn$fmha*"), KIND_ATTENTION, cudnn_attention, false },
-	{ STR_INIT("__cudnn$blockScaledDot"), KIND_MATMUL, gemm, false },
-	{ STR_INIT("__cub$*"), KIND_SORT, NULL, false },
-	{ STR_INIT("__onednn$matmul*"), KIND_MATMUL, gemm, false },
-	{ STR_INIT("__onednn$convolution*"), KIND_CONVOLUTION, NULL, false },
-	{ STR_INIT("te_grouped_gemm*"), KIND_MATMUL, NULL, false },
-	{ STR_INIT("te_gemm*"), KIND_MATMUL, te_gemm, false },
-	{ STR_INIT("te_fused_attn_*ward*"), KIND_ATTENTION, te_attention, false },
-	{ STR_INIT("*attention*"), KIND_ATTENTION, NULL, false },
-	{ STR_INIT("*flash_attn*"), KIND_ATTENTION, NULL, false },
-	{ STR_INIT("TopK"), KIND_SORT, NULL, false },
-	{ STR_INIT("ApproxTopK"), KIND_SORT, NULL, false },
-	{ STR_INIT("PartialReduce"), KIND_SORT, NULL, false },
-	{ STR_INIT("*threefry2x32*"), KIND_RNG, NULL, false },
-	{ STR_INIT("xla_*python*callback"), KIND_CALLBACK, NULL, false },
-	{ STR_INIT("xla_buffer*callback"), KIND_CALLBACK, NULL, false },
-	{ STR_INIT("AllocateBuffer"), KIND_CONTROL, NULL, true },
-	{ STR_INIT("ConcatBitcast"), KIND_CONTROL, NULL, true },
-	{ STR_INIT("Sharding"), KIND_CONTROL, NULL, true },
-	{ STR_INIT("SPMDFullToShardShape"), KIND_CONTROL, NULL, true },
-	{ STR_INIT("SPMDShardToFullShape"), KIND_CONTROL, NULL, true },
-	{ STR_INIT("AsyncCollectiveStart"), KIND_CONTROL, NULL, true },
-	{ STR_INIT("AsyncCollectiveDone"), KIND_CONTROL, NULL, true },
-	{ STR_INIT("*"), KIND_CUSTOM, NULL, false },
+	CALL("__cublas$lt$groupedMatmul*", MATMUL, .work = gemm, .roles = { 0, 1 }, .sizes = 2),
+	CALL("__cublas$*", MATMUL, .work = gemm, .roles = { 0, 1 }),
+	CALL("__cudnn$convBackwardInput*", CONVOLUTION, .work = convolution,
+		.roles = { RESULT, 1, 0 }),
+	CALL("__cudnn$convBackwardFilter*", CONVOLUTION, .work = convolution,
+		.roles = { 0, RESULT, 1 }),
+	CALL("__cudnn$conv*", CONVOLUTION, .work = convolution, .roles = { 0, 1, RESULT }),
+	CALL("__cudnn$fmha*", ATTENTION, .work = cudnn_attention),
+	CALL("__cudnn$blockScaledDot", MATMUL, .work = gemm, .roles = { 0, 1 }),
+	CALL("__cub$*", SORT),
+	CALL("__onednn$matmul*", MATMUL, .work = gemm, .roles = { 0, 1 }),
+	CALL("__onednn$convolution*", CONVOLUTION),
+	CALL("te_grouped_gemm*", MATMUL),
+	CALL("te_gemm*", MATMUL, .work = gemm, .roles = { 0, 2 }),
+	CALL("te_fused_attn_*ward*", ATTENTION, .work = te_attention),
+	CALL("*attention*", ATTENTION),
+	CALL("*flash_attn*", ATTENTION),
+	CALL("TopK", SORT),
+	CALL("ApproxTopK", SORT),
+	CALL("PartialReduce", SORT),
+	CALL("*threefry2x32*", RNG),
+	CALL("xla_*python*callback", CALLBACK),
+	CALL("xla_buffer*callback", CALLBACK),
+	CALL("AllocateBuffer", CONTROL, .is_free = true),
+	CALL("ConcatBitcast", CONTROL, .is_free = true),
+	CALL("Sharding", CONTROL, .is_free = true),
+	CALL("SPMDFullToShardShape", CONTROL, .is_free = true),
+	CALL("SPMDShardToFullShape", CONTROL, .is_free = true),
+	CALL("AsyncCollectiveStart", CONTROL, .is_free = true),
+	CALL("AsyncCollectiveDone", CONTROL, .is_free = true),
+	CALL("*", CUSTOM),
 };
 
 const struct library *library_find(struct str target)
@@ -91,6 +96,12 @@ static const struct shape *result(const struct hlo_instruction *i)
 	static const struct shape none = { .dtype = DTYPE_INVALID };
 	const struct shape *leaf = shape_leaf(&i->shape, 0);
 	return leaf ? leaf : &none;
+}
+
+static const struct shape *role_shape(
+	const struct hlo_costs *c, const struct hlo_instruction *i, int role)
+{
+	return role == RESULT ? result(i) : operand_shape(c->m, i, role);
 }
 
 /* GPU library calls return (result, scratch): bytes that are not read again. */
@@ -203,44 +214,25 @@ static void add(struct hlo_costs *c, const struct hlo_instruction *i, const stru
 	matmul_add(w, flops, lhs->dtype, rhs->dtype, gemm_f32(c, i, lhs->dtype), bound);
 }
 
-static void gemm(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
+/* By its dimension numbers where the call tells them.  Groups need not fill the left side. */
+static void gemm(struct hlo_costs *c, const struct hlo_instruction *i, const struct library *l,
+	struct work *w)
 {
-	const struct shape *lhs = operand_shape(c->m, i, 0), *rhs = operand_shape(c->m, i, 1);
+	const struct shape *lhs = role_shape(c, i, l->roles[0]),
+			   *rhs = role_shape(c, i, l->roles[1]),
+			   *sizes = l->sizes ? operand_shape(c->m, i, l->sizes) : NULL;
 	struct arena scratch = *c->keep;
 	struct hlo_dot dims = { 0 };
-	if (!lhs || !rhs) {
+	double flops;
+	if (!lhs || !rhs || (l->sizes && !sizes)) {
 		work_unknown(c, i, w);
 		return;
 	}
-	double flops = gemm_dims(i, &scratch, &dims) ? dot_flops(result(i), lhs, &dims)
-						     : flops_from_shapes(result(i), lhs, rhs, 1);
-	add(c, i, lhs, rhs, flops, COST_EXACT, w);
-}
-
-/* Operand 2 has one size per group; together the groups need not fill the left side. */
-static void grouped_gemm(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
-{
-	const struct shape *lhs = operand_shape(c->m, i, 0), *rhs = operand_shape(c->m, i, 1),
-			   *sizes = operand_shape(c->m, i, 2);
-	if (!lhs || !rhs || !sizes) {
-		work_unknown(c, i, w);
-		return;
-	}
-	double flops = flops_from_shapes(result(i), lhs, rhs, element_count(sizes));
-	add(c, i, lhs, rhs, flops, COST_UPPER, w);
-}
-
-/* Operands: lhs, its scale, rhs, its scale ... */
-static void te_gemm(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
-{
-	const struct shape *lhs = operand_shape(c->m, i, 0), *rhs = operand_shape(c->m, i, 2);
-	if (!lhs || !rhs) {
-		work_unknown(c, i, w);
-		return;
-	}
-	double k = sqrt(element_count(lhs) * element_count(rhs) / element_count(result(i)));
-	double flops = is_whole(k) ? 2 * element_count(result(i)) * k : NAN;
-	add(c, i, lhs, rhs, flops, COST_EXACT, w);
+	if (!sizes && gemm_dims(i, &scratch, &dims))
+		flops = dot_flops(result(i), lhs, &dims);
+	else
+		flops = flops_from_shapes(result(i), lhs, rhs, sizes ? element_count(sizes) : 1);
+	add(c, i, lhs, rhs, flops, sizes ? COST_UPPER : COST_EXACT, w);
 }
 
 /*
@@ -248,31 +240,16 @@ static void te_gemm(struct hlo_costs *c, const struct hlo_instruction *i, struct
  * the roles of input, kernel and output go around.
  */
 static void convolution(struct hlo_costs *c, const struct hlo_instruction *i,
-	const struct shape *in, const struct shape *kernel, const struct shape *out, struct work *w)
+	const struct library *l, struct work *w)
 {
-	if (!in || !kernel || !out || !i->convolution) {
+	const struct convolution x = { role_shape(c, i, l->roles[0]), role_shape(c, i, l->roles[1]),
+		role_shape(c, i, l->roles[2]), i };
+	if (!x.in || !x.kernel || !x.out || !i->convolution) {
 		work_unknown(c, i, w);
 		return;
 	}
-	const struct convolution x = { in, kernel, out, i };
-	add(c, i, in, kernel, convolution_flops(&x, &c->taps), COST_EXACT, w);
+	add(c, i, x.in, x.kernel, convolution_flops(&x, &c->taps), COST_EXACT, w);
 	w->has_convolution = true;
-}
-
-static void convolution_forward(
-	struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
-{
-	convolution(c, i, operand_shape(c->m, i, 0), operand_shape(c->m, i, 1), result(i), w);
-}
-
-static void convolution_input(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
-{
-	convolution(c, i, result(i), operand_shape(c->m, i, 1), operand_shape(c->m, i, 0), w);
-}
-
-static void convolution_filter(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
-{
-	convolution(c, i, operand_shape(c->m, i, 0), result(i), operand_shape(c->m, i, 1), w);
 }
 
 /*
@@ -306,8 +283,10 @@ static double product(const struct hlo_dims *dims)
 	return n;
 }
 
-static void cudnn_attention(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
+static void cudnn_attention(struct hlo_costs *c, const struct hlo_instruction *i,
+	const struct library *l, struct work *w)
 {
+	(void)l;
 	struct arena scratch = *c->keep;
 	cJSON *root = config_open(i);
 	const cJSON *config = member(root, "cudnn_fmha_backend_config");
@@ -345,8 +324,10 @@ static double attribute(struct str config, struct str key)
 }
 
 /* Transformer Engine's mask_type 0 is none; a window of -1 is no window. */
-static void te_attention(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
+static void te_attention(struct hlo_costs *c, const struct hlo_instruction *i,
+	const struct library *l, struct work *w)
 {
+	(void)l;
 	struct str config = i->backend_config;
 	struct attention a = {
 		.scores = attribute(config, STR("input_batch")) *

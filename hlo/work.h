@@ -126,11 +126,18 @@ work_fn work_dot, work_ragged_dot, work_convolution;
 int64_t hlo_algorithm(struct str name);
 
 /* library.c: custom calls whose names tell what they do. */
+struct library;
+typedef void library_fn(struct hlo_costs *c, const struct hlo_instruction *i,
+	const struct library *l, struct work *w);
+enum { RESULT = -1 };
 struct library {
 	struct str target; /* a glob */
 	enum op_kind kind;
-	work_fn *work; /* NULL: unknown */
-	bool is_free;  /* moves nothing */
+	library_fn *work; /* NULL: unknown */
+	/* Operands, or RESULT: left and right; of a convolution input, kernel and output. */
+	int roles[3];
+	int sizes;    /* operand of a matmul with a size for each of its groups; 0 none */
+	bool is_free; /* moves nothing */
 };
 /* Never NULL: the last row is any custom call. */
 const struct library *library_find(struct str target);
