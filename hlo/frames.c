@@ -7,25 +7,26 @@
 #include "hlo/internal.h"
 
 static const struct read_rule location_table_rules[] = {
-	[1] = READ_FIELD(INT, struct frame_location, file),
-	[2] = READ_FIELD(INT, struct frame_location, function),
-	[3] = READ_FIELD(INT, struct frame_location, line),
+	[1] = READ_FIELD(INT, struct frame_location, file, AS("file_name_id")),
+	[2] = READ_FIELD(INT, struct frame_location, function, AS("function_name_id")),
+	[3] = READ_BOTH(INT, struct frame_location, line),
 };
 READ_TABLE(location_table, "FileLocation");
 
 static const struct read_rule frame_table_rules[] = {
-	[1] = READ_FIELD(INT, struct frame, location),
-	[2] = READ_FIELD(INT, struct frame, parent),
+	[1] = READ_FIELD(INT, struct frame, location, AS("file_location_id")),
+	[2] = READ_FIELD(INT, struct frame, parent, AS("parent_frame_id")),
 };
 READ_TABLE(frame_table, "StackFrame");
 
 static const struct read_rule frames_table_rules[] = {
-	[1] = READ_FIELD(STRS, struct hlo_frames, files),
-	[2] = READ_FIELD(STRS, struct hlo_frames, functions),
-	[3] = READ_ELEMENTS(location_table, struct hlo_frames, locations, location_count),
-	[4] = READ_ELEMENTS(frame_table, struct hlo_frames, frames, frame_count),
+	[1] = READ_FIELD(STRS, struct hlo_frames, files, AS("FileNames")),
+	[2] = READ_FIELD(STRS, struct hlo_frames, functions, AS("FunctionNames")),
+	[3] = READ_ELEMENTS(
+		location_table, struct hlo_frames, locations, location_count, AS("FileLocations")),
+	[4] = READ_ELEMENTS(frame_table, struct hlo_frames, frames, frame_count, AS("StackFrames")),
 };
-READ_TABLE(frames_table, "StackFrameIndexProto");
+READ_SHARED(frames_table, "StackFrameIndexProto");
 
 struct hlo_frames *frames_parse(struct reader *r, struct str message)
 {

@@ -9,10 +9,10 @@
 enum { MAX_DIMS = SHAPE_MAX_RANK };
 
 static const struct read_rule metadata_table_rules[] = {
-	[2] = READ_FIELD(STR, struct hlo_instruction, op_name),
-	[3] = READ_FIELD(STR, struct hlo_instruction, source.file),
-	[4] = READ_FIELD(INT, struct hlo_instruction, source.line),
-	[15] = READ_FIELD(INT, struct hlo_instruction, stack_frame),
+	[2] = READ_BOTH(STR, struct hlo_instruction, op_name),
+	[3] = READ_FIELD(STR, struct hlo_instruction, source.file, AS("source_file")),
+	[4] = READ_FIELD(INT, struct hlo_instruction, source.line, AS("source_line")),
+	[15] = READ_FIELD(INT, struct hlo_instruction, stack_frame, AS("stack_frame_id")),
 };
 READ_TABLE(metadata_table, "OpMetadata");
 
@@ -32,17 +32,17 @@ static bool read_result_shape(struct reader *r, const struct wire_field *f, void
 }
 
 static const struct read_rule dot_table_rules[] = {
-	[1] = READ_DIMS(struct hlo_dot, lhs_contracting),
-	[2] = READ_DIMS(struct hlo_dot, rhs_contracting),
-	[3] = READ_DIMS(struct hlo_dot, lhs_batch),
-	[4] = READ_DIMS(struct hlo_dot, rhs_batch),
+	[1] = READ_DIMS(struct hlo_dot, lhs_contracting, AS("lhs_contracting_dims")),
+	[2] = READ_DIMS(struct hlo_dot, rhs_contracting, AS("rhs_contracting_dims")),
+	[3] = READ_DIMS(struct hlo_dot, lhs_batch, AS("lhs_batch_dims")),
+	[4] = READ_DIMS(struct hlo_dot, rhs_batch, AS("rhs_batch_dims")),
 };
 READ_TABLE(dot_table, "DotDimensionNumbers");
 
 static const struct read_rule ragged_table_rules[] = {
 	[1] = { .kind = READ_MESSAGE, .table = &dot_table },
-	[2] = READ_DIMS(struct hlo_dot, lhs_ragged),
-	[3] = READ_DIMS(struct hlo_dot, rhs_group),
+	[2] = READ_DIMS(struct hlo_dot, lhs_ragged, AS("lhs_ragged_dims")),
+	[3] = READ_DIMS(struct hlo_dot, rhs_group, AS("rhs_group_dims")),
 };
 READ_TABLE(ragged_table, "RaggedDotDimensionNumbers");
 
@@ -60,15 +60,15 @@ static const struct read_rule convolution_table_rules[] = {
 READ_TABLE(convolution_table, "ConvolutionDimensionNumbers");
 
 static const struct read_rule window_dim_table_rules[] = {
-	[1] = READ_FIELD(INT, struct hlo_window_dim, size),
-	[2] = READ_FIELD(INT, struct hlo_window_dim, stride),
-	[3] = READ_FIELD(INT, struct hlo_window_dim, padding_low),
+	[1] = READ_BOTH(INT, struct hlo_window_dim, size),
+	[2] = READ_BOTH(INT, struct hlo_window_dim, stride),
+	[3] = READ_FIELD(INT, struct hlo_window_dim, padding_low, AS("pad")),
 	[4] = READ_FIELD(INT, struct hlo_window_dim, padding_high),
-	[5] = READ_FIELD(INT, struct hlo_window_dim, window_dilation),
-	[6] = READ_FIELD(INT, struct hlo_window_dim, base_dilation),
-	[7] = READ_FIELD(BOOL, struct hlo_window_dim, reversal),
+	[5] = READ_FIELD(INT, struct hlo_window_dim, window_dilation, AS("rhs_dilate")),
+	[6] = READ_FIELD(INT, struct hlo_window_dim, base_dilation, AS("lhs_dilate")),
+	[7] = READ_FIELD(BOOL, struct hlo_window_dim, reversal, AS("rhs_reversal")),
 };
-READ_TABLE(window_dim_table, "WindowDimension");
+READ_SHARED(window_dim_table, "WindowDimension");
 
 static void at_least_one(int64_t *value)
 {
@@ -206,16 +206,21 @@ static const struct read_rule frontend_pair_table_rules[] = {
 };
 READ_TABLE(frontend_pair_table, "FrontendAttributes.MapEntry");
 
+/* By their keys alone. */
+static const struct read_rule transfer_table_rules[] = {
+	READ_FIELD(STR, struct hlo_transfer, type, AS("_xla_megascale_transfer_type")),
+	READ_FIELD(STR, struct hlo_transfer, target, AS("_xla_megascale_target")),
+};
+READ_SHARED(transfer_table, "FrontendAttributes");
+
 static bool read_frontend_pair(struct reader *r, const struct wire_field *f, void *into)
 {
 	struct frontend_pair pair = { .key = { NULL, 0 } };
-	struct hlo_transfer *t = into;
 	if (!read_message(r, &frontend_pair_table, f->bytes, &pair))
 		return false;
-	if (str_eq(pair.key, STR("_xla_megascale_transfer_type")))
-		t->type = pair.value;
-	if (str_eq(pair.key, STR("_xla_megascale_target")))
-		t->target = pair.value;
+	const struct read_rule *rule = read_named(&transfer_table, pair.key);
+	if (rule)
+		*(struct str *)(void *)((char *)into + rule->offset) = pair.value;
 	return true;
 }
 
@@ -242,36 +247,36 @@ static const struct read_rule instruction_table_rules[] = {
 	[1] = READ_FIELD(STR, struct hlo_instruction, name),
 	[2] = READ_FIELD(STR, struct hlo_instruction, opcode),
 	[3] = READ_BY(read_result_shape, struct hlo_instruction, shape),
-	[7] = { .kind = READ_MESSAGE, .table = &metadata_table },
+	[7] = { .kind = READ_MESSAGE, .table = &metadata_table, AS("metadata") },
 	[8] = { .kind = READ_CALL, .read = read_literal },
 	[9] = READ_FIELD(INT, struct hlo_instruction, parameter_number),
-	[13] = READ_FIELD(INT, struct hlo_instruction, tuple_index),
+	[13] = READ_FIELD(INT, struct hlo_instruction, tuple_index, AS("index")),
 	[15] = { .kind = READ_MESSAGE, .table = &window_table },
 	[16] = READ_MADE(convolution_table, struct hlo_instruction, convolution),
 	[17] = READ_BY(read_slice, struct hlo_instruction, slice),
-	[26] = READ_FIELD(INT, struct hlo_instruction, channel_id),
-	[28] = READ_FIELD(STR, struct hlo_instruction, custom_call_target),
+	[26] = READ_BOTH(INT, struct hlo_instruction, channel_id),
+	[28] = READ_BOTH(STR, struct hlo_instruction, custom_call_target),
 	[30] = READ_MADE(dot_table, struct hlo_instruction, dot),
 	[35] = READ_FIELD(INT, struct hlo_instruction, id),
 	[36] = READ_NUMBERS(struct hlo_instruction, operands, operand_count),
 	[38] = READ_NUMBERS(struct hlo_instruction, called, called_count),
-	[43] = READ_FIELD(STR, struct hlo_instruction, backend_config),
-	[47] = READ_FIELD(BOOL, struct hlo_instruction, is_host_transfer),
+	[43] = READ_BOTH(STR, struct hlo_instruction, backend_config),
+	[47] = READ_BOTH(BOOL, struct hlo_instruction, is_host_transfer),
 	[49] = READ_BY(read_replica_group, struct hlo_instruction, groups),
-	[50] = READ_FIELD(INT, struct hlo_instruction, feature_group_count),
+	[50] = READ_BOTH(INT, struct hlo_instruction, feature_group_count),
 	[51] = { .kind = READ_MESSAGE, .table = &precision_table },
 	[52] = READ_BY(read_pair, struct hlo_instruction, source_target),
-	[58] = READ_FIELD(INT, struct hlo_instruction, batch_group_count),
-	[63] = READ_FIELD(STR, struct hlo_instruction, direction),
+	[58] = READ_BOTH(INT, struct hlo_instruction, batch_group_count),
+	[63] = READ_BOTH(STR, struct hlo_instruction, direction),
 	[68] = { .kind = READ_CALL, .read = read_frontend },
-	[71] = READ_FIELD(BOOL, struct hlo_instruction, use_global_device_ids),
+	[71] = READ_BOTH(BOOL, struct hlo_instruction, use_global_device_ids),
 	[87] = READ_BY(read_device_list, struct hlo_instruction, groups),
 	[90] = READ_MADE(ragged_table, struct hlo_instruction, dot),
 	[92] = READ_BY(read_iota_groups, struct hlo_instruction, groups),
 	[93] = READ_BY(read_mesh_groups, struct hlo_instruction, groups),
 	[99] = { .kind = READ_CALL, .read = read_payload },
 };
-READ_TABLE(instruction_table, "HloInstructionProto");
+READ_SHARED(instruction_table, "HloInstructionProto");
 
 bool read_instruction(struct reader *r, struct str message, struct hlo_instruction *ret)
 {

@@ -8,11 +8,18 @@
 /* instruction.c: one HloInstructionProto.  Operands and callees are ids until module.c resolves. */
 bool read_instruction(struct reader *r, struct str message, struct hlo_instruction *ret);
 
+/* Of an instruction, and of a dimension of its window: fields that both readers know by name. */
+extern const struct read_table instruction_table, window_dim_table;
+/* Of a send's or recv's frontend attributes. */
+extern const struct read_table transfer_table;
+
 /* The same for both readers: what old writers spell 0 is 1, and no channel is below 0. */
 void instruction_bound(struct hlo_instruction *i);
 void window_bound(struct hlo_window_dim *dim);
 
-/* module.c: what both readers end with, once operands, callees and roots are indices. */
+/* module.c: how many devices it is compiled for. */
+extern const struct read_table devices_table;
+/* What both readers end with, once operands, callees and roots are indices. */
 bool module_finish(struct hlo_module *m, struct arena *keep, struct diag *err);
 
 /* groups.c: replica groups in their four spellings. */
@@ -54,6 +61,7 @@ struct hlo_frames {
 	} * frames;
 	ptrdiff_t location_count, frame_count;
 };
+extern const struct read_table frames_table;
 struct hlo_frames *frames_parse(struct reader *r, struct str message); /* NULL: r->err */
 struct hlo_source frames_source(const struct hlo_frames *f, int64_t stack_frame);
 

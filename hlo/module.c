@@ -61,18 +61,18 @@ static const struct read_rule aliases_table_rules[] = {
 };
 READ_TABLE(aliases_table, "HloInputOutputAliasProto");
 
-static const struct read_rule assignment_table_rules[] = {
-	[1] = READ_FIELD(INT, struct hlo_module, replica_count),
-	[2] = READ_FIELD(INT, struct hlo_module, partition_count),
+static const struct read_rule devices_table_rules[] = {
+	[1] = READ_BOTH(INT, struct hlo_module, replica_count),
+	[2] = READ_FIELD(INT, struct hlo_module, partition_count, AS("num_partitions")),
 };
-READ_TABLE(assignment_table, "DeviceAssignmentProto");
+READ_SHARED(devices_table, "DeviceAssignmentProto");
 
 static const struct read_rule module_table_rules[] = {
 	[1] = READ_FIELD(STR, struct module_proto, m.name),
 	[3] = READ_FIELD(STRS, struct module_proto, computations),
 	[6] = READ_FIELD(INT, struct module_proto, entry_id),
 	[8] = { .kind = READ_MESSAGE, .table = &aliases_table },
-	[15] = { .kind = READ_MESSAGE, .table = &assignment_table },
+	[15] = { .kind = READ_MESSAGE, .table = &devices_table },
 	[17] = READ_FIELD(STR, struct module_proto, frames),
 	[22] = READ_FIELD(STRS, struct module_proto, payloads),
 };

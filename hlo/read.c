@@ -92,6 +92,25 @@ static bool fits(const struct read_rule *rule, enum wire_type type)
 	return false;
 }
 
+void *read_made(struct arena *keep, const struct read_rule *rule, void *member)
+{
+	void *made;
+	memcpy(&made, member, sizeof(made));
+	if (!made) {
+		made = arena_alloc(keep, rule->size, alignof(max_align_t), 1);
+		memcpy(member, &made, sizeof(made));
+	}
+	return made;
+}
+
+const struct read_rule *read_named(const struct read_table *t, struct str text)
+{
+	for (uint32_t k = 0; text.len && k < t->count; k++)
+		if (str_eq(t->rules[k].text, text))
+			return &t->rules[k];
+	return NULL;
+}
+
 static bool read_field(
 	struct reader *r, const struct read_rule *rule, const struct wire_field *f, char *into)
 {
@@ -122,15 +141,8 @@ static bool read_field(
 			read_push(r->keep, member, count, (ptrdiff_t)rule->size));
 	case READ_MESSAGE:
 		return read_message(r, rule->table, f->bytes, member);
-	case READ_POINTER: {
-		void *made;
-		memcpy(&made, member, sizeof(made));
-		if (!made) {
-			made = arena_alloc(r->keep, rule->size, alignof(max_align_t), 1);
-			memcpy(member, &made, sizeof(made));
-		}
-		return read_message(r, rule->table, f->bytes, made);
-	}
+	case READ_POINTER:
+		return read_message(r, rule->table, f->bytes, read_made(r->keep, rule, member));
 	case READ_CALL:
 		return rule->read(r, f, member);
 	case READ_SKIP:

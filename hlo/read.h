@@ -67,6 +67,7 @@ struct read_rule {
 	uint32_t size;	 /* of an element, or of what the member points to */
 	read_fn *read;
 	const struct read_table *table;
+	struct str text; /* its name in a text; missing: a text has none, or another grammar */
 };
 
 struct read_table {
@@ -76,10 +77,12 @@ struct read_table {
 };
 
 /* Rows for a member of a plain kind, read by a function or made by a table, and for lists. */
-#define READ_FIELD(kind_, type, member)                                                            \
+#define READ_FIELD(kind_, type, member, ...)                                                       \
 	{                                                                                          \
-		.kind = READ_##kind_, .offset = offsetof(type, member)                             \
+		.kind = READ_##kind_, .offset = offsetof(type, member), __VA_ARGS__                \
 	}
+#define AS(text_)		      .text = STR_INIT(text_)
+#define READ_BOTH(kind, type, member) READ_FIELD(kind, type, member, AS(#member))
 #define READ_BY(read_, type, member)                                                               \
 	{                                                                                          \
 		.kind = READ_CALL, .offset = offsetof(type, member), .read = read_                 \
@@ -89,23 +92,28 @@ struct read_table {
 		.kind = READ_POINTER, .offset = offsetof(type, member), .table = &table_,          \
 		.size = sizeof(*((type *)0)->member)                                               \
 	}
-#define READ_NUMBERS(type, items_, count_)                                                         \
+#define READ_NUMBERS(type, items_, count_, ...)                                                    \
 	{                                                                                          \
 		.kind = READ_INTS, .offset = offsetof(type, items_),                               \
-		.count = offsetof(type, count_)                                                    \
+		.count = offsetof(type, count_), __VA_ARGS__                                       \
 	}
-#define READ_DIMS(type, member) READ_NUMBERS(type, member.items, member.count)
-#define READ_ELEMENTS(table_, type, items_, count_)                                                \
+#define READ_DIMS(type, member, ...) READ_NUMBERS(type, member.items, member.count, __VA_ARGS__)
+#define READ_ELEMENTS(table_, type, items_, count_, ...)                                           \
 	{                                                                                          \
 		.kind = READ_EACH, .offset = offsetof(type, items_),                               \
 		.count = offsetof(type, count_), .size = sizeof(*((type *)0)->items_),             \
-		.table = &table_                                                                   \
+		.table = &table_, __VA_ARGS__                                                      \
 	}
-#define READ_TABLE(name, message_name)                                                             \
-	static const struct read_table name = { message_name, name##_rules,                        \
+#define READ_TABLE(name, message_name) static READ_SHARED(name, message_name)
+#define READ_SHARED(name, message_name)                                                            \
+	const struct read_table name = { message_name, name##_rules,                               \
 		sizeof(name##_rules) / sizeof(name##_rules[0]) }
 
 bool read_message(struct reader *r, const struct read_table *t, struct str bytes, void *into);
+/* The rule that has this name in a text; NULL none. */
+const struct read_rule *read_named(const struct read_table *t, struct str text);
+/* What a READ_POINTER's member points to, made by the first who asks. */
+void *read_made(struct arena *keep, const struct read_rule *rule, void *member);
 
 /* What a message says cannot be: `why` at the first byte of `message`.  Always false. */
 bool read_refuse(struct reader *r, struct str message, const char *name, const char *why);

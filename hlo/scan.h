@@ -50,17 +50,18 @@ bool scan_more(struct scan *s);
 bool scan_numbers(struct scan *s, struct str end, struct hlo_dims *ret);
 bool scan_dims(struct scan *s, struct hlo_dims *ret);
 
-/* text_attr.c: a named value and where it is read to.  Tables of them are sorted by name. */
+/* text_attr.c: a value whose text is of a grammar of its own, and where it is read to.  Tables of
+ * them are sorted by name. */
 struct scan_attr {
 	struct str name;
 	bool (*read)(struct scan *s, void *into);
 	ptrdiff_t offset; /* of what it is read into */
 };
-bool scan_number(struct scan *s, void *into); /* an int64_t */
-/* "{name=value name=value}"; names that are not listed are skipped. */
-bool scan_pairs(struct scan *s, const struct scan_attr *rows, ptrdiff_t count, void *into);
-/* ", name=value, name=value"; the same. */
-bool scan_list(struct scan *s, const struct scan_attr *rows, ptrdiff_t count, void *into);
+/* "{name=value name=value}" by the table's names; others are skipped. */
+bool scan_pairs(struct scan *s, const struct read_table *t, void *into);
+/* ", name=value, name=value"; the same, the rows before the table. */
+bool scan_list(struct scan *s, const struct scan_attr *rows, ptrdiff_t count,
+	const struct read_table *t, void *into);
 
 /* shape_text.c */
 bool scan_shape(struct scan *s, struct shape *ret);

@@ -328,11 +328,7 @@ static bool aliases(struct scan *s, void *into)
 	return !s->why;
 }
 
-static const struct scan_attr module_rows[] = {
-	{ STR_INIT("input_output_alias"), aliases, 0 },
-	{ STR_INIT("num_partitions"), scan_number, offsetof(struct hlo_module, partition_count) },
-	{ STR_INIT("replica_count"), scan_number, offsetof(struct hlo_module, replica_count) },
-};
+static const struct scan_attr module_rows[] = { { STR_INIT("input_output_alias"), aliases, 0 } };
 
 /* Counts that are 1 are not printed. */
 static bool read_module_header(struct text *t)
@@ -340,53 +336,36 @@ static bool read_module_header(struct text *t)
 	scan_blanks(&t->s);
 	t->m->name = scan_name(&t->s);
 	t->m->replica_count = t->m->partition_count = 1;
-	return scan_list(&t->s, module_rows, 3, t->m);
+	return scan_list(&t->s, module_rows, 1, &devices_table, t->m);
 }
 
-enum table { FILE_NAMES, FUNCTION_NAMES, FILE_LOCATIONS, STACK_FRAMES, TABLES };
-
-static bool read_row(struct text *t, enum table table)
+static bool read_row(struct text *t, const struct read_rule *table)
 {
-	static const struct scan_attr location[] = {
-		{ STR_INIT("file_name_id"), scan_number, offsetof(struct frame_location, file) },
-		{ STR_INIT("function_name_id"), scan_number,
-			offsetof(struct frame_location, function) },
-		{ STR_INIT("line"), scan_number, offsetof(struct frame_location, line) },
-	};
-	static const struct scan_attr frame[] = {
-		{ STR_INIT("file_location_id"), scan_number, offsetof(struct frame, location) },
-		{ STR_INIT("parent_frame_id"), scan_number, offsetof(struct frame, parent) },
-	};
-	struct hlo_frames *f = t->m->frames;
-	struct arena *keep = t->s.keep;
-	struct read_strs *names = table == FILE_NAMES ? &f->files : &f->functions;
-	if (table == FILE_LOCATIONS)
-		return scan_pairs(
-			&t->s, location, 3, READ_PUSH(keep, f->locations, f->location_count));
-	if (table == STACK_FRAMES)
-		return scan_pairs(&t->s, frame, 2, READ_PUSH(keep, f->frames, f->frame_count));
-	*READ_PUSH(keep, names->items, names->count) = scan_string(&t->s);
+	char *frames = (char *)t->m->frames;
+	void *into = frames + table->offset;
+	if (table->kind == READ_EACH)
+		return scan_pairs(&t->s, table->table,
+			read_push(t->s.keep, into, (void *)(frames + table->count),
+				(ptrdiff_t)table->size));
+	struct read_strs *names = into;
+	*READ_PUSH(t->s.keep, names->items, names->count) = scan_string(&t->s);
 	return !t->s.why;
 }
 
-/* The table whose heading fills the line at the cursor, which is left behind it; TABLES: none. */
-static enum table table_here(struct text *t)
+/* The table whose heading fills the line at the cursor, which is left behind it; NULL: none. */
+static const struct read_rule *table_here(struct text *t)
 {
-	static const struct str names[TABLES] = { STR_INIT("FileNames"), STR_INIT("FunctionNames"),
-		STR_INIT("FileLocations"), STR_INIT("StackFrames") };
 	struct scan look = t->s;
-	struct str word = scan_name(&look);
-	int i = 0;
+	const struct read_rule *table = read_named(&frames_table, scan_name(&look));
 	scan_blanks(&look);
-	while (i < TABLES && !(scan_peek(&look) == '\n' && str_eq(names[i], word)))
-		i++;
-	if (i < TABLES)
-		t->s.at = look.at;
-	return (enum table)i;
+	if (!table || scan_peek(&look) != '\n')
+		return NULL;
+	t->s.at = look.at;
+	return table;
 }
 
 /* Rows are numbered from 1 without gaps, so that a row's number is its place. */
-static bool read_table(struct text *t, enum table table)
+static bool read_table(struct text *t, const struct read_rule *table)
 {
 	int64_t expected = 1, number;
 	for (scan_space(&t->s); scan_peek(&t->s) >= '0' && scan_peek(&t->s) <= '9';
@@ -426,8 +405,8 @@ static bool read_items(struct text *t)
 {
 	t->m->entry = -1;
 	for (scan_space(&t->s); t->s.at < t->s.text.len; scan_space(&t->s)) {
-		enum table table = t->s.why ? TABLES : table_here(t);
-		bool ok = table != TABLES		       ? read_table(t, table)
+		const struct read_rule *table = t->s.why ? NULL : table_here(t);
+		bool ok = table				       ? read_table(t, table)
 			  : scan_take(&t->s, STR("HloModule")) ? read_module_header(t)
 							       : read_computation(t);
 		if (!ok)

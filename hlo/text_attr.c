@@ -1,10 +1,11 @@
 /*
- * Attributes of an instruction as text: "name=value" by name.  What the tables here do not list is
- * skipped.
+ * Attributes of an instruction as text: "name=value" by name.  Plain values are those of the tables
+ * that messages are read by; the table here lists the others, and what neither lists is skipped.
  *
  * Value grammars are those of XLA's HLO parser: dimension lists, dim_labels, windows, replica
  * groups in three spellings, metadata, backend configurations.
  */
+#include "hlo/internal.h"
 #include "hlo/scan.h"
 #include "hlo/work.h"
 
@@ -36,81 +37,44 @@ static const struct scan_attr *attr_find(
 
 #define COUNT(rows) ((ptrdiff_t)(sizeof(rows) / sizeof((rows)[0])))
 
-/* ---- plain values ---------------------------------------------------------------------------- */
-
-bool scan_number(struct scan *s, void *into)
-{
-	return scan_i64(s, into);
-}
-
-static bool truth(struct scan *s, void *into)
-{
-	*(bool *)into = str_eq(scan_name(s), STR("true"));
-	return true;
-}
-
-static bool word(struct scan *s, void *into)
-{
-	*(struct str *)into = scan_name(s);
-	return true;
-}
-
-static bool string(struct scan *s, void *into)
-{
-	*(struct str *)into = scan_string(s);
-	return !s->why;
-}
+/* ---- fields that a message has, too ---------------------------------------------------------- */
 
 /* Of an attribute that is there twice, the last one counts. */
-static bool dims(struct scan *s, void *into)
+static bool scan_rule(struct scan *s, const struct read_rule *rule, void *base)
 {
-	*(struct hlo_dims *)into = (struct hlo_dims){ NULL, 0 };
-	return scan_dims(s, into);
-}
-
-/* A string, or anything in brackets: JSON and MLIR attributes alike. */
-static bool config(struct scan *s, void *into)
-{
-	*(struct str *)into = scan_peek(s) == '"' ? scan_string(s) : scan_value(s);
-	return !s->why;
-}
-
-/* ---- metadata={op_name="..." source_file="..." source_line=3} -------------------------------- */
-
-bool scan_list(struct scan *s, const struct scan_attr *rows, ptrdiff_t count, void *into)
-{
-	for (scan_blanks(s); scan_take(s, STR(",")); scan_blanks(s)) {
-		scan_blanks(s);
-		struct str name = scan_name(s);
-		if (!scan_take(s, STR("=")))
-			return scan_fail(s, "expected '=' and the attribute's value");
-		const struct scan_attr *a = attr_find(rows, count, name);
-		if (a && !a->read(s, (char *)into + a->offset))
-			return false;
-		/* What is not listed, or a newer XLA writes behind a value that is. */
-		if (scan_peek(s) != ',' && scan_peek(s) != '\n')
-			scan_value(s);
+	void *into = (char *)base + rule->offset;
+	char c = scan_peek(s);
+	switch (rule->kind) {
+	case READ_INT:
+		return scan_i64(s, into);
+	case READ_BOOL:
+		*(bool *)into = str_eq(scan_name(s), STR("true"));
+		return true;
+	case READ_INTS:
+		*(struct hlo_dims *)into = (struct hlo_dims){ NULL, 0 };
+		return scan_dims(s, into);
+	case READ_STR: /* JSON and MLIR attributes stand in brackets */
+		*(struct str *)into = c == '"'		     ? scan_string(s)
+				      : c == '{' || c == '[' ? scan_value(s)
+							     : scan_name(s);
+		return !s->why;
+	default:
+		return scan_pairs(s, rule->table, into);
 	}
-	return !s->why;
 }
 
-static const struct scan_attr metadata_rows[] = {
-	{ STR_INIT("op_name"), string, AT(op_name) },
-	{ STR_INIT("source_file"), string, AT(source.file) },
-	{ STR_INIT("source_line"), scan_number, AT(source.line) },
-	{ STR_INIT("stack_frame_id"), scan_number, AT(stack_frame) },
-};
+typedef bool rule_fn(struct scan *s, const struct read_rule *rule, void *into);
 
-bool scan_pairs(struct scan *s, const struct scan_attr *rows, ptrdiff_t count, void *into)
+static bool pairs_by(struct scan *s, const struct read_table *t, void *into, rule_fn *read)
 {
 	if (!scan_expect(s, STR("{"), "expected '{'"))
 		return false;
 	while (scan_more(s)) {
 		ptrdiff_t from = s->at;
-		const struct scan_attr *a = attr_find(rows, count, scan_name(s));
+		const struct read_rule *rule = read_named(t, scan_name(s));
 		bool named = scan_take(s, STR("="));
-		if (a && named)
-			a->read(s, (char *)into + a->offset);
+		if (rule && named)
+			read(s, rule, into);
 		else
 			scan_element(s);
 		if (s->at == from)
@@ -119,31 +83,42 @@ bool scan_pairs(struct scan *s, const struct scan_attr *rows, ptrdiff_t count, v
 	return !s->why;
 }
 
-static bool metadata(struct scan *s, void *into)
+bool scan_pairs(struct scan *s, const struct read_table *t, void *into)
 {
-	return scan_pairs(s, metadata_rows, COUNT(metadata_rows), into);
+	return pairs_by(s, t, into, scan_rule);
 }
 
-/* ---- dot, convolution, window ---------------------------------------------------------------- */
-
-static struct hlo_dot *dot_of(struct scan *s, struct hlo_instruction *i)
+/* What a message of its own holds stands beside the others in a text. */
+static bool scan_field(struct scan *s, const struct read_table *t, struct str name, char *into)
 {
-	if (!i->dot)
-		i->dot = arena_make(s->keep, struct hlo_dot, 1);
-	return i->dot;
-}
-
-#define DOT_DIMS(member)                                                                           \
-	static bool member(struct scan *s, void *into)                                             \
-	{                                                                                          \
-		return dims(s, &dot_of(s, into)->member);                                          \
+	const struct read_rule *rule = read_named(t, name);
+	for (uint32_t k = 0; !rule && k < t->count; k++) {
+		const struct read_rule *outer = &t->rules[k];
+		rule = outer->kind == READ_POINTER ? read_named(outer->table, name) : NULL;
+		into = rule ? read_made(s->keep, outer, into + outer->offset) : into;
 	}
-DOT_DIMS(lhs_contracting)
-DOT_DIMS(rhs_contracting)
-DOT_DIMS(lhs_batch)
-DOT_DIMS(rhs_batch)
-DOT_DIMS(lhs_ragged)
-DOT_DIMS(rhs_group)
+	return !rule || scan_rule(s, rule, into);
+}
+
+bool scan_list(struct scan *s, const struct scan_attr *rows, ptrdiff_t count,
+	const struct read_table *t, void *into)
+{
+	for (scan_blanks(s); scan_take(s, STR(",")); scan_blanks(s)) {
+		scan_blanks(s);
+		struct str name = scan_name(s);
+		if (!scan_take(s, STR("=")))
+			return scan_fail(s, "expected '=' and the attribute's value");
+		const struct scan_attr *a = attr_find(rows, count, name);
+		if (!(a ? a->read(s, (char *)into + a->offset) : scan_field(s, t, name, into)))
+			return false;
+		/* What is not listed, or a newer XLA writes behind a value that is. */
+		if (scan_peek(s) != ',' && scan_peek(s) != '\n')
+			scan_value(s);
+	}
+	return !s->why;
+}
+
+/* ---- convolution, window --------------------------------------------------------------------- */
 
 /* One side of dim_labels: the letter at position n says what dimension n is. */
 struct side {
@@ -196,62 +171,30 @@ static struct hlo_window_dim *window_dim(struct scan *s, struct hlo_instruction 
 }
 
 /* "3x3" or, for padding, "1_1x0_0": the numbers of dimension after dimension. */
-static bool window_numbers(
-	struct scan *s, struct hlo_instruction *i, ptrdiff_t offset, ptrdiff_t second)
+static bool window_numbers(struct scan *s, const struct read_rule *rule, void *into)
 {
 	ptrdiff_t n = 0;
 	do {
-		struct hlo_window_dim *dim = window_dim(s, i, n++);
-		int64_t a, b = 0;
+		struct hlo_window_dim *dim = window_dim(s, into, n++);
+		int64_t number, high = 0;
 		if (!dim)
 			return scan_fail(s, "the window has too many dimensions");
-		if (!scan_i64(s, &a) || (scan_take(s, STR("_")) && !scan_i64(s, &b)))
+		if (!scan_i64(s, &number) || (scan_take(s, STR("_")) && !scan_i64(s, &high)))
 			return false;
-		*(int64_t *)(void *)((char *)dim + offset) = a;
-		if (second)
-			*(int64_t *)(void *)((char *)dim + second) = b;
+		if (rule->kind == READ_BOOL)
+			*(bool *)((char *)dim + rule->offset) = number != 0;
+		else
+			*(int64_t *)(void *)((char *)dim + rule->offset) = number;
+		if (rule->offset == offsetof(struct hlo_window_dim, padding_low))
+			dim->padding_high = high;
 	} while (scan_take(s, STR("x")));
 	return true;
 }
-
-#define WINDOW(name, member, second)                                                               \
-	static bool name(struct scan *s, void *into)                                               \
-	{                                                                                          \
-		return window_numbers(s, into, offsetof(struct hlo_window_dim, member), second);   \
-	}
-WINDOW(window_size, size, 0)
-WINDOW(window_stride, stride, 0)
-WINDOW(window_pad, padding_low, offsetof(struct hlo_window_dim, padding_high))
-WINDOW(window_lhs_dilate, base_dilation, 0)
-WINDOW(window_rhs_dilate, window_dilation, 0)
-
-static bool window_reversal(struct scan *s, void *into)
-{
-	struct hlo_instruction *i = into;
-	ptrdiff_t n = 0;
-	do {
-		struct hlo_window_dim *dim = window_dim(s, i, n++);
-		int64_t bit;
-		if (!dim || !scan_i64(s, &bit))
-			return scan_fail(s, "expected a 0 or 1 per dimension");
-		dim->reversal = bit != 0;
-	} while (scan_take(s, STR("x")));
-	return true;
-}
-
-static const struct scan_attr window_rows[] = {
-	{ STR_INIT("lhs_dilate"), window_lhs_dilate, 0 },
-	{ STR_INIT("pad"), window_pad, 0 },
-	{ STR_INIT("rhs_dilate"), window_rhs_dilate, 0 },
-	{ STR_INIT("rhs_reversal"), window_reversal, 0 },
-	{ STR_INIT("size"), window_size, 0 },
-	{ STR_INIT("stride"), window_stride, 0 },
-};
 
 static bool window(struct scan *s, void *into)
 {
 	struct hlo_instruction *i = into;
-	if (!scan_pairs(s, window_rows, COUNT(window_rows), into))
+	if (!pairs_by(s, &window_dim_table, into, window_numbers))
 		return false;
 	for (ptrdiff_t n = 0; n < i->window_rank; n++)
 		window_bound(&i->window[n]);
@@ -518,11 +461,6 @@ static bool pairs(struct scan *s, void *into)
 
 /* ---- frontend attributes --------------------------------------------------------------------- */
 
-static const struct scan_attr transfer_rows[] = {
-	{ STR_INIT("_xla_megascale_target"), config, offsetof(struct hlo_transfer, target) },
-	{ STR_INIT("_xla_megascale_transfer_type"), config, offsetof(struct hlo_transfer, type) },
-};
-
 /* Only those of sends and recvs are looked at. */
 static bool frontend(struct scan *s, void *into)
 {
@@ -532,7 +470,7 @@ static bool frontend(struct scan *s, void *into)
 		return !s->why;
 	}
 	i->transfer = arena_make(s->keep, struct hlo_transfer, 1);
-	bool ok = scan_pairs(s, transfer_rows, COUNT(transfer_rows), i->transfer);
+	bool ok = scan_pairs(s, &transfer_table, i->transfer);
 	if (!i->transfer->type.len)
 		i->transfer = NULL;
 	return ok;
@@ -542,42 +480,26 @@ static bool frontend(struct scan *s, void *into)
 
 static const struct scan_attr rows[] = {
 	{ STR_INIT("algorithm"), algorithm, AT(algorithm) },
-	{ STR_INIT("backend_config"), config, AT(backend_config) },
-	{ STR_INIT("batch_group_count"), scan_number, AT(batch_group_count) },
 	{ STR_INIT("body"), body, 0 },
 	{ STR_INIT("branch_computations"), callees, 0 },
 	{ STR_INIT("called_computations"), callees, 0 },
 	{ STR_INIT("calls"), callees, 0 },
-	{ STR_INIT("channel_id"), scan_number, AT(channel_id) },
 	{ STR_INIT("condition"), callees, 0 },
-	{ STR_INIT("custom_call_target"), string, AT(custom_call_target) },
 	{ STR_INIT("dim_labels"), dim_labels, 0 },
-	{ STR_INIT("direction"), word, AT(direction) },
 	{ STR_INIT("false_computation"), callees, 0 },
-	{ STR_INIT("feature_group_count"), scan_number, AT(feature_group_count) },
 	{ STR_INIT("frontend_attributes"), frontend, 0 },
-	{ STR_INIT("index"), scan_number, AT(tuple_index) },
-	{ STR_INIT("is_host_transfer"), truth, AT(is_host_transfer) },
-	{ STR_INIT("lhs_batch_dims"), lhs_batch, 0 },
-	{ STR_INIT("lhs_contracting_dims"), lhs_contracting, 0 },
-	{ STR_INIT("lhs_ragged_dims"), lhs_ragged, 0 },
-	{ STR_INIT("metadata"), metadata, 0 },
 	{ STR_INIT("operand_precision"), precision, AT(precision) },
 	{ STR_INIT("replica_groups"), replica_groups, AT(groups) },
-	{ STR_INIT("rhs_batch_dims"), rhs_batch, 0 },
-	{ STR_INIT("rhs_contracting_dims"), rhs_contracting, 0 },
-	{ STR_INIT("rhs_group_dims"), rhs_group, 0 },
 	{ STR_INIT("scatter"), callees, 0 },
 	{ STR_INIT("select"), callees, 0 },
 	{ STR_INIT("slice"), slice, AT(slice) },
 	{ STR_INIT("source_target_pairs"), pairs, AT(source_target) },
 	{ STR_INIT("to_apply"), callees, 0 },
 	{ STR_INIT("true_computation"), callees, 0 },
-	{ STR_INIT("use_global_device_ids"), truth, AT(use_global_device_ids) },
 	{ STR_INIT("window"), window, 0 },
 };
 
 bool scan_attributes(struct scan *s, struct hlo_instruction *i)
 {
-	return scan_list(s, rows, COUNT(rows), i);
+	return scan_list(s, rows, COUNT(rows), &instruction_table, i);
 }
