@@ -98,7 +98,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 # ---- building -----------------------------------------------------------------------------------
 
 .PHONY: all deps demo test picture site unit golden fuzz fuzz-corpus interop-jax mutation bench bench-changes bench-fleet bench-power \
-	regenerate lint check-layers check-headers check-style check-calls check-dead check-names check-format format tidy coverage \
+	regenerate lint check-layers check-headers check-style check-calls check-dead check-names check-format format tidy analyze coverage \
 	install uninstall print-completions dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -296,6 +296,10 @@ format: ## let clang-format rewrite the sources in place
 tidy: ## clang-tidy over the sources (slow, optional)
 	$(Q)clang-tidy --quiet $(SRC) $(HTTP) -- $(FLAGS) $(PKG_INC) \
 		-DROOFLINT_LIBRARIES='""'
+
+analyze: ## gcc's static analyzer over the sources (slow, optional)
+	$(Q)printf '%s\n' $(SRC) $(HTTP) | xargs -P $(JOBS) -I '{}' gcc $(FLAGS) $(PKG_INC) $(HTTP_INC) \
+		-DROOFLINT_LIBRARIES='""' -O1 -fanalyzer -Werror -c -o /dev/null '{}'
 
 regenerate: all $(GOLDEN) $(addprefix $(O)/tests/unit/test_report_,json html) ## write again what is generated: docs, schemas, golden
 	@$(subst run-all,regenerate,$(RUN))

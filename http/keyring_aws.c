@@ -32,7 +32,8 @@ static bool read_file(const char *name, const char *home, struct arena *keep, st
 static struct str profile_name(void)
 {
 	struct str name = env("AWS_PROFILE");
-	name = name.p ? name : env("AWS_DEFAULT_PROFILE");
+	if (!name.p)
+		name = env("AWS_DEFAULT_PROFILE");
 	return name.p ? name : STR("default");
 }
 

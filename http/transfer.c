@@ -199,7 +199,7 @@ static void attempts(struct work *w, struct answer *ret)
 void transfer(void *curl, const struct request *r, struct arena *keep, struct answer *ret)
 {
 	struct work w = { .r = r, .keep = keep, .curl = curl, .url = r->url };
-	struct str unset = str_from(NULL);
+	struct str unset = { NULL, 0 };
 	const struct {
 		struct str name, *value;
 	} values[] = { { r->url_from, &w.url }, { r->secret_from, &w.secret },
@@ -209,7 +209,8 @@ void transfer(void *curl, const struct request *r, struct arena *keep, struct an
 			continue;
 		/* Blanks and newlines around a value come from how it was pasted. */
 		*values[i].value = str_trim(secret_value(values[i].name));
-		unset = values[i].value->p ? unset : values[i].name;
+		if (!values[i].value->p)
+			unset = values[i].name;
 	}
 	*ret = (struct answer){ .outcome = OUTCOME_REFUSED };
 	if (unset.p)

@@ -82,20 +82,24 @@ enum phase program_phase(const struct program *p)
 
 double programs_per_step(const struct capture *in, const struct swept *run)
 {
-	const struct sweep *s = run->lasting.device ? &run->lasting.device->sweep : NULL;
+	const struct device *last = run->lasting.device;
 	double sum = 0, steps = 0;
 
-	if (!run->is_scheduled && run->source != STEPS_PROGRAM)
-		return NAN;
-	if (!run->is_scheduled && !(s && s->runs_cut))
-		return 1;
-	for (ptrdiff_t i = 0; run->is_scheduled && i < registry_program_count(in->registry); i++)
-		sum += run->schedule.on_last[i];
-	for (ptrdiff_t i = 0; !run->is_scheduled && i < s->program_cap; i++) {
-		sum += (double)s->programs[i].executions;
-		steps += i == run->main->index ? (double)s->programs[i].executions : 0;
+	if (run->is_scheduled) {
+		for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++)
+			sum += run->schedule.on_last[i];
+		return sum;
 	}
-	return run->is_scheduled ? sum : steps > 0 ? sum / steps : (double)NAN;
+	if (run->source != STEPS_PROGRAM)
+		return NAN;
+	if (!last || !last->sweep.runs_cut)
+		return 1;
+	for (ptrdiff_t i = 0; i < last->sweep.program_cap; i++) {
+		double executions = (double)last->sweep.programs[i].executions;
+		sum += executions;
+		steps += i == run->main->index ? executions : 0;
+	}
+	return steps > 0 ? sum / steps : (double)NAN;
 }
 
 /* Work of one sort of step, or of one module. */

@@ -697,10 +697,11 @@ static void kernels(void **state)
 static void kernels_again(void **state)
 {
 	enum {
-		KERNELS = 20,
-		ROUNDS = 50,
-		LOST = 30
-	}; /* more kernels than are told apart by that */
+		KERNELS = 400, /* the table of what is expected grows, */
+		ROUNDS = 8,
+		LOST = 30,
+		WAYS = 60 /* and more ways to say one op than are kept */
+	};
 	(void)state;
 	struct pb line = line_new(14, "Stream #14(Kernel)", 0), b = plane_new("/device:GPU:0");
 	for (int64_t i = 0; i < KERNELS * ROUNDS; i++)
@@ -712,29 +713,38 @@ static void kernels_again(void **state)
 			PLAIN);
 	for (int64_t i = 0; i < LOST; i++)
 		line_event(&line,
-			(struct ev){ 1, 20000 + i * 10, 5,
+			(struct ev){ 1, 40000 + i * 10, 5,
 				{ stat_of(1, XSTAT_UINT64, i, PLAIN),
 					stat_of(2, XSTAT_REF, 99, PLAIN) } },
 			PLAIN);
 	for (int64_t i = 0; i < 2; i++)
 		line_event(&line,
-			(struct ev){ 40, 30000 + i * 10, 5,
+			(struct ev){ KERNELS + 1, 50000 + i * 10, 5,
 				{ stat_of(1, XSTAT_UINT64, i, PLAIN), text_stat(4, "size:4096") } },
+			PLAIN);
+	for (int64_t i = 0; i < WAYS; i++)
+		line_event(&line,
+			(struct ev){ 1, 60000 + i * 10, 5,
+				{ stat_of(5, XSTAT_UINT64, i % 20, PLAIN),
+					stat_of(1, XSTAT_UINT64, i, PLAIN),
+					stat_of(2, XSTAT_REF, 22, PLAIN) } },
 			PLAIN);
 	pb_bytes(&b, XPLANE_LINES, pb_done(&line));
 	for (int64_t i = 0; i < KERNELS; i++)
 		event_name(
 			&b, 1 + i, arena_z(&keep, arena_fmt(&keep, "kernel_%lld", (long long)i)));
-	event_name(&b, 40, "MemcpyH2D");
+	event_name(&b, KERNELS + 1, "MemcpyH2D");
 	stat_name(&b, 1, "correlation_id");
 	stat_name(&b, 2, "hlo_op");
 	stat_name(&b, 3, "program_id");
 	stat_name(&b, 4, "memcpy_details");
+	stat_name(&b, 5, "kernel_details");
 	stat_name(&b, 20, "dot.1");
 	stat_name(&b, 21, "dot.2");
+	stat_name(&b, 22, "dot.3");
 	struct plane *p = open_plane(&b);
-	assert_int_equal(merge_all(p), KERNELS * ROUNDS + LOST + 2);
-	assert_int_equal(p->op_count, 2 * KERNELS + 2);
+	assert_int_equal(merge_all(p), KERNELS * ROUNDS + LOST + 2 + WAYS);
+	assert_int_equal(p->op_count, 2 * KERNELS + 3);
 	for (ptrdiff_t i = 0; i < KERNELS * ROUNDS; i++) {
 		const struct profile_op *op = &p->ops[events[i].op];
 		assert_true(str_eq(
@@ -746,6 +756,47 @@ static void kernels_again(void **state)
 	assert_int_equal(p->lost.events, LOST);
 	assert_int_equal(p->lost.time_ps, LOST * 5);
 	assert_int_equal(events[KERNELS * ROUNDS + LOST + 1].bytes, 4096);
+	for (ptrdiff_t i = KERNELS * ROUNDS + LOST + 2; i < KERNELS * ROUNDS + LOST + 2 + WAYS; i++)
+		assert_true(str_eq(p->ops[events[i].op].hlo_op, STR("dot.3")));
+}
+
+/* What was expected is not what came: a guess is held against all that the event says. */
+static void kernels_in_no_order(void **state)
+{
+	enum { EVENTS = 3000 };
+	struct pb line = line_new(14, "Stream #14(Kernel)", 0), b = plane_new("/device:GPU:0");
+	uint8_t said[EVENTS];
+	uint32_t random = 1;
+	(void)state;
+
+	for (int64_t i = 0; i < EVENTS; i++) {
+		random = random * 1664525 + 1013904223;
+		said[i] = (uint8_t)(random >> 29);
+		line_event(&line,
+			(struct ev){ 1 + (said[i] & 1), i * 10, 5,
+				{ stat_of(2, XSTAT_REF, 20 + (said[i] >> 1 & 1), PLAIN),
+					stat_of(1, XSTAT_UINT64, i, PLAIN),
+					stat_of(3, XSTAT_UINT64, 7 + (said[i] >> 2), PLAIN) } },
+			PLAIN);
+	}
+	pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+	event_name(&b, 1, "gemm");
+	event_name(&b, 2, "split_k");
+	stat_name(&b, 1, "correlation_id");
+	stat_name(&b, 2, "hlo_op");
+	stat_name(&b, 3, "program_id");
+	stat_name(&b, 20, "dot.1");
+	stat_name(&b, 21, "dot.2");
+	struct plane *p = open_plane(&b);
+	assert_int_equal(merge_all(p), EVENTS);
+	assert_int_equal(p->op_count, 8);
+	for (ptrdiff_t i = 0; i < EVENTS; i++) {
+		const struct profile_op *op = &p->ops[events[i].op];
+		assert_true(str_eq(op->name, said[i] & 1 ? STR("split_k") : STR("gemm")));
+		assert_true(str_eq(op->hlo_op, said[i] >> 1 & 1 ? STR("dot.2") : STR("dot.1")));
+		assert_int_equal(op->program, 7 + (said[i] >> 2));
+		check_event(i, i * 10, i * 10 + 5);
+	}
 }
 
 /* A thread that reads ahead hands out the same, and may be sent home at any moment. */
@@ -1139,6 +1190,7 @@ int main(void)
 		CASE(derived_lines),
 		CASE(kernels),
 		CASE(kernels_again),
+		CASE(kernels_in_no_order),
 		CASE(read_ahead),
 		CASE(cpu_ordinals),
 		CASE(hostile_numbers),
