@@ -20,6 +20,8 @@
 #include "base/str.h"
 
 enum wire_type { WIRE_VARINT = 0, WIRE_I64 = 1, WIRE_LEN = 2, WIRE_I32 = 5 };
+/* Of one byte: fields up to 15. */
+#define WIRE_TAG(field, type) ((uint8_t)((field) << 3 | (type)))
 
 struct wire {
 	const uint8_t *at, *end;
@@ -111,6 +113,23 @@ static inline const uint8_t *wire_number_skip(const uint8_t *p)
 	if (stops)
 		return p + wire_varint_bytes(stops);
 	return p[8] < 0x80 ? p + 9 : wire_ten_bytes(p, &ignored);
+}
+
+/*
+ * Where `p` is the tag of a LEN field whose length takes one byte or two, as nearly all do, and its
+ * bytes end by `end`: those bytes; else NULL.  Three bytes are readable.
+ */
+static inline const uint8_t *wire_short_field(
+	const uint8_t *p, const uint8_t *end, uint8_t tag, ptrdiff_t *ret_len)
+{
+	const uint8_t *body = p + 2;
+
+	*ret_len = p[1] & 0x7f;
+	if (p[1] >= 0x80) {
+		*ret_len |= (ptrdiff_t)p[2] << 7;
+		body++;
+	}
+	return p[0] == tag && (p[1] < 0x80 || p[2] < 0x80) && *ret_len <= end - body ? body : NULL;
 }
 
 static inline double wire_double(uint64_t bits)

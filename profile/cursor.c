@@ -19,27 +19,6 @@ static bool bad(struct wire *fail, const struct wire *w)
 	return false;
 }
 
-#define TAG(field, type) ((uint8_t)((field) << 3 | (type)))
-
-/* Tag and length of a LEN field when they take two bytes, or three; 0 for any other field, and when
- * its bytes do not fit.  Callers make sure that four bytes are readable. */
-static inline ptrdiff_t len_field(
-	const uint8_t *p, const uint8_t *end, uint8_t tag, ptrdiff_t *ret_len)
-{
-	ptrdiff_t len = p[1], head = 2;
-
-	if (p[0] != tag)
-		return 0;
-	if (len >= 0x80) {
-		if (p[2] >= 0x80)
-			return 0;
-		len = (len & 0x7f) | (ptrdiff_t)p[2] << 7;
-		head = 3;
-	}
-	*ret_len = len;
-	return len <= end - p - head ? head : 0;
-}
-
 /* Kept out of line, so that the fast readers need no frame for them. */
 #define SLOW static __attribute__((noinline))
 /* What the fast readers are made of. */
@@ -54,14 +33,17 @@ static inline bool event_fast(const uint8_t *p, const uint8_t *end, struct raw_e
 	uint64_t id, offset, duration = 0;
 	ptrdiff_t len;
 
-	if (p[0] != TAG(XEVENT_METADATA_ID, WIRE_VARINT) || !(p = wire_small_number(p + 1, &id)) ||
-		p[0] != TAG(XEVENT_OFFSET_PS, WIRE_VARINT) || !(p = wire_number(p + 1, &offset)))
+	if (p[0] != WIRE_TAG(XEVENT_METADATA_ID, WIRE_VARINT) ||
+		!(p = wire_small_number(p + 1, &id)) ||
+		p[0] != WIRE_TAG(XEVENT_OFFSET_PS, WIRE_VARINT) ||
+		!(p = wire_number(p + 1, &offset)))
 		return false;
-	if (p < end && p[0] == TAG(XEVENT_DURATION_PS, WIRE_VARINT) &&
+	if (p < end && p[0] == WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT) &&
 		!(p = wire_number(p + 1, &duration)))
 		return false;
 	/* Behind the event's end those tags and numbers were the next event's. */
-	if (p > end || (p < end && !len_field(p, end, TAG(XEVENT_STATS, WIRE_LEN), &len)))
+	if (p > end ||
+		(p < end && !wire_short_field(p, end, WIRE_TAG(XEVENT_STATS, WIRE_LEN), &len)))
 		return false;
 	ret->metadata_id = (int64_t)id;
 	ret->offset_ps = (int64_t)offset;
@@ -175,13 +157,14 @@ SLOW bool stat_value_read(const struct plane_part *part, struct wire w, struct s
 /* A string that is all there is of the value. */
 SLOW bool text_whole(const uint8_t *p, const uint8_t *end, struct stat_value *ret)
 {
-	ptrdiff_t len, head = len_field(p, end, p[0], &len);
+	ptrdiff_t len;
+	const uint8_t *text = wire_short_field(p, end, p[0], &len);
 
-	if (!head || p + head + len != end)
+	if (!text || text + len != end)
 		return false;
 	*ret = (struct stat_value){ .is_text = true,
 		.i64 = -1, /* no reference */
-		.text = { (const char *)p + head, len } };
+		.text = { (const char *)text, len } };
 	return true;
 }
 
@@ -191,15 +174,16 @@ FAST bool value_fast(const struct plane_part *part, const uint8_t *p, const uint
 {
 	uint64_t num;
 
-	if (p[0] == TAG(XSTAT_UINT64, WIRE_VARINT) || p[0] == TAG(XSTAT_INT64, WIRE_VARINT)) {
+	if (p[0] == WIRE_TAG(XSTAT_UINT64, WIRE_VARINT) ||
+		p[0] == WIRE_TAG(XSTAT_INT64, WIRE_VARINT)) {
 		if (wire_number(p + 1, &num) != end)
 			return false;
 		*ret = (struct stat_value){ .i64 = (int64_t)num };
 		return true;
 	}
-	if (p[0] == TAG(XSTAT_STR, WIRE_LEN) || p[0] == TAG(XSTAT_BYTES, WIRE_LEN))
+	if (p[0] == WIRE_TAG(XSTAT_STR, WIRE_LEN) || p[0] == WIRE_TAG(XSTAT_BYTES, WIRE_LEN))
 		return text_whole(p, end, ret);
-	if (p[0] != TAG(XSTAT_REF, WIRE_VARINT) || wire_small_number(p + 1, &num) != end)
+	if (p[0] != WIRE_TAG(XSTAT_REF, WIRE_VARINT) || wire_small_number(p + 1, &num) != end)
 		return false;
 	*ret = (struct stat_value){ 0 };
 	stat_reference(part, num, ret, present);
@@ -212,7 +196,7 @@ FAST bool stat_body_fast(const struct plane_part *part, const uint8_t *p, const 
 {
 	struct wire fail;
 
-	if (p[0] != TAG(XSTAT_METADATA_ID, WIRE_VARINT))
+	if (p[0] != WIRE_TAG(XSTAT_METADATA_ID, WIRE_VARINT))
 		return false;
 	const uint8_t *value = p + 2;
 	int64_t id = p[1];
@@ -298,12 +282,10 @@ bool stats_read(const struct plane_part *part, struct str bytes, uint32_t field,
 static inline const uint8_t *stat_fast(const struct plane_part *part, const uint8_t *p,
 	const uint8_t *end, uint64_t want, struct stats *ret)
 {
-	ptrdiff_t len, head = len_field(p, end, TAG(XEVENT_STATS, WIRE_LEN), &len);
+	ptrdiff_t len;
+	const uint8_t *body = wire_short_field(p, end, WIRE_TAG(XEVENT_STATS, WIRE_LEN), &len);
 
-	if (!head)
-		return NULL;
-	const uint8_t *stop = p + head + len;
-	return stat_body_fast(part, p + head, stop, want, ret) ? stop : NULL;
+	return body && stat_body_fast(part, body, body + len, want, ret) ? body + len : NULL;
 }
 
 bool event_stats_read(const struct plane_part *part, const struct raw_event *raw, uint64_t want,
@@ -375,18 +357,18 @@ SLOW bool lane_walk_slow(struct lane_walk *w, struct raw_event *ret)
 	return false;
 }
 
-/* wire.why needs no look: where a general read failed, len_field finds no event either. */
+/* wire.why needs no look: where a general read failed, there is no short field either. */
 FAST bool walk_next(struct lane_walk *w, struct raw_event *ret)
 {
 	const uint8_t *p = w->wire.at, *end = w->wire.end;
-	ptrdiff_t len, head;
+	ptrdiff_t len;
 
 	if (end - p < EVENT_READABLE + 3 ||
-		!(head = len_field(p, end, TAG(XLINE_EVENTS, WIRE_LEN), &len)) ||
-		!event_fast(p + head, p + head + len, ret))
+		!(p = wire_short_field(p, end, WIRE_TAG(XLINE_EVENTS, WIRE_LEN), &len)) ||
+		!event_fast(p, p + len, ret))
 		return lane_walk_slow(w, ret);
 	ret->readable = end;
-	w->wire.at = p + head + len;
+	w->wire.at = p + len;
 	return true;
 }
 

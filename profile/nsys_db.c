@@ -164,12 +164,6 @@ static const char schema_sql[] =
 	"WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden = 0 "
 	"UNION ALL SELECT name, '', 0 FROM sqlite_schema WHERE type = 'view'";
 
-static struct str text_at(sqlite3_stmt *stmt, int column)
-{
-	const char *p = (const char *)sqlite3_column_text(stmt, column);
-	return (struct str){ p, p ? sqlite3_column_bytes(stmt, column) : 0 };
-}
-
 static bool schema_read(struct nsys_db *db)
 {
 	sqlite3_stmt *stmt;
@@ -184,8 +178,8 @@ static bool schema_read(struct nsys_db *db)
 		}
 		struct nsys_column *c =
 			arena_push(db->keep, db->columns, db->column_count, db->column_cap);
-		c->table = arena_str(db->keep, text_at(stmt, 0));
-		c->name = arena_str(db->keep, text_at(stmt, 1));
+		c->table = arena_str(db->keep, sql_text(stmt, 0));
+		c->name = arena_str(db->keep, sql_text(stmt, 1));
 		c->is_whole = sqlite3_column_int(stmt, 2) != 0;
 	}
 	bool ok = code == SQLITE_DONE || code == SQLITE_ROW || fail_with(db, code);
@@ -339,5 +333,5 @@ double nsys_real(const struct nsys_rows *r, int column)
 
 struct str nsys_text(const struct nsys_rows *r, int column)
 {
-	return text_at(r->stmt, column);
+	return sql_text(r->stmt, column);
 }

@@ -219,10 +219,7 @@ static inline bool says(
 		memcmp(at, s->bytes, (size_t)s->before) != 0)
 		return false;
 	at += s->before;
-	/* A tag, a length and an id, of one byte each. */
-	return at[0] == (XEVENT_STATS << 3 | WIRE_LEN) && at[1] < 0x80 &&
-	       at[2] == XSTAT_METADATA_ID << 3 && at[3] == s->id &&
-	       end - at - 2 - at[1] == s->behind &&
+	return stat_is_short(at) && at[3] == s->id && end - at - 2 - at[1] == s->behind &&
 	       !memcmp(end - s->behind, s->bytes + s->before, (size_t)s->behind);
 }
 
@@ -262,9 +259,9 @@ static bool spoken_read(const struct lane_walk *w, const struct raw_event *raw, 
 
 	if (raw->stats.len > SPOKEN_BYTES)
 		return false;
-	for (int i = 0; i < 2 && end - at > 4 && at[0] == (XEVENT_STATS << 3 | WIRE_LEN); i++) {
+	for (int i = 0; i < 2 && end - at > 4 && stat_is_short(at); i++) {
 		const uint8_t *stop = at + 2 + at[1];
-		if ((at[1] | at[3]) >= 0x80 || at[2] != XSTAT_METADATA_ID << 3 || stop > end)
+		if (stop > end)
 			return false;
 		if (map_get_id(&w->part->stats, at[3]) == STAT_CORRELATION_ID) {
 			struct str before = str_span(raw->stats.p, (const char *)at);

@@ -14,20 +14,17 @@
 #define STAT_HEAD      5 /* tag, length, tag, id, tag */
 #define EVENT_READABLE (2 + 3 * (1 + WIRE_NUMBER_BYTES) + 2 * (STAT_HEAD + WIRE_NUMBER_BYTES))
 
-#define TAG(field, type) ((uint8_t)((field) << 3 | (type)))
-
 /* Behind the stat at `p`, if it is of this kind and a number; NULL otherwise. */
-static inline const uint8_t *number_stat(
+static inline __attribute__((always_inline)) const uint8_t *number_stat(
 	const struct plane_part *part, const uint8_t *p, enum stat_id kind, int64_t *ret)
 {
 	const uint8_t *stop = p + 2 + p[1];
 	uint64_t num;
 
-	/* The length and the id are of one byte each. */
-	if (p[0] != TAG(XEVENT_STATS, WIRE_LEN) || p[2] != TAG(XSTAT_METADATA_ID, WIRE_VARINT) ||
-		(p[1] | p[3]) >= 0x80 || map_get_id(&part->stats, p[3]) != (int32_t)kind)
+	if (!stat_is_short(p) || map_get_id(&part->stats, p[3]) != (int32_t)kind)
 		return NULL;
-	if (p[4] != TAG(XSTAT_UINT64, WIRE_VARINT) && p[4] != TAG(XSTAT_INT64, WIRE_VARINT))
+	if (p[4] != WIRE_TAG(XSTAT_UINT64, WIRE_VARINT) &&
+		p[4] != WIRE_TAG(XSTAT_INT64, WIRE_VARINT))
 		return NULL;
 	if (wire_number(p + STAT_HEAD, &num) != stop)
 		return NULL;
@@ -38,11 +35,11 @@ static inline const uint8_t *number_stat(
 /* Behind the event's own numbers; NULL when they are not those three, or those two. */
 static inline const uint8_t *own_numbers(const uint8_t *p, uint64_t *ret_id)
 {
-	if (p[0] != TAG(XEVENT_METADATA_ID, WIRE_VARINT) ||
+	if (p[0] != WIRE_TAG(XEVENT_METADATA_ID, WIRE_VARINT) ||
 		!(p = wire_small_number(p + 1, ret_id)) ||
-		p[0] != TAG(XEVENT_OFFSET_PS, WIRE_VARINT) || !(p = wire_number_skip(p + 1)))
+		p[0] != WIRE_TAG(XEVENT_OFFSET_PS, WIRE_VARINT) || !(p = wire_number_skip(p + 1)))
 		return NULL;
-	return p[0] == TAG(XEVENT_DURATION_PS, WIRE_VARINT) ? wire_number_skip(p + 1) : p;
+	return p[0] == WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT) ? wire_number_skip(p + 1) : p;
 }
 
 bool tpu_event_read(struct plane *p, struct lane_walk *w, struct op_event *ret)
@@ -51,7 +48,7 @@ bool tpu_event_read(struct plane *p, struct lane_walk *w, struct op_event *ret)
 	int64_t start_ps, duration_ps;
 	uint64_t id;
 
-	if (w->wire.end - at < EVENT_READABLE || at[0] != TAG(XLINE_EVENTS, WIRE_LEN) ||
+	if (w->wire.end - at < EVENT_READABLE || at[0] != WIRE_TAG(XLINE_EVENTS, WIRE_LEN) ||
 		at[1] >= 0x80)
 		return false;
 	stop += at[1];

@@ -100,18 +100,7 @@ static bool stats_index(struct plane_index *x)
 
 /* ---- names of events ------------------------------------------------------------------------- */
 
-#define TAG(field, type) ((uint8_t)((field) << 3 | (type)))
-#define ENTRY_READABLE	 (3 * (1 + WIRE_NUMBER_BYTES)) /* three tags, each with a number */
-
-/* A length of one byte or two, as nearly all are; NULL of any other. */
-static inline const uint8_t *short_length(const uint8_t *p, ptrdiff_t *ret)
-{
-	*ret = p[0] & 0x7f;
-	if (p[0] < 0x80)
-		return p + 1;
-	*ret |= (ptrdiff_t)p[1] << 7;
-	return p[1] < 0x80 ? p + 2 : NULL;
-}
+#define ENTRY_READABLE (3 * (1 + WIRE_NUMBER_BYTES)) /* three tags, each with a number */
 
 /*
  * An entry as all known writers lay it out; false, with nothing done, when it is any other.
@@ -124,12 +113,12 @@ static inline bool name_fast(struct wire *w, struct plane_name *ret)
 	ptrdiff_t len, value;
 	uint64_t id;
 
-	if (w->end - p < ENTRY_READABLE || *p != TAG(XPLANE_EVENT_METADATA, WIRE_LEN) ||
-		!(p = short_length(p + 1, &len)) || len > w->end - p)
+	if (w->end - p < ENTRY_READABLE ||
+		!(p = wire_short_field(p, w->end, WIRE_TAG(XPLANE_EVENT_METADATA, WIRE_LEN), &len)))
 		return false;
 	const uint8_t *end = p + len;
-	if (*p != TAG(MAP_KEY, WIRE_VARINT) || !(p = wire_small_number(p + 1, &id)) ||
-		*p != TAG(MAP_VALUE, WIRE_LEN) || !(p = short_length(p + 1, &value)) ||
+	if (*p != WIRE_TAG(MAP_KEY, WIRE_VARINT) || !(p = wire_small_number(p + 1, &id)) ||
+		!(p = wire_short_field(p, end, WIRE_TAG(MAP_VALUE, WIRE_LEN), &value)) ||
 		value != end - p)
 		return false;
 	ret->id = (int64_t)id;

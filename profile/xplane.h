@@ -134,6 +134,13 @@ bool stats_read(const struct plane_part *part, struct str bytes, uint32_t field,
 bool event_stats_read(const struct plane_part *part, const struct raw_event *raw, uint64_t want,
 	struct stats *ret, struct wire *fail);
 
+/* A stat of an event whose tag, length and id are of one byte each: the id is its fourth. */
+static inline bool stat_is_short(const uint8_t *p)
+{
+	return p[0] == WIRE_TAG(XEVENT_STATS, WIRE_LEN) &&
+	       p[2] == WIRE_TAG(XSTAT_METADATA_ID, WIRE_VARINT) && (p[1] | p[3]) < 0x80;
+}
+
 /* A stat's text, or the missing string; its number, or NaN. */
 static inline struct str stat_text(const struct stats *s, enum stat_id id)
 {
