@@ -221,44 +221,31 @@ FAST bool stat_body_fast(const struct plane_part *part, const uint8_t *p, const 
 	return true;
 }
 
-/* Which stat a message is, -1 unknown: its metadata id is the first field of all known writers. */
-static bool stat_kind(const struct plane_part *part, struct wire *w, int *ret, uint64_t *present,
-	struct wire *fail)
-{
-	struct wire_field f;
-
-	*ret = -1;
-	if (!wire_next(w, &f))
-		return !w->why || bad(fail, w);
-	if (f.number != XSTAT_METADATA_ID || f.type != WIRE_VARINT)
-		return true;
-	int32_t i = map_get_id(&part->stats, (int64_t)f.num);
-	if (i < STAT_COUNT)
-		*ret = i;
-	if (i < 0)
-		*present |= STATS_LOST;
-	return true;
-}
-
 /* Are there so many bytes from there on?  In a part that is made of pieces nobody knows. */
 static inline bool part_has(const struct plane_part *part, struct str from, ptrdiff_t bytes)
 {
 	return part->bytes.p && part->bytes.p + part->bytes.len - from.p >= bytes;
 }
 
+/* Its metadata id is the first field of all known writers. */
 static bool stat_read(const struct plane_part *part, struct str bytes, uint64_t want,
 	struct stats *ret, struct wire *fail)
 {
 	const uint8_t *p = (const uint8_t *)bytes.p;
 	struct wire w = wire_open(bytes);
-	int id;
+	struct wire_field f;
 
 	if (part_has(part, bytes, STAT_BODY_READABLE) &&
 		stat_body_fast(part, p, p + bytes.len, want, ret))
 		return true;
-	if (!stat_kind(part, &w, &id, &ret->present, fail))
-		return false;
-	if (id < 0 || !(want >> id & 1))
+	if (!wire_next(&w, &f))
+		return !w.why || bad(fail, &w);
+	if (f.number != XSTAT_METADATA_ID || f.type != WIRE_VARINT)
+		return true;
+	int32_t id = map_get_id(&part->stats, (int64_t)f.num);
+	if (id < 0)
+		ret->present |= STATS_LOST;
+	if ((uint32_t)id >= STAT_COUNT || !(want >> id & 1))
 		return true;
 	ret->present |= UINT64_C(1) << id;
 	return stat_value_read(part, w, &ret->at[id], &ret->present, fail);

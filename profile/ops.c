@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct op_key) == 32, "no byte of a key is unset");
 #define SPOKEN_MAX     65536 /* distinct ones kept: the ops of most jobs, in some 8 MB */
 #define SPOKEN_ALIKE   16    /* of one op: a few launches of one kernel */
 #define SPOKEN_BYTES   256   /* those of an event that are looked at; real ones have some 60 */
-#define EXPECTED_LEAST 12    /* bits of their table's size, */
+#define EXPECTED_LEAST 12    /* bits of the size of the table of what is expected, */
 #define EXPECTED_MOST  16    /* and at most */
 
 struct spoken {
@@ -46,7 +46,7 @@ struct op_table {
 	ptrdiff_t spoken_count, spoken_cap;
 	int32_t *first; /* spoken, by op; -1 none */
 	ptrdiff_t op_count, op_cap;
-	int32_t *expected; /* spoken, plus 1, by what was heard before; 0 none; NULL: no table */
+	int32_t *expected; /* spoken, plus 1, by what was heard before; 0 none */
 	int expected_bits;
 };
 
@@ -174,6 +174,17 @@ static int64_t hlo_op_id(const struct stat_value *v)
 	return (int64_t)(str_hash(v->text) >> 2 | UINT64_C(1) << 61);
 }
 
+static struct op_table *table_new(const struct plane *p)
+{
+	struct op_table *t = arena_make(p->keep, struct op_table, 1);
+
+	t->expected_bits = EXPECTED_LEAST;
+	while (t->expected_bits < EXPECTED_MOST && p->name_count >> (t->expected_bits - 4))
+		t->expected_bits++;
+	t->expected = arena_make(p->keep, int32_t, (ptrdiff_t)1 << t->expected_bits);
+	return t;
+}
+
 /* `name` is -1 where it is not in the file. */
 static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const struct stats *s)
 {
@@ -190,7 +201,7 @@ static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const stru
 	};
 	struct str bytes = { (const char *)&key, sizeof(key) };
 	if (!p->table)
-		p->table = arena_make(p->keep, struct op_table, 1);
+		p->table = table_new(p);
 	int32_t at = map_get(&p->table->of_key, bytes);
 	if (at >= 0)
 		return at;
@@ -238,7 +249,7 @@ static bool kernel_again(const struct plane *p, struct lane_walk *w, const struc
 	struct op_event *ret)
 {
 	const struct op_table *t = p->table;
-	int32_t i = t && t->expected ? *expected_now(t, w) - 1 : -1;
+	int32_t i = t ? *expected_now(t, w) - 1 : -1;
 
 	if (i < 0 || !says(&t->spoken[i], w, raw))
 		return false;
@@ -311,16 +322,9 @@ static ptrdiff_t spoken_keep(struct plane *p, const struct lane_walk *w,
 static void kernel_said(struct plane *p, struct lane_walk *w, const struct raw_event *raw,
 	const struct op_event *e, bool is_whole)
 {
-	struct op_table *t = p->table;
 	ptrdiff_t spoken = is_whole ? spoken_keep(p, w, raw, e) : -1;
 
-	/* What was expected before is learned again. */
-	if (!t->expected || (t->expected_bits < EXPECTED_MOST &&
-				    t->spoken_count > (ptrdiff_t)1 << (t->expected_bits - 4))) {
-		t->expected_bits = t->expected ? t->expected_bits + 2 : EXPECTED_LEAST;
-		t->expected = arena_make(p->keep, int32_t, (ptrdiff_t)1 << t->expected_bits);
-	}
-	*expected_now(t, w) = (int32_t)spoken + 1;
+	*expected_now(p->table, w) = (int32_t)spoken + 1;
 	hear(w, spoken);
 }
 
