@@ -187,10 +187,44 @@ static void note_uses(struct compiler *c, const bool *uses)
 	c->code->is_backstop |= uses[PARAM_EXPLAINED];
 }
 
-/* A fault when the SELECT is wrong. */
-static bool look_at_select(struct compiler *c, struct listing *l, const struct rule_text *select,
+/* Rows whose `where` is false are left out; those where it is unknown stay. */
+static struct str write_statement(const struct listing *l, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+
+	out_fmt(o, "SELECT %.*s", STR_ARG(l->head));
+	for (ptrdiff_t i = 0; i < l->result_count; i++)
+		out_fmt(o, ", (%.*s\n)", STR_ARG(l->all[i]->text));
+	out_fmt(o, " FROM %.*s", STR_ARG(l->from));
+	if (l->where && l->where->source)
+		out_fmt(o, " WHERE (%.*s\n) IS NOT FALSE", STR_ARG(l->where->text));
+	return out_text(o);
+}
+
+/* Whether all of it ships with the program, whose tests have asked SQLite. */
+static bool is_shipped(const struct listing *l)
+{
+	bool is = !l->select || embed_of(l->select->origin.doc->source);
+
+	for (ptrdiff_t i = 0; i < l->result_count; i++)
+		is = is && embed_of(l->all[i]->source->origin.doc->source);
+	return is;
+}
+
+bool listing_prepare(struct engine *e, struct listing *l, struct reads *reads, struct arena *keep,
 	struct sql_fault *fault)
 {
+	if (!l->stmt)
+		l->stmt = engine_prepare(e, write_statement(l, keep), reads, keep, fault);
+	if (l->stmt)
+		l->first_result = sqlite3_column_count(l->stmt) - (int)l->result_count;
+	return l->stmt != NULL;
+}
+
+/* A fault when the SELECT is wrong. */
+static bool look_at_select(struct compiler *c, struct listing *l, struct sql_fault *fault)
+{
+	struct str select = l->select->text;
 	struct reads reads = { NULL, 0, 0 };
 	struct dimensions results = { NULL, 0, 0 };
 	struct sql_names names = { .params = c->rule->params,
@@ -200,11 +234,16 @@ static bool look_at_select(struct compiler *c, struct listing *l, const struct r
 		.is_joining = &l->is_joining,
 		.results = &results };
 
-	if (!check_select(select->text, &names, c->keep, fault))
+	if (!check_select(select, &names, c->keep, fault))
 		return false;
 	note_uses(c, names.uses);
+	/* The whole statement tells the columns, too: what ships is prepared once. */
+	if (is_shipped(l) && listing_prepare(c->engine, l, &reads, c->keep, fault)) {
+		l->rows = select_table(l->stmt, l->first_result, &results, &reads, c->keep);
+		return true;
+	}
 	sqlite3_stmt *stmt = prepare_alone(
-		c->engine, &names, STR("SELECT * FROM ("), select->text, &reads, c->keep, fault);
+		c->engine, &names, STR("SELECT * FROM ("), select, &reads, c->keep, fault);
 	if (!stmt)
 		return false;
 	l->rows = select_table(stmt, sqlite3_column_count(stmt), &results, &reads, c->keep);
@@ -243,27 +282,11 @@ static void find_columns(struct listing *l)
 	l->unneeded_share = table_column(def, STR("unneeded_share"));
 }
 
-static bool open_listing(struct compiler *c, struct listing *l, const struct table_def *from,
-	const struct rule_text *select, const char *key)
-{
-	struct sql_fault fault;
-
-	l->rows = from;
-	l->is_select = !from;
-	l->source = from ? from->name
-			 : arena_fmt(c->keep, "(%.*s\n) AS subject", STR_ARG(select->text));
-	l->head = from ? arena_fmt(c->keep, "%.*s.rowid", STR_ARG(from->name)) : STR("subject.*");
-	if (!from && !look_at_select(c, l, select, &fault))
-		return rule_fault(c, key, &select->origin, &fault);
-	find_columns(l);
-	return true;
-}
-
 /* ---- expressions -------------------------------------------------------------------------- */
 
 /* Checks it, and notes which parameters and which of the run's columns it met. */
-static bool check(struct compiler *c, struct listing *l, struct expression *x, enum sql_want want,
-	struct sql_fault *fault)
+static bool check(
+	struct compiler *c, struct listing *l, struct expression *x, struct sql_fault *fault)
 {
 	struct rule *rule = c->rule;
 	struct reads of_row = { NULL, 0, 0 };
@@ -271,19 +294,19 @@ static bool check(struct compiler *c, struct listing *l, struct expression *x, e
 		.params = rule->params,
 		.param_count = rule->param_count,
 		.uses = arena_make(c->keep, bool, rule->param_count + 1),
-		.reads = l->is_select ? &of_row : NULL,
+		.reads = l->select ? &of_row : NULL,
 		.run = l->rows == &table_defs[TABLE_run] ? NULL : &x->of_run,
 		.needs_baseline = &c->code->needs_baseline,
 		.is_joining = &l->is_joining,
 		.dimension = &x->dimension };
 
-	bool ok = check_expression(x->text, &names, want, c->keep, fault);
+	bool ok = check_expression(x->text, &names, x->want, c->keep, fault);
 	x->uses = names.uses;
 	for (ptrdiff_t i = 0; i < x->of_run.count; i++)
 		reads_add(&l->of_run, c->keep, x->of_run.items[i].table, x->of_run.items[i].column);
 	note_uses(c, x->uses);
 	/* SQLite does not say which columns of a SELECT are read, but the check does. */
-	x->is_asked = l->is_select;
+	x->is_asked = l->select != NULL;
 	x->reads = of_row;
 	return ok;
 }
@@ -297,16 +320,34 @@ static void list_expression(struct compiler *c, struct listing *l, struct expres
 static void add_expression(struct compiler *c, struct listing *l, struct expression *x,
 	const char *key, const struct rule_text *source, enum sql_want want)
 {
-	struct sql_fault fault;
-
 	if (!source->text.p)
 		return;
 	x->key = key;
 	x->source = source;
 	x->text = source->text;
+	x->want = want;
 	list_expression(c, l, x);
-	if (!check(c, l, x, want, &fault))
-		expression_fault(c, x, fault);
+}
+
+/* Its expressions are listed already. */
+static bool open_listing(struct compiler *c, struct listing *l, const struct table_def *from,
+	const struct rule_text *select, const char *key)
+{
+	struct sql_fault fault;
+
+	l->rows = from;
+	l->select = from ? NULL : select;
+	l->source = from ? from->name
+			 : arena_fmt(c->keep, "(%.*s\n) AS subject", STR_ARG(select->text));
+	l->head = from ? arena_fmt(c->keep, "%.*s.rowid", STR_ARG(from->name)) : STR("subject.*");
+	l->from = l->source;
+	if (!from && !look_at_select(c, l, &fault))
+		return rule_fault(c, key, &select->origin, &fault);
+	find_columns(l);
+	for (ptrdiff_t i = 0; i < l->result_count; i++)
+		if (!check(c, l, l->all[i], &fault))
+			expression_fault(c, l->all[i], fault);
+	return true;
 }
 
 /* ---- texts -------------------------------------------------------------------------------- */
@@ -331,7 +372,7 @@ static void open_texts(struct compiler *c)
 		if (!name_is_odd(name)) /* no text can speak of it */
 			out_fmt(o, ", @c%td AS \"%.*s\"", i, STR_ARG(name));
 	}
-	out_fmt(o, ") AS %.*s", STR_ARG(of->is_select ? STR("subject") : of->source));
+	out_fmt(o, ") AS %.*s", STR_ARG(of->select ? STR("subject") : of->source));
 	*l = (struct listing){ .rows = of->rows, .source = out_text(o), .head = STR("NULL") };
 }
 
@@ -347,7 +388,9 @@ static struct expression *add_to_texts(struct compiler *c, const struct rule_tex
 {
 	struct expression *x = arena_make(c->keep, struct expression, 1);
 
-	*x = (struct expression){ .source = source, .text = sql, .at = at, .key = key };
+	*x = (struct expression){
+		.source = source, .text = sql, .at = at, .key = key, .want = WANT_ANY
+	};
 	list_expression(c, &c->code->texts, x);
 	return x;
 }
@@ -368,7 +411,7 @@ static struct expression *text_expression(
 			x->dimension.unit = i == WORDING_VALUE ? c->code->unit : UNIT_NONE;
 			return x;
 		}
-	if (check(c, &c->code->texts, x, WANT_ANY, fault))
+	if (check(c, &c->code->texts, x, fault))
 		return x;
 	x->is_wrong = true;
 	fault->at += fault->at < 0 ? 0 : at;
@@ -399,7 +442,8 @@ static struct advice_code *compile_advice(
 		if (!item->when.text.p)
 			continue;
 		ret[i].when = add_to_texts(c, &item->when, item->when.text, 0, key);
-		if (!check(c, &c->code->texts, ret[i].when, WANT_CONDITION, &fault))
+		ret[i].when->want = WANT_CONDITION;
+		if (!check(c, &c->code->texts, ret[i].when, &fault))
 			expression_fault(c, ret[i].when, fault);
 	}
 	return ret;
@@ -517,21 +561,15 @@ static void check_params(struct compiler *c)
 
 /* ---- waivers ------------------------------------------------------------------------------ */
 
-static void compile_waivers(struct compiler *c)
+static void check_waivers(struct compiler *c)
 {
 	struct rule *rule = c->rule;
 	struct rule_code *code = c->code;
-	struct listing *l = rule->places.origin.node ? &code->places : &code->subjects;
 
-	code->waivers = arena_make(c->keep, struct waiver_code, rule->waiver_count + 1);
 	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
 		struct waiver *w = rule->waivers[i];
 		struct sql_fault fault = { DIAG_RULE_SCHEMA, -1, 0, { NULL, 0 } };
 
-		code->waivers[i].waiver = w;
-		if (l->rows) /* else its places are wrong, and that was told */
-			add_expression(c, l, &code->waivers[i].where, "waiver.where", &w->where,
-				WANT_CONDITION);
 		if (!rule->value.text.p && w->limit.text.p)
 			fault.text = STR("the rule has an assert, so its waiver has no limit");
 		else if (rule->value.text.p && !w->limit.text.p)
@@ -553,30 +591,6 @@ static void compile_waivers(struct compiler *c)
 
 /* ---- the whole statement ------------------------------------------------------------------ */
 
-/* Rows whose `where` is false are left out; those where it is unknown stay. */
-static struct str write_statement(const struct listing *l, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-
-	out_fmt(o, "SELECT %.*s", STR_ARG(l->head));
-	for (ptrdiff_t i = 0; i < l->result_count; i++)
-		out_fmt(o, ", (%.*s\n)", STR_ARG(l->all[i]->text));
-	out_fmt(o, " FROM %.*s", STR_ARG(l->from));
-	if (l->where && l->where->source)
-		out_fmt(o, " WHERE (%.*s\n) IS NOT FALSE", STR_ARG(l->where->text));
-	return out_text(o);
-}
-
-/* Whether all of it ships with the program, whose tests have asked SQLite. */
-static bool is_shipped(const struct listing *l)
-{
-	for (ptrdiff_t i = 0; i < l->result_count; i++) {
-		if (!embed_of(l->all[i]->source->origin.doc->source))
-			return false;
-	}
-	return true;
-}
-
 int result_column(const struct listing *l, const struct expression *x)
 {
 	return l->first_result + x->result;
@@ -590,16 +604,6 @@ double number_of(const struct listing *l, const struct expression *x)
 				: NAN;
 
 	return isfinite(number) ? number : NAN;
-}
-
-bool listing_prepare(
-	struct engine *e, struct listing *l, struct arena *keep, struct sql_fault *fault)
-{
-	if (!l->stmt)
-		l->stmt = engine_prepare(e, write_statement(l, keep), NULL, keep, fault);
-	if (l->stmt)
-		l->first_result = sqlite3_column_count(l->stmt) - (int)l->result_count;
-	return l->stmt != NULL;
 }
 
 /*
@@ -625,7 +629,7 @@ static void check_listing(struct compiler *c, struct listing *l)
 			expression_fault(c, x, fault);
 		is_told |= x->is_wrong;
 	}
-	if (is_told || listing_prepare(c->engine, l, c->keep, &fault))
+	if (is_told || listing_prepare(c->engine, l, NULL, c->keep, &fault))
 		return;
 	/* A limit of SQLite's: each is small enough, and its place is in no file. */
 	fault.at = -1;
@@ -635,52 +639,59 @@ static void check_listing(struct compiler *c, struct listing *l)
 	rule_fault(c, "", &c->rule->origin, &fault);
 }
 
-static void compile_places(struct compiler *c)
+/* All that the rows are asked, in the order of their results. */
+static void list_expressions(struct compiler *c)
 {
-	const struct rule_places *p = &c->rule->places;
+	const struct rule *rule = c->rule;
+	const struct rule_places *p = &rule->places;
 	struct rule_code *code = c->code;
+	struct listing *l = &code->subjects, *places = &code->places;
 
-	if (!p->origin.node)
-		return;
-	if (!open_listing(c, &code->places, p->from, &p->select, "places.select"))
-		return;
-	add_expression(
-		c, &code->places, &code->place_where, "places.where", &p->where, WANT_CONDITION);
-	add_expression(
-		c, &code->places, &code->place_value, "places.value", &p->value, WANT_NUMBER);
-	code->places.where = &code->place_where;
+	l->where = &code->where;
+	places->where = &code->place_where;
+	add_expression(c, l, &code->where, "where", &rule->where, WANT_CONDITION);
+	add_expression(c, l, &code->value, "value", &rule->value, WANT_NUMBER);
+	add_expression(c, l, &code->unclear, "unclear", &rule->unclear, WANT_NUMBER);
+	add_expression(c, l, &code->assert, "assert", &rule->assert, WANT_CONDITION);
+	add_expression(c, l, &code->can_fail, "can_fail", &rule->can_fail, WANT_CONDITION);
+	if (!code->is_share)
+		add_expression(c, l, &code->gain, "gain", &rule->gain, WANT_NUMBER);
+	add_expression(c, places, &code->place_where, "places.where", &p->where, WANT_CONDITION);
+	add_expression(c, places, &code->place_value, "places.value", &p->value, WANT_NUMBER);
+	code->waivers = arena_make(c->keep, struct waiver_code, rule->waiver_count + 1);
+	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
+		struct waiver_code *w = &code->waivers[i];
+
+		w->waiver = rule->waivers[i];
+		add_expression(c, p->origin.node ? places : l, &w->where, "waiver.where",
+			&w->waiver->where, WANT_CONDITION);
+	}
 }
 
 void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err)
 {
 	struct rule_code *code = arena_make(keep, struct rule_code, 1);
 	struct compiler c = { set, set->engine, rule, code, keep, err, true };
-	struct listing *l = &code->subjects;
+	const struct rule_places *p = &rule->places;
 
 	rule->code = code;
-	if (!open_listing(&c, l, rule->from, &rule->select, "select"))
-		return;
 	code->needs_baseline =
 		rule->from == &table_defs[TABLE_deltas] || rule->from == &table_defs[TABLE_changes];
 	code->is_share = str_eq(str_trim(rule->gain.text), STR("value"));
-	add_expression(&c, l, &code->where, "where", &rule->where, WANT_CONDITION);
-	add_expression(&c, l, &code->value, "value", &rule->value, WANT_NUMBER);
+	list_expressions(&c);
+	if (!open_listing(&c, &code->subjects, rule->from, &rule->select, "select"))
+		return;
+	if (p->origin.node)
+		open_listing(&c, &code->places, p->from, &p->select, "places.select");
 	settle_unit(&c);
-	add_expression(&c, l, &code->unclear, "unclear", &rule->unclear, WANT_NUMBER);
-	add_expression(&c, l, &code->assert, "assert", &rule->assert, WANT_CONDITION);
-	add_expression(&c, l, &code->can_fail, "can_fail", &rule->can_fail, WANT_CONDITION);
-	if (!code->is_share)
-		add_expression(&c, l, &code->gain, "gain", &rule->gain, WANT_NUMBER);
 	settle_gain(&c);
-	l->where = &code->where;
-	compile_places(&c);
-	compile_waivers(&c);
+	check_waivers(&c);
 	open_texts(&c);
 	compile_message(&c);
 	code->cause = compile_advice(&c, &rule->cause, "cause");
 	code->fix = compile_advice(&c, &rule->fix, "fix");
 	code->only_warns = compile_advice(&c, &rule->only_warns, "only_warns");
-	check_listing(&c, l);
+	check_listing(&c, &code->subjects);
 	check_listing(&c, &code->texts);
 	if (code->places.rows)
 		check_listing(&c, &code->places);

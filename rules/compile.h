@@ -16,8 +16,9 @@
 struct expression {
 	const struct rule_text *source; /* where it is written; NULL: the rule has no such one */
 	struct str text;
-	ptrdiff_t at;	     /* of the text in its source */
-	const char *key;     /* of the rule, for messages */
+	ptrdiff_t at;	 /* of the text in its source */
+	const char *key; /* of the rule, for messages */
+	enum sql_want want;
 	int result;	     /* its column, counted from first_result */
 	struct reads reads;  /* see expression_reads */
 	struct reads of_run; /* columns of the run that it speaks of, which its rows have none of */
@@ -34,7 +35,7 @@ struct listing {
 	 * of the result.
 	 */
 	const struct table_def *rows;
-	bool is_select;
+	const struct rule_text *select; /* NULL: a table's */
 	struct str source; /* what it selects from: the table, or a SELECT in parentheses */
 	struct str head;   /* what of the row itself: its id, or all columns of a SELECT */
 	struct str from;   /* the same with the run's columns that are in reach */
@@ -80,9 +81,12 @@ struct rule_code {
 /* Fills rule->code, or notes its mistakes, with carets into the rule file. */
 void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err);
 
-/* Its statement, when it is first wanted; false and a fault that no rule is to blame for. */
-bool listing_prepare(
-	struct engine *e, struct listing *l, struct arena *keep, struct sql_fault *fault);
+/*
+ * Its statement, when it is first wanted, and what that reads, unless NULL; false and a fault that
+ * no rule is to blame for.
+ */
+bool listing_prepare(struct engine *e, struct listing *l, struct reads *reads, struct arena *keep,
+	struct sql_fault *fault);
 
 int result_column(const struct listing *l, const struct expression *x);
 /* Of the current row; NaN for NULL, a text, an infinity, a NaN, or what the rule does not have. */

@@ -29,7 +29,7 @@ static struct str read_name(const struct trial *t, const struct column_read *rea
 	const struct table_def *rows = t->code->subjects.rows;
 
 	if (read->table == rows ||
-		(t->code->subjects.is_select && table_column(rows, read->column->name)))
+		(t->code->subjects.select && table_column(rows, read->column->name)))
 		return read->column->name;
 	return arena_fmt(
 		t->s->keep, "%.*s.%.*s", STR_ARG(read->table->name), STR_ARG(read->column->name));

@@ -17,7 +17,7 @@ const void *current_row(const struct judging *s, const struct listing *l)
 {
 	const struct table_def *def = l->rows;
 
-	if (!l->is_select) {
+	if (!l->select) {
 		bool is_base = def >= base_table_defs && def < base_table_defs + TABLE_COUNT;
 		const struct tables *t = is_base ? s->context->base : s->tables;
 		const char *rows = t->items[def - (is_base ? base_table_defs : table_defs)].rows;
@@ -77,7 +77,7 @@ bool trial_prepare(const struct trial *t, struct listing *l)
 	struct engine *e = t->s->rules->engine;
 	struct sql_fault fault;
 
-	if (!listing_prepare(e, l, t->s->keep, &fault))
+	if (!listing_prepare(e, l, NULL, t->s->keep, &fault))
 		return trial_ended(t, l, SQLITE_ERROR, SQLITE_OK);
 	engine_grant(e, l->is_joining);
 	bind_params(t, l->stmt);
