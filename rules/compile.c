@@ -520,18 +520,6 @@ static void settle_gain(struct compiler *c)
 	expression_fault(c, x, fault);
 }
 
-static struct str param_hint(
-	struct compiler *c, struct str name, const struct str *names, ptrdiff_t count)
-{
-	static const struct str limits[] = { STR_INIT("limit"), STR_INIT("warn_at"),
-		STR_INIT("fail_at"), STR_INIT("max"), STR_INIT("min") };
-
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-		if (str_eq(limits[i], name))
-			return STR("; limits are at_most: { warn, fail }, or at_least");
-	return did_you_mean(c->keep, name, names, count);
-}
-
 /* A parameter that nothing uses is misspelt or forgotten. */
 static void check_params(struct compiler *c)
 {
@@ -544,12 +532,15 @@ static void check_params(struct compiler *c)
 			names[n++] = rule->params[i].name;
 	for (ptrdiff_t i = PARAM_OWN; i < rule->param_count; i++) {
 		const struct rule_param *param = &rule->params[i];
+		const struct key *meant = key_named(rule_entry.keys, param->name);
 		struct sql_fault fault = { DIAG_RULE_NAME, -1, 0, { NULL, 0 } };
 
 		if (!param->used)
 			fault.text = arena_fmt(c->keep, "no expression of the rule uses '%.*s'%.*s",
 				STR_ARG(param->name),
-				STR_ARG(param_hint(c, param->name, names, n)));
+				STR_ARG(meant && !meant->read
+						? arena_fmt(c->keep, "; %s", meant->form)
+						: did_you_mean(c->keep, param->name, names, n)));
 		else if (table_column(c->code->subjects.rows, param->name))
 			fault.text = arena_fmt(c->keep,
 				"'%.*s' is a column of %.*s; give the parameter another name",

@@ -174,24 +174,23 @@ void engine_grant_query(struct engine *e)
 
 void engine_step_fault(struct engine *e, int code, struct arena *keep, struct sql_fault *fault)
 {
-	if (code == SQLITE_INTERRUPT && e->sql.all_left <= 0 && e->sql.calls != SQL_CALLS_ALL)
+	bool is_query = e->sql.calls == SQL_CALLS_ALL;
+	long long million = 1000000;
+
+	if (code == SQLITE_INTERRUPT && e->sql.all_left <= 0 && !is_query)
 		sql_fail(fault, keep, DIAG_RULE_BUDGET, -1, 0,
 			"with it, the rules of the file together take more than %lld million "
 			"steps, which so many rows do not need",
-			(long long)(file_steps(e) / 1000000));
+			file_steps(e) / million);
 	else if (code == SQLITE_INTERRUPT)
 		sql_fail(fault, keep, DIAG_RULE_BUDGET, -1, 0,
 			"it did not end within %lld million steps; join on key, family or name, "
 			"or select fewer rows",
-			(long long)((e->sql.calls == SQL_CALLS_ALL ? BUDGET_QUERY_STEPS
-								   : e->rule_steps) /
-				    1000000));
+			(is_query ? BUDGET_QUERY_STEPS : e->rule_steps) / million);
 	else if (code == SQLITE_NOMEM)
 		sql_fail(fault, keep, DIAG_RULE_BUDGET, -1, 0,
-			"it needs more than %lld MiB of memory; sort or group fewer rows",
-			(long long)((e->sql.calls == SQL_CALLS_ALL ? QUERY_HEAP_BYTES
-								   : RULE_HEAP_BYTES) >>
-				    20));
+			"it needs more than %d MiB of memory; sort or group fewer rows",
+			(int)((is_query ? QUERY_HEAP_BYTES : RULE_HEAP_BYTES) >> 20));
 	else
 		sql_fail(fault, keep, DIAG_RULE_SQL, -1, 0, "SQLite says: %s",
 			sqlite3_errmsg(e->sql.db));

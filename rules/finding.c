@@ -75,39 +75,26 @@ static void add_evidence(const struct trial *t, const struct subject *s, const s
 
 /* ---- what is missing ---------------------------------------------------------------------- */
 
-/*
- * Which NULLs made an expression unknown.  When no cell in sight is NULL, it was computed over
- * other rows, and those columns are named; a division by zero names nothing.  *first: of them.
- */
-static struct str missing_columns(const struct trial *t, const struct subject *s,
-	const struct expression *x, const struct column **first)
+/* Which of the columns that an expression reads; *first: of them. */
+enum which { WHICH_NULL, WHICH_ELSEWHERE, WHICH_ALL };
+static struct str columns_of(const struct trial *t, const struct subject *s,
+	const struct expression *x, enum which which, const struct column **first)
 {
 	struct str *names = arena_make(t->s->keep, struct str, x->reads.count + 1);
 	ptrdiff_t count = 0;
 
 	*first = NULL;
-	for (int in_sight = 1; in_sight >= 0 && !count; in_sight--)
-		for (ptrdiff_t i = 0; i < x->reads.count; i++) {
-			const struct column_read *read = &x->reads.items[i];
-			const void *row = row_of(t, s, read);
+	for (ptrdiff_t i = 0; i < x->reads.count; i++) {
+		const struct column_read *read = &x->reads.items[i];
+		const void *row = row_of(t, s, read);
+		bool is_null = row && cell_is_null(read->column, row);
 
-			if (in_sight ? !row || !cell_is_null(read->column, row) : row != NULL)
-				continue;
-			if (!count)
-				*first = read->column;
+		if (which == WHICH_ALL || (which == WHICH_NULL ? is_null : !row)) {
+			*first = *first ? *first : read->column;
 			names[count++] = read_name(t, read);
 		}
+	}
 	return words_joined(t->s->keep, names, count, ", ");
-}
-
-/* All columns that it reads, none of them NULL. */
-static struct str read_columns(const struct trial *t, const struct expression *x)
-{
-	struct str *names = arena_make(t->s->keep, struct str, x->reads.count + 1);
-
-	for (ptrdiff_t i = 0; i < x->reads.count; i++)
-		names[i] = read_name(t, &x->reads.items[i]);
-	return words_joined(t->s->keep, names, x->reads.count, ", ");
 }
 
 /* "the profile does not tell "median execution"", */
@@ -118,14 +105,17 @@ static struct str subject_unknown(
 
 	expression_reads(t->s->rules->engine, &t->code->subjects, s->open);
 	if (s->open == &t->code->unclear && !isnan(s->value) && !isnan(s->unclear)) {
-		*missing = read_columns(t, s->open);
+		*missing = columns_of(t, s, s->open, WHICH_ALL, &first);
 		return arena_fmt(t->s->keep, "of %.*s %.*s is known, and %.*s may come %s",
 			STR_ARG(t->rule->name),
 			STR_ARG(unit_text(t->s->keep, s->value, t->code->unit)),
 			STR_ARG(unit_text(t->s->keep, s->unclear, t->code->unit)),
 			t->rule->at_least ? "off it" : "on top");
 	}
-	*missing = missing_columns(t, s, s->open, &first);
+	/* Where no cell in sight is NULL, it was computed over others; x / 0 names nothing. */
+	*missing = columns_of(t, s, s->open, WHICH_NULL, &first);
+	if (!first)
+		*missing = columns_of(t, s, s->open, WHICH_ELSEWHERE, &first);
 	if (first) /* the same of many subjects, and of many rules */
 		return column_absence(first, t->s->keep);
 	return arena_fmt(t->s->keep, "%.*s cannot be judged: this has no value: %.*s",

@@ -349,6 +349,10 @@ static const struct key rule_keys[] = {
 	KEYED_NOT("warn", LIMITS_HINT),
 	KEYED_NOT("fail", LIMITS_HINT),
 	KEYED_NOT("limit", LIMITS_HINT),
+	KEYED_NOT("warn_at", LIMITS_HINT),
+	KEYED_NOT("fail_at", LIMITS_HINT),
+	KEYED_NOT("max", LIMITS_HINT),
+	KEYED_NOT("min", LIMITS_HINT),
 	KEYED_END,
 };
 
