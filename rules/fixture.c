@@ -105,7 +105,7 @@ static const struct key test_keys[] = {
 	KEYED("rule", read_rule, .offset = offsetof(struct fixture, rule)),
 	KEYED("name", key_text, .offset = offsetof(struct fixture, name)),
 	KEYED("expect", key_word, .offset = offsetof(struct fixture, expect),
-		.form = "pass|fail|warn|waived|not-applicable|inconclusive|off"),
+		.form = VERDICT_WORDS),
 	KEYED_END,
 };
 

@@ -28,11 +28,10 @@ enum { RULE_FINDINGS_MAX = 10000 };
 
 struct str verdict_name(enum verdict v)
 {
-	static const struct str names[] = { STR_INIT("pass"), STR_INIT("fail"), STR_INIT("warn"),
-		STR_INIT("waived"), STR_INIT("not-applicable"), STR_INIT("inconclusive"),
-		STR_INIT("off"), STR_INIT("error") };
+	static const struct key names = { .form = VERDICT_WORDS "|error" };
+	struct str words[KEY_WORDS_MAX];
 
-	return v <= VERDICT_ERROR ? names[v] : STR("");
+	return (int)v < key_words(&names, words) ? words[v] : STR("");
 }
 
 bool verdict_is_judged(enum verdict v)

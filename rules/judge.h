@@ -32,6 +32,8 @@ enum verdict {
 	VERDICT_OFF,
 	VERDICT_ERROR, /* of a profile that could not be read; no rule has it */
 };
+/* What a rule can come to, in the same order. */
+#define VERDICT_WORDS "pass|fail|warn|waived|not-applicable|inconclusive|off"
 struct str verdict_name(enum verdict v); /* "pass", "fail", "not-applicable" ... */
 bool verdict_is_judged(enum verdict v);	 /* it speaks of the program: pass, fail, warn, waived */
 

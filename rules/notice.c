@@ -8,28 +8,28 @@
 
 enum { NOTICES_MAX = 64 }; /* each waits for a server; a team reads two */
 
-/* In the order of enum notice_kind. */
-static const struct str kinds[NOTICE_KINDS] = { STR_INIT("slack"), STR_INIT("google-chat"),
-	STR_INIT("teams"), STR_INIT("discord"), STR_INIT("mattermost"), STR_INIT("webhook") };
-#define KINDS "slack|google-chat|teams|discord|mattermost|webhook"
-
-struct str notice_kind_name(enum notice_kind kind)
-{
-	return kinds[kind];
-}
-
 /* ---- in a rule file -------------------------------------------------------------------------- */
 
 #define KEY(member, how, ...) RULE_PLAIN(#member, how, struct notice, member, __VA_ARGS__)
 
+/* The first has the words of enum notice_kind. */
 static const struct key notice_keys[] = {
-	KEY(kind, key_word, "the service", .required = true, .form = KINDS),
+	KEY(kind, key_word, "the service", .required = true,
+		.form = "slack|google-chat|teams|discord|mattermost|webhook"),
 	KEY(url_from, key_variable, "environment variable with the address", .required = true),
 	KEY(secret_from, key_variable, "environment variable that signs"),
 	KEY(when, key_word, "when there is something to say", .form = "change|failure|always"),
 	KEY(required, key_bool, "whether a failed delivery is one of check's"),
 	KEYED_END,
 };
+
+struct str notice_kind_name(enum notice_kind kind)
+{
+	struct str kinds[KEY_WORDS_MAX];
+
+	key_words(notice_keys, kinds);
+	return kinds[kind];
+}
 
 static bool read_notice(const struct keyed *r, const struct key *each, const struct doc_node *name,
 	const struct doc_node *map)
@@ -67,15 +67,16 @@ const struct key notice_entry = { .name = STR_INIT("a notification"),
 
 bool notice_parse(struct str word, struct arena *keep, struct notice *ret, struct diag *err)
 {
-	struct str kind, rest, url, secret;
+	struct str kinds[KEY_WORDS_MAX], kind, rest, url, secret;
+	int count = key_words(notice_keys, kinds);
 	bool has_url = str_cut(word, ':', &kind, &rest);
 	bool has_secret = str_cut(rest, ':', &url, &secret);
-	const struct str *found = NAMED(kinds, NOTICE_KINDS, kind);
+	const struct str *found = NAMED(kinds, count, kind);
 	/* What stands behind the colon is not repeated: it may be an address pasted by mistake. */
 	if (!found || !has_url)
 		return diag_set(err, DIAG_USAGE,
 			"'%.*s' is no kind of target; KIND:VARIABLE has %.*s for a KIND",
-			STR_ARG(kind), STR_ARG(words_joined(keep, kinds, NOTICE_KINDS, " or ")));
+			STR_ARG(kind), STR_ARG(words_joined(keep, kinds, count, " or ")));
 	if (!secret_name_ok(url) || (has_secret && !secret_name_ok(secret)))
 		return diag_set(err, DIAG_USAGE,
 			"in '%.*s:...', the name of an environment variable was expected behind "
