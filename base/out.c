@@ -282,6 +282,20 @@ void out_fmt(struct out *o, const char *fmt, ...)
 	free(big);
 }
 
+void out_replaced(struct out *o, struct str s, const char *special, const char *const *texts)
+{
+	ptrdiff_t from = 0;
+	for (ptrdiff_t i = 0; i < s.len; i++) {
+		const char *found = s.p[i] ? strchr(special, s.p[i]) : NULL;
+		if (!found)
+			continue;
+		out_str(o, str_head(str_from_offset(s, from), i - from));
+		out_z(o, texts[found - special]);
+		from = i + 1;
+	}
+	out_str(o, str_from_offset(s, from));
+}
+
 void out_uri(struct out *o, struct str s, bool is_path)
 {
 	for (ptrdiff_t i = 0; i < s.len; i++) {

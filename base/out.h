@@ -32,6 +32,8 @@ void out_repeat(struct out *o, char c, int64_t count);
 void out_fmt(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Letters, digits and -._~ stay, and slashes of a path; others become %XX (RFC 3986). */
 void out_uri(struct out *o, struct str s, bool is_path);
+/* Each of the `special` characters as the text at its place; the others as they are. */
+void out_replaced(struct out *o, struct str s, const char *special, const char *const *texts);
 /*
  * A text in CSV, in quotes (RFC 4180).  A spreadsheet runs what begins like a formula, quoted or
  * not; behind an apostrophe it is text.

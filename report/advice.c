@@ -145,7 +145,7 @@ static struct str advice_column(const struct report *r, struct str column)
 	return MISSING;
 }
 
-/* The first of "column, table.column" that somebody can do something about. */
+/* What to do about the first of "column, table.column" that has an advice. */
 static struct str advice_columns(const struct report *r, struct str columns)
 {
 	struct str column;

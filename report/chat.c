@@ -12,44 +12,30 @@
 
 /* ---- what a value could be taken for --------------------------------------------------------- */
 
-static void put_plain(struct out *o, struct str text)
-{
-	out_str(o, text);
-}
-
 /* Google Chat knows <b>, <a href> and &amp;, Slack <url> and <!channel>. */
 static void put_entities(struct out *o, struct str text)
 {
-	for (ptrdiff_t i = 0; i < text.len; i++) {
-		char c = text.p[i];
-		if (c == '&')
-			out_z(o, "&amp;");
-		else if (c == '<')
-			out_z(o, "&lt;");
-		else if (c == '>')
-			out_z(o, "&gt;");
-		else
-			out_char(o, c);
-	}
+	static const char *const texts[] = { "&lt;", "&gt;", "&amp;" };
+	out_replaced(o, text, "<>&", texts);
 }
 
 static const struct json_escape entities[] = {
-	{ NULL, "url", put_plain },
+	{ NULL, "url", out_str },
 	{ NULL, NULL, put_entities },
 };
 static const struct json_escape markdown[] = {
-	{ NULL, "url", put_plain },
-	{ NULL, "title_link", put_plain },
+	{ NULL, "url", out_str },
+	{ NULL, "title_link", out_str },
 	{ NULL, NULL, md_text },
 };
 /* A TextRun is text and nothing else; a TextBlock is Markdown. */
 static const struct json_escape cards[] = {
-	{ NULL, "url", put_plain },
-	{ "TextRun", NULL, put_plain },
+	{ NULL, "url", out_str },
+	{ "TextRun", NULL, out_str },
 	{ NULL, NULL, md_text },
 };
 static const struct json_escape plain[] = {
-	{ NULL, NULL, put_plain },
+	{ NULL, NULL, out_str },
 };
 
 /* ---- how much -------------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ struct chat_limit {
 struct chat {
 	const struct json_escape *escapes;
 	const struct chat_limit *limits;
-	ptrdiff_t items; /* the most that is shown: beyond it nobody reads on */
+	ptrdiff_t items; /* the most that is shown: a chat is glanced at */
 };
 extern const struct chat chats[NOTICE_KINDS];
 

@@ -51,9 +51,11 @@ static void put_reason(struct out *o, const struct op_diff *d, double change_s, 
 			STR_ARG(text_clean(keep, slow->device)),
 			STR_ARG(text_clean(keep, slow->host)),
 			STR_ARG(ratio_text(keep, slow->slowness - 1)));
+	} else if (!(share > 0)) {
+		out_z(o, "; no op explains it, the time between ops does");
 	} else if (!(share > 0.5)) {
 		out_fmt(o, "; ops make up %.*s of it, the rest passes between them",
-			STR_ARG(time_text(keep, share > 0 ? fabs(d->lost_s) : 0)));
+			STR_ARG(time_text(keep, fabs(d->lost_s))));
 	} else if (most) {
 		struct str place = path_end(change_place(most, CHANGE_BRIEF, keep));
 		out_fmt(o, "; mostly by %.*s%s%.*s (%.*s)",

@@ -13,7 +13,7 @@
 
 #define FLEET_REPORT_VERSION "1.0"
 
-/* Lines of a table on the page: beyond them nobody scrolls, and JSON has all. */
+/* Lines of a table on the page; JSON has all. */
 enum { FLEET_LINES = 50 };
 
 /* Pages of single runs, as they are reached from the weekly page; no runs: no links. */

@@ -44,7 +44,7 @@ enum head_kind {
 	HEAD_LOSS,     /* above zero is bad and has its sign, below is good */
 	HEAD_PART,     /* drawn as a bar, too */
 	HEAD_DEADLINE, /* days, of which two weeks are few */
-	HEAD_CHANCE,   /* beyond a few digits nobody tells them apart */
+	HEAD_CHANCE,   /* below a thousandth they are all alike */
 	HEAD_DATA      /* told by another column's cells, or for machines only */
 };
 struct fleet_head {

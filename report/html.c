@@ -15,7 +15,7 @@
 #include "report/prose.h"
 #include "report/svg.h"
 
-/* Reports of a page that get pictures and tables: beyond it nobody scrolls, and browsers crawl. */
+/* Reports of a page that get pictures and tables: with more of them browsers crawl. */
 #define HTML_MAX_WHOLE 40
 
 /* ---- the numbers at the top ------------------------------------------------------------------ */

@@ -36,7 +36,7 @@ static ptrdiff_t find_option(struct str s)
 	return -1;
 }
 
-/* Options, which may not be broken after their dashes, are code although nobody quoted them. */
+/* Options, which may not be broken after their dashes, are code without quotes, too. */
 static void add_plain(struct spans *s, struct str text, struct arena *keep)
 {
 	for (ptrdiff_t at; (at = find_option(text)) >= 0;) {

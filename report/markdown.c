@@ -17,7 +17,7 @@
 enum {
 	TAIL_BYTES = 256,   /* kept free for the line that says what was left out */
 	CELL_BYTES = 400,   /* of text in a cell; the fold has the whole */
-	ROWS_MAX = 50,	    /* of a table: nobody scrolls further */
+	ROWS_MAX = 50,	    /* of a table: a comment is read, a list is not */
 	TEXT_WIDTH = 100,   /* of a line in a code block */
 	SUBJECTS_SHOWN = 10 /* of one rule in its fold; report.json has all */
 };

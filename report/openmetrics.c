@@ -30,12 +30,8 @@ struct series {
 
 static void put_escaped(struct out *o, struct str s)
 {
-	for (ptrdiff_t i = 0; i < s.len; i++) {
-		char c = s.p[i];
-		if (c == '\\' || c == '"' || c == '\n')
-			out_char(o, '\\');
-		out_char(o, c == '\n' ? 'n' : c);
-	}
+	static const char *const texts[] = { "\\\\", "\\\"", "\\n" };
+	out_replaced(o, s, "\\\"\n", texts);
 }
 
 void metrics_label(struct out *o, const char *name, struct str value, struct arena *keep)

@@ -200,7 +200,7 @@ static double draw_steps(struct svg *x, const void *what)
 		draw_step(x, s->items[i], s->most, left, width);
 		/* Numbers below some: the first, the last, and as many between as have room. */
 		bool is_last = i == s->count - 1;
-		if (is_last || (i % every == 0 && i + every <= s->count - 1 + every / 2))
+		if (is_last || (i % every == 0 && i + every < s->count))
 			svg_text(x, INK_MUTED, ANCHOR_MIDDLE, left + width / 2, STEPS_BOTTOM + 15,
 				arena_fmt(x->keep, "%.0f", s->items[i]->step));
 	}

@@ -72,7 +72,7 @@ static void put_shares(struct page *p, const struct report *r)
 	double rest = 1; /* NaN as soon as one share is unknown, which adds no item */
 	for (int i = 0; i <= SHARES; i++) {
 		double share = i < SHARES ? fact_real(r, shares[i].fact) : rest;
-		/* Below half a percent nobody would act. */
+		/* Less than half a percent is not worth a word. */
 		if (share >= 0.005)
 			add_item(list, p->keep, "%.0f%% %s", share * 100,
 				i < SHARES ? shares[i].text : "copying");

@@ -73,29 +73,11 @@ void xhtml_take(struct xhtml *x, const struct xhtml *aside)
 	out_str(x->out, out_text(aside->out));
 }
 
-/* Runs of plain characters at once; newlines in an attribute are kept by every parser. */
+/* Newlines in an attribute are kept by every parser. */
 static void escape(struct xhtml *x, struct str s)
 {
-	for (ptrdiff_t i = 0; i < s.len; i++)
-		switch (s.p[i]) {
-		case '<':
-			out_z(x->out, "&lt;");
-			break;
-		case '>':
-			out_z(x->out, "&gt;");
-			break;
-		case '&':
-			out_z(x->out, "&amp;");
-			break;
-		case '"':
-			out_z(x->out, "&quot;");
-			break;
-		case '\'':
-			out_z(x->out, "&#39;");
-			break;
-		default:
-			out_char(x->out, s.p[i]);
-		}
+	static const char *const texts[] = { "&lt;", "&gt;", "&amp;", "&quot;", "&#39;" };
+	out_replaced(x->out, s, "<>&\"'", texts);
 }
 
 void xhtml_attr_name(struct xhtml *x, struct str name, struct str value)
