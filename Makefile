@@ -5,8 +5,8 @@
 # HARDEN=1 (as releases are built), UPDATE=1 and CASES (make golden), PKG_CONFIG,
 # LIBRARIES (what --version says it was built with),
 # JAX=1 (make test-packaging), EMULATOR (to run on this machine what is built for another),
-# FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES and
-# BENCH_TRACE_BYTES (make bench), BENCH_FLEET_RUNS (make bench-fleet).
+# FUZZ_SECONDS and TARGET (make fuzz), BENCH_BYTES, BENCH_PROGRAMS
+# and BENCH_TRACE_BYTES (make bench), BENCH_FLEET_RUNS (make bench-fleet).
 
 VERSION := $(shell cat VERSION)
 CFLAGS  ?= -O2 -g

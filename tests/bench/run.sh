@@ -7,12 +7,13 @@
 # without, and the TPU's on one plane.
 # The same file at BENCH_HOST_BYTES as one host's and as those of ever more hosts of one job, up to
 # BENCH_HOSTS, shows what a host adds; and so do hosts of 20,000 ops each, the same program, which
-# are read once (tests/builder's many-ops).  Then a small profile, start to exit, beside `true`; and a
+# are read once (tests/builder's many-ops); BENCH_PROGRAMS of them, when asked for, each with a
+# program of its own (hosts.py).  Then a small profile, start to exit, beside `true`; and a
 # real HLO module grown to BENCH_HLO_BYTES, as text and as proto (grow_hlo.py), on one thread.  Last
 # a trace viewer's export, grown to BENCH_TRACE_BYTES packed (grow_trace.py), beside `igzip -dc` of
 # it.  From the environment: O, ROOFLINT, PROFILES, BENCH_BYTES, BENCH_PLANE_BYTES, BENCH_HOSTS,
-# BENCH_HOST_BYTES, BENCH_HLO_BYTES, BENCH_TRACE_BYTES, BENCH_RUNS, BENCH_PROFILE (the file to grow),
-# BENCH_HLO_LEAST (bytes a second of processor time below which HLO fails it).
+# BENCH_HOST_BYTES, BENCH_PROGRAMS, BENCH_HLO_BYTES, BENCH_TRACE_BYTES, BENCH_RUNS, BENCH_PROFILE
+# (the file to grow), BENCH_HLO_LEAST (bytes a second of processor time below which HLO fails it).
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
@@ -22,6 +23,7 @@ top=$(pwd)
 [ -n "${BENCH_PLANE_BYTES:-}" ] || BENCH_PLANE_BYTES=300000000
 [ -n "${BENCH_HOSTS:-}" ] || BENCH_HOSTS=64
 [ -n "${BENCH_HOST_BYTES:-}" ] || BENCH_HOST_BYTES=20000000
+[ -n "${BENCH_PROGRAMS:-}" ] || BENCH_PROGRAMS=1
 [ -n "${BENCH_HLO_BYTES:-}" ] || BENCH_HLO_BYTES=40000000
 [ -n "${BENCH_HLO_LEAST:-}" ] || BENCH_HLO_LEAST=100000000
 [ -n "${BENCH_TRACE_BYTES:-}" ] || BENCH_TRACE_BYTES=66000000 # 500 MB as JSON
@@ -115,6 +117,14 @@ for hosts in 1 "$BENCH_HOSTS"; do
 done
 # shellcheck disable=SC2086
 $two "$tools/cost" 1 "$ROOFLINT" check ops-1 -- "$ROOFLINT" check "ops-$BENCH_HOSTS" >"$box/ops.txt"
+if [ "$BENCH_PROGRAMS" -gt 1 ]; then
+	python3 "$top/tests/bench/hosts.py" "$BENCH_PROGRAMS" "$box/programs"
+	# shellcheck disable=SC2086
+	$two "$tools/cost" 1 "$ROOFLINT" check programs | awk -v hosts="$BENCH_PROGRAMS" '
+	{ printf "  %-3d, each its own        %8.3f s                peak %6.0f MiB  exit %d\n",
+		hosts, $1, $2 / 1024, $3 }'
+	rm -rf "$box/programs"
+fi
 # shellcheck disable=SC2086
 $two "$tools/cost" 50 true -- "$ROOFLINT" --version -- "$ROOFLINT" check "$small" >"$box/small.txt"
 
