@@ -99,7 +99,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 .PHONY: all deps demo test picture site unit golden fuzz fuzz-corpus interop-jax mutation bench bench-changes bench-fleet bench-power \
 	regenerate lint check-layers check-headers check-style check-calls check-dead check-names check-format format tidy analyze coverage \
-	install uninstall print-completions dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
+	install uninstall dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -307,29 +307,26 @@ regenerate: all $(GOLDEN) $(addprefix $(O)/tests/unit/test_report_,json html) ##
 # ---- shipping -----------------------------------------------------------------------------------
 
 MAN := $(wildcard docs/man/*.1)
+DOC := LICENSE NEWS.md SKILL.md
 
 # Where each shell looks for the completion of a command.
 COMPLETIONS := bash:bash-completion/completions/rooflint fish:fish/vendor_completions.d/rooflint.fish \
 	zsh:zsh/site-functions/_rooflint
 
-install: all ## install below DESTDIR and PREFIX
-	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/rooflint' \
-		'$(DESTDIR)$(PREFIX)/share/man/man1'
+install: $(O)/rooflint $(O)/rooflint-http ## install below DESTDIR and PREFIX
+	install -d $(addprefix '$(DESTDIR)$(PREFIX)'/,bin libexec/rooflint share/man/man1 share/doc/rooflint)
 	install -m 755 $(O)/rooflint '$(DESTDIR)$(PREFIX)/bin/rooflint'
 	install -m 755 $(O)/rooflint-http '$(DESTDIR)$(PREFIX)/libexec/rooflint/rooflint-http'
-	$(if $(MAN),install -m 644 $(MAN) '$(DESTDIR)$(PREFIX)/share/man/man1')
+	install -m 644 $(MAN) '$(DESTDIR)$(PREFIX)/share/man/man1'
+	install -m 644 $(DOC) '$(DESTDIR)$(PREFIX)/share/doc/rooflint'
 	for c in $(COMPLETIONS); do \
 		install -d "$$(dirname '$(DESTDIR)$(PREFIX)/share/'"$${c#*:}")" && \
-		$(O)/rooflint completion "$${c%%:*}" >'$(DESTDIR)$(PREFIX)/share/'"$${c#*:}" || exit 1; done
-
-# For packaging/, which puts them at the same places.
-print-completions:
-	@echo $(COMPLETIONS)
+		$(EMULATOR) $(O)/rooflint completion "$${c%%:*}" >'$(DESTDIR)$(PREFIX)/share/'"$${c#*:}" || exit 1; done
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/rooflint' \
-		'$(DESTDIR)$(PREFIX)/libexec/rooflint/rooflint-http' \
 		$(patsubst docs/man/%,'$(DESTDIR)$(PREFIX)/share/man/man1/%',$(MAN))
+	rm -rf '$(DESTDIR)$(PREFIX)/libexec/rooflint' '$(DESTDIR)$(PREFIX)/share/doc/rooflint'
 	for c in $(COMPLETIONS); do rm -f '$(DESTDIR)$(PREFIX)/share/'"$${c#*:}"; done
 
 dist: ## build/rooflint-VERSION.tar.gz of HEAD, the same bytes every time

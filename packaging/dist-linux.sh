@@ -20,15 +20,7 @@ for arch in ${ARCHITECTURES:-x86_64 aarch64}; do
 	tree=build/dist/$name
 	rm -rf "$tree"
 	PYTHON="$venv/bin/python" packaging/static.sh "$arch" "$tree"
-	run="$tree/bin/rooflint"
-	[ "$arch" = "$(uname -m)" ] || run="qemu-$arch-static $run"
-	mkdir -p "$tree/share/man/man1" "$tree/share/doc/rooflint/licenses"
-	cp docs/man/*.1 "$tree/share/man/man1/"
-	for script in $(make -s print-completions); do
-		mkdir -p "$tree/share/$(dirname "${script#*:}")"
-		$run completion "${script%%:*}" >"$tree/share/${script#*:}"
-	done
-	cp LICENSE NEWS.md "$tree/share/doc/rooflint/"
+	mkdir "$tree/share/doc/rooflint/licenses"
 	while read -r library rest; do
 		[ "$library" = '#' ] || cp "build/packaging/sources/$library/debian/copyright" \
 			"$tree/share/doc/rooflint/licenses/$library"

@@ -1,7 +1,6 @@
 #!/bin/sh
 # static.sh ARCHITECTURE FOLDER: static rooflint and rooflint-http for x86_64 or aarch64 Linux,
-# linked with musl, into FOLDER/bin and FOLDER/libexec/rooflint, and what is linked in into
-# FOLDER/libraries.
+# linked with musl, installed below FOLDER, and what is linked in into FOLDER/libraries.
 #
 # `zig` (ziglang on PyPI) compiles for both on either.  The same sources give the same bytes: paths
 # are mapped away, and no tool sees the clock.
@@ -198,7 +197,4 @@ grep -v '^#' "$here/libraries" | sed 's/\([^ ]*\) \([^ ]*\) .*/\1 \2/' >"$out/li
 make -s -C "$top" -j"$jobs" CC="$CC" AR="$AR" PKG_CONFIG="$PKG_CONFIG" O="$tree/rooflint" \
 	CFLAGS='' LDFLAGS='-static-pie -Wl,-s' EMULATOR="$emulator" \
 	LIBRARIES="$(paste -sd, "$out/libraries" | sed 's/,/, /g'), musl of zig $("$zig" version)" \
-	"$tree/rooflint/rooflint" "$tree/rooflint/rooflint-http"
-install -d "$out/bin" "$out/libexec/rooflint"
-install -m 755 "$tree/rooflint/rooflint" "$out/bin/rooflint"
-install -m 755 "$tree/rooflint/rooflint-http" "$out/libexec/rooflint/rooflint-http"
+	DESTDIR='' PREFIX="$out" install
