@@ -38,7 +38,7 @@ tar -xzf "$dist/rooflint-$version-linux-$(uname -m).tar.gz" --strip-components 1
 cp -r "$top/tests/profiles/demo" "$box/empty/demo"
 red 'empty root, tar' unshare -r chroot "$box/empty" /bin/rooflint
 
-for suite in ${ROOTS:-bookworm trixie}; do
+for suite in ${ROOTS:-bookworm trixie noble}; do
 	root=$box/$suite
 	if ! mmdebstrap --quiet --mode=root --variant=apt --include=python3-venv,man-db "$suite" \
 		"$root" 2>"$box/log"; then
