@@ -49,7 +49,7 @@ zig=$(build/packaging/venv/bin/python -c 'import ziglang; print(ziglang.__path__
 objects=$(for file in */*.c; do echo "$box/macos/${file%.c}.o"; done)
 # shellcheck disable=SC2046,SC2086 # lists
 PKG_CONFIG_LIBDIR=$(echo build/packaging/"$here"-*/prefix/lib/pkgconfig | tr ' ' :) \
-	make -s UNAME=Darwin O="$box/macos" CC="$zig cc -target aarch64-macos" CFLAGS=-w $objects
+	make -s UNAME=Darwin O="$box/macos" CC="$zig cc -target aarch64-macos" CFLAGS=-w $objects >/dev/null
 
 echo '==> bare roots'
 packaging/test-roots.sh build/dist
