@@ -97,6 +97,17 @@ struct str text_brief(struct arena *keep, struct str clean)
 	return arena_fmt(keep, "%.*s%.*s%.*s", STR_ARG(head), STR_ARG(ellipsis), STR_ARG(end));
 }
 
+struct str text_cut(struct arena *keep, struct str clean, ptrdiff_t bytes)
+{
+	static const struct str dots = STR_INIT("...");
+	ptrdiff_t end = bytes - dots.len;
+	if (clean.len <= bytes)
+		return clean;
+	while (end > 0 && ((unsigned char)clean.p[end] & 0xc0) == 0x80)
+		end--;
+	return arena_fmt(keep, "%.*s%.*s", STR_ARG(str_head(clean, end)), STR_ARG(dots));
+}
+
 /* Longest word worth a guess, in bytes: keys and names are far shorter. */
 enum { WORD_MAX = 64 };
 

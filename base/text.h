@@ -32,6 +32,8 @@ int text_columns(struct str clean);
  * quarters of them.  A kernel's name says first what it does, and last what it takes.
  */
 struct str text_brief(struct arena *keep, struct str clean);
+/* Cut at a character within `bytes`, with "..." when cut. */
+struct str text_cut(struct arena *keep, struct str clean, ptrdiff_t bytes);
 
 /* The name itself in the folder ".". */
 struct str path_join(struct str dir, struct str name, struct arena *keep);

@@ -9,7 +9,7 @@
 #include "cmd/hlo.h"
 #include "hlo/memory.h"
 
-enum { SHOWN = 12, SHOWN_JSON = 1000, NAME_WIDTH = 70 };
+enum { SHOWN = 12, SHOWN_JSON = 1000, NAME_BYTES = 73 };
 
 struct op {
 	ptrdiff_t instruction;
@@ -97,13 +97,7 @@ static struct listing list_ops(const struct hlo_view *v)
 
 static struct str cut_text(struct str s, struct arena *keep)
 {
-	s = text_clean(keep, s);
-	ptrdiff_t n = NAME_WIDTH;
-	if (s.len <= n)
-		return s;
-	while (n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
-		n--;
-	return arena_fmt(keep, "%.*s...", STR_ARG(str_head(s, n)));
+	return text_cut(keep, text_clean(keep, s), NAME_BYTES);
 }
 
 /* "fusion.3 matmul, model.py:151" */

@@ -7,17 +7,6 @@
 #include "base/text.h"
 #include "report/prose.h"
 
-struct str text_cut(struct arena *keep, struct str clean, ptrdiff_t bytes)
-{
-	static const struct str dots = STR_INIT("...");
-	ptrdiff_t end = bytes - dots.len;
-	if (clean.len <= bytes)
-		return clean;
-	while (end > 0 && ((unsigned char)clean.p[end] & 0xc0) == 0x80)
-		end--;
-	return arena_fmt(keep, "%.*s%.*s", STR_ARG(str_head(clean, end)), STR_ARG(dots));
-}
-
 /* ---- places ---------------------------------------------------------------------------------- */
 
 /* A path that a repository may hold: relative, not upwards, no drive and no "<string>". */

@@ -51,7 +51,4 @@ struct alerts alerts_waived(const struct report_set *set, struct arena *keep);
 /* Message, cost, and the place when `in_source` does not tell it: all that one line can say. */
 struct str alert_text(const struct alert *a, struct arena *keep);
 
-/* Cut at a character within `bytes`, with "..." when cut. */
-struct str text_cut(struct arena *keep, struct str clean, ptrdiff_t bytes);
-
 #endif
