@@ -312,6 +312,28 @@ static enum copy_cause copy_cause_of(const struct subject *s)
 	return s->said.copy != COPY_NONE ? COPY_ON_DEVICE : COPY_CAUSE_UNKNOWN;
 }
 
+/* More than clocks and a boosted chip explain, as faster-than-possible has it. */
+#define BEYOND_PEAK 1.05
+
+/*
+ * A formula of the rule file, or the kernel author's estimate, that says more than the chip can do:
+ * it is wrong, and what it says of bytes is no better.  The cost is not known.
+ */
+static void formula_doubt(const struct capture *in, const struct subject *s, struct op_facts *f)
+{
+	double p50_s = dist_quantile(&f->total.self, 0.5, *in->keep) * PS;
+
+	if (!(p50_s * BEYOND_PEAK < f->roof.t_math_s))
+		return;
+	diag_note(in->notes, in->keep, DIAG_HLO,
+		"%s %.*s more FLOPs than it does: the chip needs %.3g ms for them, and it took "
+		"%.3g; its cost is not known",
+		f->source == COST_OF_RULES ? "costs: gives" : "the author's cost estimate gives",
+		STR_ARG(s->name), f->roof.t_math_s * 1e3, p50_s * 1e3);
+	f->roof = f->behind = roofline_unknown;
+	f->work.flops = f->work.hbm_bytes = NAN;
+}
+
 static void facts_of(const struct capture *in, const struct chip_device *d,
 	const struct job_shape *job, const struct subject *s, struct op_facts *f)
 {
@@ -338,6 +360,8 @@ static void facts_of(const struct capture *in, const struct chip_device *d,
 		f->comms = t;
 	}
 	roofline_of(d, s, f);
+	if (f->source == COST_OF_RULES || f->source == COST_OF_AUTHOR)
+		formula_doubt(in, s, f);
 }
 
 const struct op_facts *op_facts_know(const struct capture *in, const struct swept *run)

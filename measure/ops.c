@@ -159,16 +159,6 @@ static bool program_recurs(const struct swept *run, const struct program *p)
 	return recurs;
 }
 
-/* More than clocks and a boosted chip explain, as faster-than-possible has it. */
-#define BEYOND_PEAK 1.05
-
-/* A formula of the rule file, or the kernel author's estimate, says more than the chip can do. */
-static bool formula_is_beyond(const struct op_facts *f, double p50_s, double t_math_s)
-{
-	return (f->source == COST_OF_RULES || f->source == COST_OF_AUTHOR) &&
-	       p50_s * BEYOND_PEAK < t_math_s;
-}
-
 /* `t` counts at least one execution, or one that is planned. */
 static struct op_measures measures_of(const struct capture *in, const struct swept *run,
 	const struct op_total *t, const struct op_facts *f, enum role role, double skew)
@@ -190,9 +180,6 @@ static struct op_measures measures_of(const struct capture *in, const struct swe
 		v.gain_s = 0;
 	if (f->roof.bound != BOUND_UNKNOWN)
 		v.bound = bound_name(f->roof.bound);
-	/* So much was not done: it is the most it can be. */
-	if (formula_is_beyond(f, v.p50_s, v.t_math_s))
-		v.cost_bound = cost_bound_name(COST_UPPER);
 	return v;
 }
 
@@ -263,13 +250,6 @@ static void op_add(const struct capture *in, const struct swept *run, const stru
 
 	brief.keep = &scratch;
 	op_row(&brief, run, s, f, row);
-	if (formula_is_beyond(f, row->p50_s, row->t_math_s))
-		diag_note(in->notes, in->keep, DIAG_HLO,
-			"%s %.*s more FLOPs than it does: the chip needs %.3g ms for them, and it "
-			"took %.3g",
-			f->source == COST_OF_RULES ? "costs: gives"
-						   : "the author's cost estimate gives",
-			STR_ARG(s->name), row->t_math_s * 1e3, row->p50_s * 1e3);
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
 		const struct column *c = &def->columns[i];
 
