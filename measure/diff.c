@@ -794,17 +794,82 @@ static const struct devices_row *straggler_of(const struct tables *t)
 	return slowest;
 }
 
+/* Ops whose counts change alike, and the share of the time that has to be in such ops. */
+#define ALIKE	   1.1
+#define MOST_ALIKE (2. / 3)
+
+struct work_sample {
+	double ratio, weight;
+};
+
+static int by_ratio(const void *a, const void *b)
+{
+	const struct work_sample *x = a, *y = b;
+
+	return order_numbers(x->ratio, y->ratio);
+}
+
+/* How much more often the ops ran: the median by their time, where most of it agrees. */
+static double work_of_head(
+	const struct groups *base, const struct groups *head, struct arena scratch)
+{
+	struct matches all = match_groups(base, head, &scratch);
+	struct work_sample *samples = arena_make(&scratch, struct work_sample, all.count + 1);
+	double whole = 0, below = 0, alike = 0, median = NAN;
+	ptrdiff_t count = 0;
+
+	for (ptrdiff_t i = 0; i < base->count; i++)
+		whole += base->items[i].step_s;
+	for (ptrdiff_t i = 0; i < all.count; i++) {
+		const struct match *m = &all.items[i];
+		if (m->base && m->head && m->base->count > 0 && m->head->count > 0)
+			samples[count++] = (struct work_sample){ m->head->count / m->base->count,
+				m->base->step_s };
+	}
+	sort_by(samples, count, by_ratio);
+	for (ptrdiff_t i = 0; i < count && isnan(median); i++) {
+		below += samples[i].weight;
+		if (below >= whole / 2)
+			median = samples[i].ratio;
+	}
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (samples[i].ratio < median * ALIKE && samples[i].ratio > median / ALIKE)
+			alike += samples[i].weight;
+	return alike >= MOST_ALIKE * whole && whole > 0 ? median : (double)NAN;
+}
+
+static double window_of(const struct tables *t)
+{
+	return row_of_run(t) ? row_of_run(t)->window_s : (double)NAN;
+}
+
+/* Captures are as long as somebody let them be: the base is told as if it did the head's work. */
+static void compare_windows(struct op_diff *d, const struct tables *base, const struct tables *head,
+	struct groups *b, const struct groups *h, struct arena scratch)
+{
+	d->work = work_of_head(b, h, scratch);
+	for (ptrdiff_t i = 0; i < b->count && !isnan(d->work); i++) {
+		b->items[i].step_s *= d->work;
+		b->items[i].count *= d->work;
+	}
+	d->base_step_s = window_of(base) * d->work;
+	d->head_step_s = window_of(head);
+}
+
 void diff_ops(const struct tables *base, const struct tables *head, struct arena *keep,
 	struct op_diff *ret)
 {
 	struct groups b = group_ops(base, keep), h = group_ops(head, keep);
-	struct matches all = match_groups(&b, &h, keep);
 
 	*ret = (struct op_diff){ .is_planned = is_planned(head),
 		.is_window = is_window(base) || is_window(head),
+		.work = NAN,
 		.base_step_s = row_of_run(base) ? row_of_run(base)->step_time_s : NAN,
 		.head_step_s = row_of_run(head) ? row_of_run(head)->step_time_s : NAN };
 	ret->straggler = straggler_of(base) ? NULL : straggler_of(head);
+	if (ret->is_window)
+		compare_windows(ret, base, head, &b, &h, *keep);
+	struct matches all = match_groups(&b, &h, keep);
 	find_splits(&all, keep);
 	for (int by = 0; by < COPIES; by++)
 		join_copies(&all, &copies[by], keep);

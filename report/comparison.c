@@ -127,8 +127,8 @@ static struct str comparison_line(const struct report *r, const struct metric_lo
 	struct str against = d->against.p ? d->against : BASELINE_NAMED;
 	if (is_length) /* how long a capture is says nothing of the program */
 		return arena_fmt(keep,
-			"the capture takes %.*s, that of %.*s %.*s: without steps ops are "
-			"compared, not times of the whole",
+			"the capture takes %.*s, that of %.*s %.*s: without steps, how often the "
+			"ops ran says how much work each holds",
 			STR_ARG(unit_text(keep, d->head, look->unit)), STR_ARG(against),
 			STR_ARG(unit_text(keep, d->base, look->unit)));
 	const char *way = d->head > d->base ? "more" : "less";

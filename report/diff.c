@@ -68,12 +68,13 @@ static void put_reason(struct out *o, const struct op_diff *d, double change_s, 
 struct str diff_headline(const struct op_diff *d, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	bool by_ops =
-		d->is_window || d->is_planned || !(d->base_step_s > 0) || !(d->head_step_s > 0);
+	bool by_ops = d->is_planned || !(d->base_step_s > 0) || !(d->head_step_s > 0);
 	double base = by_ops ? d->base_ops_s : d->base_step_s;
 	double head = by_ops ? d->head_ops_s : d->head_step_s;
 	double change = base > 0 ? head / base - 1 : NAN;
-	out_z(o, by_ops ? "All ops together take " : "A step takes ");
+	out_z(o, by_ops		? "All ops together take "
+		 : d->is_window ? "The same work takes "
+				: "A step takes ");
 	if (!(fabs(change) >= 0.005)) {
 		out_fmt(o, "%.*s%s", STR_ARG(time_text(keep, head)),
 			isnan(change) ? "" : ", as before");
@@ -194,6 +195,7 @@ void diff_json(const struct diff_report *d, struct arena *keep, struct out *out)
 	json_add_str(root, "version", STR("1.0"));
 	add_clean(root, "base", d->base, keep);
 	add_clean(root, "head", d->head, keep);
+	json_add_double(root, "work", d->ops->work);
 	json_add_double(root, "base_step_s", d->ops->base_step_s);
 	json_add_double(root, "head_step_s", d->ops->head_step_s);
 	json_add_double(root, "base_ops_s", d->ops->base_ops_s);
