@@ -254,6 +254,8 @@ static const struct constant {
 } constants[] = {
 	{ STR_INIT("memory.window_peak_bytes"), STR_INIT("the peak memory"), TABLE_memory,
 		STR_INIT("window_peak_bytes"), false },
+	{ STR_INIT("run.step_flops"), STR_INIT("the work of a step"), TABLE_run,
+		STR_INIT("step_flops"), false },
 	{ STR_INIT("run.predicted_step_s"), STR_INIT("the predicted step time"), TABLE_run,
 		STR_INIT("predicted_step_s"), true },
 	{ STR_INIT("memory.compiled_bytes"), STR_INIT("the planned memory"), TABLE_memory,
@@ -302,7 +304,7 @@ static void compare_constant(const struct constant *c, struct tables *head,
 	row->hi = rounded(here / least - 1);
 	if (column->unit == UNIT_BYTES)
 		row->lost_bytes = round(here - row->base);
-	else
+	if (column->unit == UNIT_SECONDS)
 		row->lost_s = rounded(here - row->base);
 }
 

@@ -118,6 +118,8 @@ static double run_row_ops(const struct swept *run, const struct op_rows *ops, st
 	}
 	if (!(t > 0) || !run->first)
 		return NAN;
+	if (sum.flops > 0 && sum.uncounted <= UNCOUNTED_MAX * sum.judgeable)
+		row->step_flops = sum.flops / run->device_steps;
 	row->layout_copy_ratio = sum.copies / t;
 	row->update_excess_ratio = sum.update_excess / t;
 	/* On GPU and CPU what communicates is named after it. */

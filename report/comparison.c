@@ -19,6 +19,7 @@ static const struct metric_look {
 	{ STR_INIT("run.step_time_s"), "a step takes", UNIT_SECONDS, true, false, "% slower" },
 	{ STR_INIT("run.predicted_step_s"), "a step is predicted to take at least", UNIT_SECONDS,
 		true, true, "" },
+	{ STR_INIT("run.step_flops"), "the ops of a step compute", UNIT_FLOPS, false, true, "" },
 	{ STR_INIT("run.roofline_ratio_lo"), "the roofline share is", UNIT_RATIO, false, false,
 		"% slower" },
 	{ STR_INIT("run.mfu"), "the MFU is", UNIT_RATIO, false, false, "% slower" },

@@ -72,6 +72,12 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 	double base = by_ops ? d->base_ops_s : d->base_step_s;
 	double head = by_ops ? d->head_ops_s : d->head_step_s;
 	double change = base > 0 ? head / base - 1 : NAN;
+	if (d->is_window && isnan(d->work))
+		return arena_fmt(keep,
+			"The captures hold different work, and no steps: ops take %.*s here, %.*s "
+			"before",
+			STR_ARG(time_text(keep, d->head_ops_s)),
+			STR_ARG(time_text(keep, d->base_ops_s)));
 	out_z(o, by_ops		? "All ops together take "
 		 : d->is_window ? "The same work takes "
 				: "A step takes ");

@@ -186,6 +186,7 @@ static void a_run_against_its_roofline(void **state)
 	assert_number(r->roofline_ratio_hi, ideal / (200 * US)); /* every op is known */
 	assert_number(r->judged_ratio, 1);
 	assert_number(r->op_util, (DOT_FLOPS + 2 * add->flops) / (200 * US * V5E_FLOPS));
+	assert_number(r->step_flops, DOT_FLOPS + 2 * add->flops);
 	assert_number(r->hbm_util, (6 + 2 * 6) * MIB / (200 * US * V5E_HBM));
 	assert_number(xrun_program(&run, "jit_f")->floor_s, ideal);
 	assert_number(xrun_program(&run, "jit_f")->serial_s, ideal);
