@@ -84,7 +84,7 @@
 	REAL(transfer_ratio, RATIO, "share with host-device transfers and nothing else running")   \
 	REAL(step_flops, FLOPS,                                                                    \
 		"FLOPs of a step on a device, repeated ones too; NULL when more than 5% of "       \
-		"the compute time has none")                                                           \
+		"the compute time has none")                                                       \
 	REAL(op_util, RATIO,                                                                       \
 		"counted FLOPs of the steady steps over peak FLOPs in that time: a lower bound, "  \
 		"by uncounted_ratio")                                                              \
