@@ -156,8 +156,9 @@
 	REAL(idle_ratio, RATIO, "1 - busy_ratio")                                                  \
 	REAL(wait_ratio, RATIO, "share of it idle outside every execution: the host may be late")  \
 	REAL(slowness, NONE,                                                                       \
-		"in three quarters of its compute time it takes at least this many times as "      \
-		"long as the median device")
+		"in three quarters of its compute time, and in its matmuls, it takes at least "    \
+		"this "                                                                            \
+		"many times as long as the median device")
 
 #define PROGRAMS_COLUMNS(TEXT, REAL)                                                               \
 	TEXT(program, 0, "program id as the profile prints it")                                    \
@@ -373,6 +374,9 @@
 	REAL(window_peak_bytes, BYTES, "largest use seen inside the window (heap and stack)")      \
 	REAL(lifetime_peak_bytes, BYTES,                                                           \
 		"the allocator's own peak since the process began, without the stack of a TPU")    \
+	REAL(growth_bytes, BYTES,                                                                  \
+		"what a step takes and no later one gives back, by the lowest levels in the "      \
+		"window; 0 unless they grow in both its halves")                                   \
 	REAL(other_live_bytes, BYTES,                                                              \
 		"alive during the whole window beyond the program's parameters")                   \
 	REAL(arguments_bytes, BYTES, "the program's parameters")                                   \

@@ -202,11 +202,8 @@ static int by_ratio(const void *a, const void *b)
 	return order ? order : order_numbers(x->time_s, y->time_s);
 }
 
-/*
- * The ratio below which a quarter of the time lies: a device whose experts have more to do is slow
- * in some ops, a slow device in nearly all.
- */
-static double lower_quartile(struct telling *t, ptrdiff_t n)
+/* The ratio below which this share of the time lies. */
+static double ratio_below(struct telling *t, ptrdiff_t n, double share)
 {
 	double all = 0, below = 0;
 
@@ -215,12 +212,19 @@ static double lower_quartile(struct telling *t, ptrdiff_t n)
 	sort_by(t, n, by_ratio);
 	for (ptrdiff_t i = 0; i < n; i++) {
 		below += t[i].time_s;
-		if (below >= all / 4)
+		if (below >= all * share)
 			return t[i].ratio;
 	}
 	return NAN;
 }
 
+/* Of matmuls all but the shortest count: these may end early by chance. */
+#define MATMULS_SLOW 0.02
+
+/*
+ * A device whose experts have more to do is slow in some ops, a slow device in nearly all: in three
+ * quarters of its time, and in all its matmuls, which no memory can hold up.
+ */
 static double *devices_slowness(const struct capture *in, const struct swept *run)
 {
 	double *ret = arena_make(in->keep, double, run->device_count);
@@ -229,6 +233,7 @@ static double *devices_slowness(const struct capture *in, const struct swept *ru
 	double *mid = arena_make(&scratch, double, subjects), largest;
 	double *times = arena_make(&scratch, double, run->device_count);
 	struct telling *t = arena_make(&scratch, struct telling, subjects);
+	struct telling *matmuls = arena_make(&scratch, struct telling, subjects);
 
 	for (ptrdiff_t i = 0; i < subjects; i++) {
 		const struct subject *s = registry_subject_at(in->registry, i);
@@ -237,13 +242,18 @@ static double *devices_slowness(const struct capture *in, const struct swept *ru
 		mid[i] = compute ? median_in(run, i, times, &largest) : (double)NAN;
 	}
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
-		ptrdiff_t n = 0;
+		ptrdiff_t n = 0, matmul_count = 0;
 		for (ptrdiff_t k = 0; k < subjects; k++) {
 			double time_s = time_in(&run->devices[i], k);
-			if (time_s > 0 && mid[k] > 0)
-				t[n++] = (struct telling){ time_s / mid[k], time_s };
+			enum op_kind kind = registry_subject_at(in->registry, k)->kind;
+			if (!(time_s > 0 && mid[k] > 0))
+				continue;
+			t[n++] = (struct telling){ time_s / mid[k], time_s };
+			if (kind == KIND_MATMUL || kind == KIND_CONVOLUTION)
+				matmuls[matmul_count++] = t[n - 1];
 		}
-		ret[i] = lower_quartile(t, n);
+		ret[i] = fmin(
+			ratio_below(t, n, 0.25), ratio_below(matmuls, matmul_count, MATMULS_SLOW));
 	}
 	return ret;
 }

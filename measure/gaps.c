@@ -33,6 +33,7 @@ static const enum cause causes[HOST_CLASSES] = {
 	[HOST_TRANSFER] = CAUSE_TRANSFER,
 	[HOST_INPUT] = CAUSE_INPUT,
 	[HOST_SYNC] = CAUSE_SYNC,
+	[HOST_CALLBACK] = CAUSE_SYNC,
 	[HOST_CHECKPOINT] = CAUSE_CHECKPOINT,
 };
 
@@ -43,8 +44,13 @@ struct host_gap {
 	int64_t start_ps, end_ps;
 	struct str name; /* of the host event that explains it best; missing while there is none */
 	int64_t covered_ps, length_ps; /* of that event */
-	struct str call;	       /* the longest that lies in it and covers most of it */
+	bool name_launches;
+	struct str call; /* the longest that lies in it and covers most of it */
 	int64_t call_ps;
+	bool call_launches;
+	struct str wait; /* a callback, else the event in which the host waited longest */
+	int64_t wait_ps;
+	bool calls_back;
 	int64_t seen_ps;	 /* by any event, on the lane whose events cover most */
 	const struct lane *lane; /* the one that is being read, as far as it was seen: */
 	int64_t lane_ps, lane_until_ps;
@@ -153,6 +159,7 @@ static void gap_meet(struct host_gap *g, const struct lane *l, const struct even
 						   : covered_ps <= g->covered_ps))
 		return;
 	g->name = e->name;
+	g->name_launches = e->host == HOST_LAUNCH;
 	g->covered_ps = covered_ps;
 	g->length_ps = length_ps;
 }
@@ -184,7 +191,23 @@ static void gap_call(struct host_gap *g, const struct event *e)
 		e->host == HOST_SCOPE || !names_a_line(e->name))
 		return;
 	g->call = e->name;
+	g->call_launches = e->host == HOST_LAUNCH;
 	g->call_ps = length_ps;
+}
+
+/* A callback fetches its arguments first, and waits for them. */
+static void gap_wait(struct host_gap *g, const struct event *e)
+{
+	int64_t from = e->start_ps > g->start_ps ? e->start_ps : g->start_ps;
+	int64_t to = e->end_ps < g->end_ps ? e->end_ps : g->end_ps;
+	bool calls_back = e->host == HOST_CALLBACK;
+
+	if (causes[e->host] != CAUSE_SYNC || to <= from || calls_back < g->calls_back ||
+		(calls_back == g->calls_back && to - from <= g->wait_ps))
+		return;
+	g->wait = e->name;
+	g->wait_ps = to - from;
+	g->calls_back = calls_back;
 }
 
 /* Gaps of one device are disjoint and in order: the first that ends behind this moment. */
@@ -221,7 +244,7 @@ static void reason_lay(struct host_gap *g, const struct reason *r)
 	if (r->end_ps > g->end_ps + slack_ps(g))
 		return;
 	g->by_cause_ps[causes[r->class]] += to - from;
-	g->waited |= r->class == HOST_SYNC && r->start_ps <= g->start_ps;
+	g->waited |= causes[r->class] == CAUSE_SYNC && r->start_ps <= g->start_ps;
 }
 
 static int reason_cmp(const void *a, const void *b)
@@ -309,6 +332,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 				k < g->ends[d] && g->items[k].start_ps < e->end_ps; k++) {
 				gap_meet(&g->items[k], l, e);
 				gap_call(&g->items[k], e);
+				gap_wait(&g->items[k], e);
 			}
 	}
 	reasons_lay(g, reasons, count);
@@ -459,6 +483,12 @@ static enum cause gap_settle(struct host_gap *g)
 			most = (enum cause)c;
 	if (most == CAUSE_UNKNOWN)
 		g->name = g->call = str_from(NULL);
+	/* What is launched after a wait is not what the host waited for. */
+	if (most == CAUSE_SYNC && g->wait.p &&
+		(g->calls_back || g->name_launches || g->call_launches)) {
+		g->name = g->wait;
+		g->call = str_from(NULL);
+	}
 	return most;
 }
 

@@ -29,7 +29,7 @@ static void plan_columns(
 	row->output_bytes = (double)(plan->output_bytes - plan->alias_bytes);
 }
 
-static void allocator_row(const struct capture *in, struct tables *tables,
+static void allocator_row(const struct capture *in, const struct swept *run, struct tables *tables,
 	const struct allocator *a, const struct program *p, const struct hlo_memory *plan)
 {
 	struct memory_row *row = table_new(tables, memory, in->keep);
@@ -42,6 +42,11 @@ static void allocator_row(const struct capture *in, struct tables *tables,
 		row->lifetime_peak_bytes = (double)a->lifetime_peak_bytes;
 	row->fragmentation = a->fragmentation;
 	row->samples = (double)a->samples;
+	if (a->used && run->first) {
+		const struct sweep *s = &run->first->sweep;
+		double steps = (double)(s->last_ps - s->first_ps) * PS / run->step_time_s;
+		row->growth_bytes = (double)curve_growth(a->used) / fmax(steps, 1);
+	}
 	plan_columns(row, p, plan);
 	if (p && !plan->total_only)
 		row->other_live_bytes =
@@ -110,7 +115,7 @@ void fill_memory(const struct capture *in, const struct swept *run, const struct
 
 	for (ptrdiff_t i = 0; i < facts->allocator_count; i++)
 		if (!is_host_allocator(&facts->allocators[i]))
-			allocator_row(in, tables, &facts->allocators[i], p, plan);
+			allocator_row(in, run, tables, &facts->allocators[i], p, plan);
 	if (table_count(tables, memory) == 0)
 		device_rows(in, run, programs, tables, programs->unread.p ? NULL : p, plan);
 	for (ptrdiff_t i = 0; in->options->job && i < table_count(tables, memory); i++)

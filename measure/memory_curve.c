@@ -83,3 +83,22 @@ int64_t curve_at_ps(const struct curve *c, ptrdiff_t i)
 
 	return at_ps > c->first_ps ? at_ps : c->first_ps;
 }
+
+/* Of fewer each tells a lot, and no two halves can be compared. */
+#define GROWTH_SLOTS 8
+
+int64_t curve_growth(const struct curve *c)
+{
+	int64_t kept = INT64_MAX, last = 0, middle = 0, middle_ps;
+
+	if (c->count < GROWTH_SLOTS)
+		return 0;
+	middle_ps = c->first_ps + (c->last_ps - c->first_ps) / 2;
+	last = c->slots[c->count - 1].least;
+	for (ptrdiff_t i = c->count; i-- > 0;) {
+		kept = c->slots[i].least < kept ? c->slots[i].least : kept;
+		middle = curve_at_ps(c, i) >= middle_ps ? kept : middle;
+	}
+	int64_t least = (last - kept) / 4;
+	return middle - kept > least && last - middle > least ? last - kept : 0;
+}

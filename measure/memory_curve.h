@@ -30,5 +30,10 @@ void curve_add(struct curve *c, int64_t at_ps, int64_t value);
 int64_t curve_slot_ps(const struct curve *c);
 /* When slot `i` begins, but not before the first sample. */
 int64_t curve_at_ps(const struct curve *c, ptrdiff_t i);
+/*
+ * What was taken and not given back from the first sample to the last, by the lowest levels.  0
+ * unless each half of the time saw a quarter of it: a job that keeps something in every step.
+ */
+int64_t curve_growth(const struct curve *c);
 
 #endif

@@ -25,6 +25,18 @@ void quality_add(const struct capture *in, struct tables *tables, const char *na
 	va_end(args);
 }
 
+/* Of accelerators: those of a CPU are made of the ops that its host plane holds. */
+static bool has_device_planes(const struct capture *in)
+{
+	for (ptrdiff_t h = 0; h < in->host_count; h++)
+		for (ptrdiff_t i = 0; i < in->hosts[h].plane_count; i++) {
+			const struct plane *p = &in->hosts[h].planes[i];
+			if (p->class == PLANE_DEVICE && p->platform != PLATFORM_CPU)
+				return true;
+		}
+	return false;
+}
+
 static const char *why_cut(const struct profile *p)
 {
 	/* A database tells how long it is, or it would not be read; of a dump nothing ran. */
@@ -555,8 +567,11 @@ void fill_quality(const struct capture *in, const struct swept *run, const struc
 		quality_format(in, tables);
 		quality_dropped(in, tables);
 		quality_add(in, tables, "ops-recorded", run->first != NULL, "%s",
-			run->first
-				? "device ops are in the profile"
+			run->first ? "device ops are in the profile"
+			: has_device_planes(in)
+				? "no device op was recorded: the planes of its devices are empty, "
+				  "as "
+				  "where the window lies between two steps"
 				: "no device op was recorded: on CPU the host's tracer tells them, "
 				  "from host_tracer_level 1 on, and older runtimes tell none");
 		quality_steps(in, run, tables);

@@ -149,6 +149,9 @@ static const struct {
 	{ STR_INIT("has_hlo"),
 		STR_INIT("the program's HLO is not in the profile, and without it only a part is "
 			 "known") },
+	{ STR_INIT("expected_hi_s"),
+		STR_INIT("the links' speed is unknown, or the job file's slices contradict the "
+			 "profile") },
 	{ STR_INIT("owner_bytes"),
 		STR_INIT("the job file does not say how much memory is expected") },
 	{ STR_INIT("lo"),

@@ -50,6 +50,7 @@ enum host_class {
 	HOST_TRANSFER,	 /* host to device or back */
 	HOST_INPUT,	 /* getting the next batch */
 	HOST_SYNC,	 /* waiting for the device, or fetching a result */
+	HOST_CALLBACK,	 /* Python that a program calls and waits for */
 	HOST_COMPILER,	 /* the compiler proper, inside HOST_COMPILE: its stats name the module */
 	HOST_PROFILER,	 /* the profiler's own start and stop */
 	HOST_CHECKPOINT, /* writing the state of the job */

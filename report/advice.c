@@ -63,7 +63,12 @@ static const struct advice advices[] = {
 	{ OF_PEAKS " flops hbm_bytes remat_flops_ratio", LACK_ANY,
 		STR_INIT("The program does not say it of custom calls: give their FLOPs and bytes "
 			 "under costs: in the rule file.") },
-	{ "expected_*_s unsized", LACK_ANY,
+	{ "expected_*_s", LACK_ANY,
+		STR_INIT("Where the job file contradicts the profile, correct it. Otherwise the "
+			 "sizes of these collectives are data, or the speed of the links is not in "
+			 "the chip's file: add the links in a copy of the file and give it to "
+			 "--hardware.") },
+	{ "unsized", LACK_ANY,
 		STR_INIT("The sizes of these collectives are data, or the speed of the links is "
 			 "not in the chip's file: add the links in a copy of the file and give it "
 			 "to --hardware.") },

@@ -67,14 +67,50 @@ static struct str name_of(const struct report *r, const struct report_finding *f
 	return str_eq(f->name, fact_text(r, STR("name"))) ? MISSING : f->name;
 }
 
+/* The costliest of all findings, where most of the deciding one's time is counted in others. */
+static struct group explaining_group(
+	const struct report *r, const struct group *decided, struct arena *keep)
+{
+	const enum verdict verdicts[] = { VERDICT_FAIL, VERDICT_WARN };
+	struct group *groups, most = *decided;
+	if (!(decided->items[0]->shared_s > decided->gain_s))
+		return most;
+	for (size_t v = 0; v < sizeof(verdicts) / sizeof(verdicts[0]); v++) {
+		ptrdiff_t count = group_findings(r, verdicts[v], keep, &groups);
+		for (ptrdiff_t i = 0; i < count; i++)
+			if (groups[i].gain_s > most.gain_s)
+				most = groups[i];
+	}
+	return most;
+}
+
+/* "exposed-communication is at 31.2% and fails above 30.0%; " */
+static void put_decided(
+	struct out *o, const struct report *r, const struct report_finding *f, struct arena *keep)
+{
+	const struct report_rule *rule = rule_of(r, f->rule);
+	const struct rule_number *n = &rule->number;
+	bool fails = r->verdict == VERDICT_FAIL && !isnan(n->fail_limit);
+	out_fmt(o, "%.*s is at %.*s and %s %s %.*s; ", STR_ARG(text_clean(keep, f->rule)),
+		STR_ARG(unit_text(keep, f->value, n->unit)), fails ? "fails" : "warns",
+		n->at_least ? "below" : "above",
+		STR_ARG(unit_text(keep, fails ? n->fail_limit : n->warn_limit, n->unit)));
+}
+
 static struct str of_finding(const struct report *r, const struct group *g, struct arena *keep)
 {
+	struct group most = explaining_group(r, g, keep);
 	const struct report_finding *f = g->items[0];
-	struct str cost = headline_cost(r, g, keep), name = name_of(r, f), file, place;
+	struct str cost = headline_cost(r, &most, keep), name, file, place;
+	bool is_told = !cost.len || is_about_baseline(r, f);
 	struct out *o = out_memory(keep);
+	if (!is_told && most.items != g->items && rule_of(r, f->rule) && !isnan(f->value))
+		put_decided(o, r, f, keep);
+	f = is_told ? f : most.items[0];
+	name = name_of(r, f);
 	file = path_end(text_clean(keep, f->source_file));
 	place = place_text(file, f->source_line, keep);
-	if (!cost.len || is_about_baseline(r, f)) {
+	if (is_told) {
 		out_str(o, text_clean(keep, prose_message(r, f, keep)));
 		if (place.len)
 			out_fmt(o, ", %.*s", STR_ARG(place));

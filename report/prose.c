@@ -280,23 +280,24 @@ struct str prose_message(const struct report *r, const struct report_finding *f,
 /* Seconds of a claim that are worth a sentence; rounding is not. */
 static double worth_telling(const struct report_finding *f, double seconds)
 {
-	return seconds > 0.01 * f->claimed_s ? seconds : 0;
+	return seconds <= 0.01 * f->claimed_s ? 0 : seconds;
 }
 
 /* What it claims and is not credited with: others are, or the step has no room for it. */
 static void put_rest(struct out *o, const struct report_finding *f, struct arena *keep)
 {
+	bool is_paid = out_text(o).len > 0;
 	double shared_s = f->shared_s > 0 ? f->shared_s : 0;
 	double told_s = worth_telling(f, shared_s);
 	double beyond_s = worth_telling(f, f->claimed_s - f->gain_s - shared_s);
 	if (told_s > 0)
-		out_fmt(o, "%s%.*s%s counted in other findings", f->gain_s > 0 ? "; " : "its ",
+		out_fmt(o, "%s%.*s%s counted in other findings", is_paid ? "; " : "its ",
 			STR_ARG(time_text(keep, told_s)),
-			f->gain_s > 0 ? " more are already" : " are already");
+			is_paid ? " more are already" : " are already");
 	if (beyond_s > 0)
-		out_fmt(o, "%s%.*s%s it is not known that a fix brings them back",
-			out_text(o).len ? "; of " : "of its ", STR_ARG(time_text(keep, beyond_s)),
-			out_text(o).len ? " more" : "");
+		out_fmt(o, "%sit is not known whether a fix brings back %s%.*s",
+			out_text(o).len ? "; " : "", out_text(o).len ? "another " : "its ",
+			STR_ARG(time_text(keep, beyond_s)));
 }
 
 /* What the findings of a group cost, its first above all; missing when its rule gives no gain. */
@@ -312,7 +313,7 @@ static struct str prose_cost(const struct report *r, const struct group *g, stru
 		return f->bytes > 0 ? arena_fmt(keep, "up to %.*s of memory",
 					      STR_ARG(unit_text(keep, f->bytes, UNIT_BYTES)))
 				    : MISSING;
-	if (f->gain_s > 0)
+	if (worth_telling(f, f->gain_s) > 0)
 		out_str(o, prose_gain(r, f->gain_s, keep));
 	put_rest(o, f, keep);
 	if (!out_text(o).len)

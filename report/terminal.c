@@ -114,9 +114,12 @@ static void put_head(struct page *p, const struct report *r, int verbose)
 	page_inputs(p, r, HEAD_INDENT, verbose > 0);
 	if (job.len)
 		page_item(p, HEAD_INDENT, "%.*s", STR_ARG(job));
-	bool is_short = r->verdict == VERDICT_INCONCLUSIVE && !verbose;
-	if (!is_short)
+	/* A report that could not judge has no room for which other steps could be. */
+	struct str speaks_for = prose_speaks_for(r, p->keep);
+	if (r->verdict != VERDICT_INCONCLUSIVE || verbose)
 		page_lines(p, HEAD_INDENT, prose_speaks(r, p->keep));
+	else if (speaks_for.len)
+		page_item(p, HEAD_INDENT, "%.*s", STR_ARG(speaks_for));
 	put_shares(p, r);
 	if (r->gain_s > 0)
 		page_item(p, HEAD_INDENT, "all fixes together give back %.*s",

@@ -127,6 +127,10 @@ def compare_step(report, rooflint, folder):
     verdicts = {rule["name"]: rule["verdict"] for rule in found["results"]}
     report.check(capture, "step.verdicts", VERDICTS,
                  {rule: verdicts.get(rule) for rule in VERDICTS})
+    # The stacked dimension is the second of the layout {2,0,1}: each row of a tile waits for eight.
+    advice = {"update-excess": "param_scan_axis=0", "exposed-communication": "overlaps collectives already"}
+    fixes = {f["rule"]: f["fix"] for f in reversed(found["findings"]) if f["rule"] in advice}
+    report.check(capture, "step.advice", advice, fixes, lambda ours, theirs: ours in theirs)
     facts = found["facts"]
     report.check(capture, "step.time_s", {"": step * 1e-6}, {"": facts["step_time_s"]},
                  lambda ours, theirs: math.isclose(ours, theirs, rel_tol=2e-3))

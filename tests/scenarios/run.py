@@ -66,6 +66,8 @@ def write(spec, out):
 def check(directory, more=()):
     """{rule: result}, {rule: first finding's message} and facts of `rooflint check`.
 
+    "RULE fix" has the advice of that finding.
+
     Each result gets what its findings are credited with, in seconds per step.
     """
     report = os.path.join(directory, "report.json")
@@ -92,6 +94,7 @@ def check(directory, more=()):
     messages, credits = {}, collections.Counter()
     for finding in text["findings"]:
         messages.setdefault(finding["rule"], finding["message"])
+        messages.setdefault(finding["rule"] + " fix", finding.get("fix") or "")
         credits[finding["rule"]] += finding.get("gain_s") or 0
     messages["notes"] = "\n".join(note["text"] for note in text.get("notes", []))
     results = {r["name"]: r | {"credit_s": credits[r["name"]]} for r in text["results"]}
@@ -210,6 +213,9 @@ class Table:
             said = describe(results, messages, rule)
             self.expect(re.search(pattern, said), f"{name}, {rule} does not say /{pattern}/: {said}",
                         known.get(rule + ".says"))
+        for rule, pattern in row.get("advises", {}).items():  # what to do, of these causes alone
+            said = messages.get(rule + " fix", "(nothing)")
+            self.expect(re.search(pattern, said), f"{name}, {rule} does not advise /{pattern}/: {said}")
         credits = {rule: results[rule]["credit_s"] for rule in row.get("credits", {})}
         numbers = row.get("facts", {}) | row.get("credits", {})
         for fact, want in numbers.items():  # a real value may be 2% off
