@@ -81,6 +81,15 @@ static inline int order_numbers(double a, double b)
 #define sort_by(items, n, cmp) sort_items((items), (n), (ptrdiff_t)sizeof(*(items)), (cmp))
 void sort_items(void *items, ptrdiff_t n, ptrdiff_t size, int (*cmp)(const void *, const void *));
 
+/* Sets `at` to the first place of [from, end) at which `holds`; `end` where none does.  What holds
+ * at a place holds at all behind it. */
+#define FIND_FIRST(at, from, end, holds)                                                           \
+	for (ptrdiff_t lo_ = (from), hi_ = (end); at = lo_ + (hi_ - lo_) / 2, lo_ < hi_;)          \
+		if (holds)                                                                         \
+			hi_ = at;                                                                  \
+		else                                                                               \
+			lo_ = at + 1
+
 /* In place, ascending; NaN comes last. */
 void sort_integers(int64_t *values, ptrdiff_t n);
 void sort_numbers(double *values, ptrdiff_t n);

@@ -1,6 +1,7 @@
 /* Cleaning hostile text, and near misses.  See text.h. */
 #include "base/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/out.h"
@@ -205,6 +206,22 @@ static struct str nearest_prefix(struct str word, const struct str *candidates, 
 			best = c;
 	}
 	return best;
+}
+
+static int text_order(const void *a, const void *b)
+{
+	return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+struct str text_sorted(struct arena *keep, struct str *texts, ptrdiff_t count, const char *between)
+{
+	struct out *o = out_memory(keep);
+
+	if (count > 1)
+		qsort(texts, (size_t)count, sizeof(*texts), text_order);
+	for (ptrdiff_t i = 0; i < count; i++)
+		out_fmt(o, "%s%.*s", i ? between : "", STR_ARG(texts[i]));
+	return out_text(o);
 }
 
 void *text_named(const void *items, ptrdiff_t count, size_t bytes, struct str name)

@@ -53,6 +53,8 @@ struct str did_you_mean(
 /* "a, b and c", by what stands before the last: " and ", " or ", ", ". */
 struct str words_joined(
 	struct arena *keep, const struct str *words, ptrdiff_t count, const char *last);
+/* In their order, with this between them; `texts` is sorted. */
+struct str text_sorted(struct arena *keep, struct str *texts, ptrdiff_t count, const char *between);
 
 /* Of items that begin with their name, each of so many bytes: the one of that name, or NULL. */
 void *text_named(const void *items, ptrdiff_t count, size_t bytes, struct str name);

@@ -1,8 +1,7 @@
 /* What stands around an instruction.  See around.h. */
 #include "hlo/around.h"
 
-#include <stdlib.h>
-
+#include "base/stats.h"
 #include "hlo/inside.h"
 #include "hlo/walk.h"
 
@@ -58,8 +57,7 @@ static int program_order(const void *a, const void *b)
 static struct hlo_neighbours heaviest(struct candidates *c)
 {
 	struct hlo_neighbours ret = { .count = 0 };
-	if (c->count)
-		qsort(c->items, (size_t)c->count, sizeof(*c->items), heavier_first);
+	sort_by(c->items, c->count, heavier_first);
 	for (ptrdiff_t i = 0; i < c->count; i++) {
 		if (i && c->items[i].instruction == c->items[i - 1].instruction)
 			continue;
@@ -68,7 +66,7 @@ static struct hlo_neighbours heaviest(struct candidates *c)
 		else
 			ret.left_out++;
 	}
-	qsort(ret.items, (size_t)ret.count, sizeof(*ret.items), program_order);
+	sort_by(ret.items, ret.count, program_order);
 	return ret;
 }
 

@@ -8,9 +8,8 @@
  */
 #include "hlo/memory.h"
 
-#include <stdlib.h>
-
 #include "base/saturate.h"
+#include "base/stats.h"
 #include "hlo/assignment.h"
 
 static const struct read_rule buffer_table_rules[] = {
@@ -208,8 +207,7 @@ static void keep_largest(struct living *l, struct arena *keep, struct hlo_memory
 		arena_make(keep, const struct hlo_live_buffer *, l->count);
 	for (ptrdiff_t i = 0; i < l->count; i++)
 		order[i] = &l->items[i];
-	if (l->count)
-		qsort(order, (size_t)l->count, sizeof(*order), larger_first);
+	sort_by(order, l->count, larger_first);
 	ret->live_count = l->count < HLO_MAX_LIVE ? l->count : HLO_MAX_LIVE;
 	ret->live = arena_make(keep, struct hlo_live_buffer, ret->live_count);
 	for (ptrdiff_t i = 0; i < ret->live_count; i++)

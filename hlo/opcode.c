@@ -1,6 +1,8 @@
 /* The table behind opcode.h. */
 #include "hlo/opcode.h"
 
+#include "base/stats.h"
+
 static const struct row {
 	struct str text;
 	enum op_kind kind;
@@ -13,15 +15,9 @@ static const struct row {
 
 enum hlo_op opcode_find(struct str text)
 {
-	int low = HLO_OP_UNKNOWN, high = HLO_OP_COUNT;
-	while (high - low > 1) {
-		int middle = low + (high - low) / 2;
-		if (str_cmp(rows[middle].text, text) <= 0)
-			low = middle;
-		else
-			high = middle;
-	}
-	return str_eq(rows[low].text, text) ? (enum hlo_op)low : HLO_OP_UNKNOWN;
+	ptrdiff_t i;
+	FIND_FIRST(i, HLO_OP_UNKNOWN, HLO_OP_COUNT, str_cmp(rows[i].text, text) >= 0);
+	return i < HLO_OP_COUNT && str_eq(rows[i].text, text) ? (enum hlo_op)i : HLO_OP_UNKNOWN;
 }
 
 enum op_kind opcode_kind(enum hlo_op op)

@@ -6,6 +6,7 @@
 #include "hlo/shape.h"
 
 #include "base/saturate.h"
+#include "base/stats.h"
 
 static bool is_tuple(const struct shape *s)
 {
@@ -178,15 +179,9 @@ void shape_complete(struct shape *s, struct arena *keep)
  * without leaves share their first leaf with the next sibling. */
 static const struct shape *element_with(const struct shape *s, ptrdiff_t i)
 {
-	ptrdiff_t low = 0, high = s->element_count;
-	while (high - low > 1) {
-		ptrdiff_t middle = low + (high - low) / 2;
-		if (s->elements[middle].leaf_first <= i)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &s->elements[low];
+	ptrdiff_t next;
+	FIND_FIRST(next, 1, s->element_count, s->elements[next].leaf_first > i);
+	return &s->elements[next - 1];
 }
 
 const struct shape *shape_leaf(const struct shape *s, ptrdiff_t i)

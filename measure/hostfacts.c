@@ -340,15 +340,10 @@ bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *
 
 bool host_spans_meet(const struct host_spans *s, int32_t host, int64_t from_ps, int64_t to_ps)
 {
-	ptrdiff_t lo = 0, hi = s->union_count;
+	const struct host_span *u = s->unions;
+	ptrdiff_t i;
 
-	while (lo < hi) {
-		ptrdiff_t mid = lo + (hi - lo) / 2;
-		const struct host_span *u = &s->unions[mid];
-		if (u->host != host ? u->host < host : u->end_ps <= from_ps)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < s->union_count && s->unions[lo].host == host && s->unions[lo].start_ps < to_ps;
+	FIND_FIRST(
+		i, 0, s->union_count, u[i].host == host ? u[i].end_ps > from_ps : u[i].host > host);
+	return i < s->union_count && u[i].host == host && u[i].start_ps < to_ps;
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/stats.h"
+
 static uint64_t from_zero(int64_t at_ps)
 {
 	return (uint64_t)at_ps + (UINT64_C(1) << 63);
@@ -31,21 +33,6 @@ static void coarsen(struct curve *c)
 	c->count = kept;
 }
 
-/* The first slot that does not lie before `at`. */
-static ptrdiff_t slot_find(const struct curve *c, uint64_t at)
-{
-	ptrdiff_t lo = 0, hi = c->count;
-
-	while (lo < hi) {
-		ptrdiff_t mid = lo + (hi - lo) / 2;
-		if (c->slots[mid].at < at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 void curve_add(struct curve *c, int64_t at_ps, int64_t value)
 {
 	if (c->samples++ == 0) {
@@ -56,7 +43,8 @@ void curve_add(struct curve *c, int64_t at_ps, int64_t value)
 	c->last_ps = at_ps > c->last_ps ? at_ps : c->last_ps;
 	for (;;) {
 		uint64_t at = from_zero(at_ps) >> c->shift;
-		ptrdiff_t i = slot_find(c, at);
+		ptrdiff_t i;
+		FIND_FIRST(i, 0, c->count, c->slots[i].at >= at);
 		if (i < c->count && c->slots[i].at == at) {
 			slot_add(&c->slots[i], value, value);
 			return;

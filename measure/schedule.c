@@ -3,6 +3,7 @@
 
 #include "base/out.h"
 #include "base/stats.h"
+#include "base/text.h"
 #include "measure/schedule_state.h"
 
 /* A module is one of those that make the sort from this share on of the work of marks that it runs
@@ -66,11 +67,6 @@ static ptrdiff_t parts_read(const struct scheduling *s, struct part **ret)
 	return kept;
 }
 
-static int str_order(const void *a, const void *b)
-{
-	return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
 /*
  * Which parts make their mark what it is: those of modules that take a share of the marks of that
  * name in which they run at all.  One decision for all of them, so that a module about as heavy as
@@ -107,16 +103,6 @@ static const bool *parts_that_make(
 	return ret;
 }
 
-struct str names_text(struct str *names, ptrdiff_t count, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-
-	sort_by(names, count, str_order);
-	for (ptrdiff_t i = 0; i < count; i++)
-		out_fmt(o, "%s%.*s", i ? MODULES_BETWEEN : "", STR_ARG(names[i]));
-	return out_text(o);
-}
-
 /* The names of those modules that make a mark what it is, in order. */
 static struct str modules_text(const struct scheduling *s, const struct part *parts,
 	const bool *makes, ptrdiff_t count, struct arena *keep, struct arena scratch)
@@ -127,7 +113,7 @@ static struct str modules_text(const struct scheduling *s, const struct part *pa
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (makes[i])
 			names[n++] = s->modules[parts[i].module];
-	return names_text(names, n, keep);
+	return text_sorted(keep, names, n, MODULES_BETWEEN);
 }
 
 bool module_trains(const struct scheduling *s, int32_t module)

@@ -82,31 +82,19 @@ static ptrdiff_t marks_of_host(const struct scheduling *s, int32_t host, ptrdiff
 /* The mark that a moment of the host lies in, or -1. */
 int32_t mark_at(const struct scheduling *s, ptrdiff_t first, ptrdiff_t count, int64_t at_ps)
 {
-	ptrdiff_t lo = first, hi = first + count;
+	ptrdiff_t next;
 
-	while (lo < hi) {
-		ptrdiff_t mid = lo + (hi - lo) / 2;
-		if (s->marks[mid].start_ps <= at_ps)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo > first && at_ps < s->marks[lo - 1].end_ps ? (int32_t)(lo - 1) : -1;
+	FIND_FIRST(next, first, first + count, s->marks[next].start_ps > at_ps);
+	return next > first && at_ps < s->marks[next - 1].end_ps ? (int32_t)(next - 1) : -1;
 }
 
 /* The marks of `count` from `first` on that are of one thread with the first of them. */
 static ptrdiff_t marks_of_thread(const struct scheduling *s, ptrdiff_t first, ptrdiff_t count)
 {
-	ptrdiff_t lo = first, hi = first + count;
+	ptrdiff_t end;
 
-	while (lo < hi) {
-		ptrdiff_t mid = lo + (hi - lo) / 2;
-		if (s->marks[mid].thread <= s->marks[first].thread)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo - first;
+	FIND_FIRST(end, first, first + count, s->marks[end].thread > s->marks[first].thread);
+	return end - first;
 }
 
 /* Threads of a host that mark steps: a loop each.  Of more, marks are not held against a moment. */

@@ -2,6 +2,7 @@
  * Of a job that marks nothing: what repeats.  A period of its sequence of modules is a step; of a
  * server, an execution of the module that takes most of its time.  See schedule.h.
  */
+#include "base/text.h"
 #include "hlo/memory.h"
 #include "measure/schedule_state.h"
 
@@ -199,7 +200,7 @@ bool periods_tell(struct scheduling *s)
 	for (int32_t m = 0; m < s->module_count; m++)
 		if (!left_out[m])
 			names[n++] = s->modules[m];
-	struct str modules = names_text(names, n, s->keep);
+	struct str modules = text_sorted(s->keep, names, n, MODULES_BETWEEN);
 	int32_t only = sort_of(s, modules, modules);
 	struct step_sort *sort = &s->ret->sorts[only];
 	for (int32_t m = 0; m < s->module_count; m++)

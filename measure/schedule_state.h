@@ -47,8 +47,6 @@ int32_t sort_of(struct scheduling *s, struct str name, struct str modules);
 bool module_trains(const struct scheduling *s, int32_t module);
 /* Fits a name, or the function that a module is named after? */
 bool name_is_wanted(struct str wanted, struct str name);
-/* Names in order, as a sort's modules; they are sorted. */
-struct str names_text(struct str *names, ptrdiff_t count, struct arena *keep);
 
 /*
  * schedule_marks.c: reads the host's marks and tells each execution's step.  False when there are
