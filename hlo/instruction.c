@@ -18,16 +18,11 @@ READ_TABLE(metadata_table, "OpMetadata");
 
 static bool read_result_shape(struct reader *r, const struct wire_field *f, void *into)
 {
-	if (!r->cache)
-		return read_shape(r, f->bytes, into);
-	uint64_t slot = str_hash(f->bytes) % SHAPE_CACHE;
-	if (!r->cache->slots[slot].bytes.p || !str_eq(r->cache->slots[slot].bytes, f->bytes)) {
-		r->cache->slots[slot].bytes = (struct str){ NULL, 0 };
-		if (!read_shape(r, f->bytes, &r->cache->slots[slot].shape))
-			return false;
-		r->cache->slots[slot].bytes = f->bytes;
-	}
-	*(struct shape *)into = r->cache->slots[slot].shape;
+	struct shape_slot *slot = shape_slot(r->cache, f->bytes);
+	if (!slot->bytes.p && !read_shape(r, f->bytes, &slot->shape))
+		return false;
+	slot->bytes = f->bytes;
+	*(struct shape *)into = slot->shape;
 	return true;
 }
 

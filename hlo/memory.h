@@ -7,7 +7,7 @@
  * are one allocation with their output and count once.
  *
  * Thread-local allocations are apart: they are how called computations see their arguments and
- * results, which are somebody else's buffers (a TPU program lists 150 MB of them for its
+ * results, which are the caller's buffers (a TPU program lists 150 MB of them for its
  * SparseCore calls).  XLA's CompiledMemoryStats leave them out too.
  *
  * Where the module has no such message, the texts that XLA dumps beside it take its place: the

@@ -131,7 +131,7 @@ struct hlo_module {
 	int64_t slices;	       /* TPU slices that it joins; 1 when it says nothing of others */
 	int64_t slice_devices; /* of each, as far as it names them; 0 unknown */
 	struct str buffer_assignment; /* proto bytes for hlo/memory.h; empty when absent */
-	struct hlo_note buffers_note; /* else *-buffer-assignment.txt, where somebody has it, */
+	struct hlo_note buffers_note; /* else *-buffer-assignment.txt, where the dump has it, */
 	struct hlo_note memory_note;  /* and *-memory-usage-report.txt */
 	struct map names;	      /* of instructions */
 	struct hlo_frames *frames;    /* stack frames */

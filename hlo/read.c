@@ -111,6 +111,14 @@ const struct read_rule *read_named(const struct read_table *t, struct str text)
 	return NULL;
 }
 
+struct shape_slot *shape_slot(struct shape_cache *c, struct str bytes)
+{
+	struct shape_slot *slot = &c->slots[str_hash(bytes) % SHAPE_CACHE];
+	if (!slot->bytes.p || !str_eq(slot->bytes, bytes))
+		slot->bytes = (struct str){ NULL, 0 };
+	return slot;
+}
+
 static bool read_field(
 	struct reader *r, const struct read_rule *rule, const struct wire_field *f, char *into)
 {

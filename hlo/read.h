@@ -43,8 +43,8 @@ enum read_kind {
  */
 enum { SHAPE_CACHE = 64 };
 struct shape_cache {
-	struct {
-		struct str bytes;
+	struct shape_slot {
+		struct str bytes; /* missing: the shape is still to be read */
 		struct shape shape;
 	} slots[SHAPE_CACHE];
 };
@@ -54,7 +54,7 @@ struct reader {
 	struct str whole; /* the file, for offsets */
 	struct diag *err;
 	int depth;		   /* of nested shapes */
-	struct shape_cache *cache; /* NULL for none */
+	struct shape_cache *cache; /* of an instruction's reader */
 };
 
 /* Reads a field into the struct or member at `into`; false with r->err filled. */
@@ -112,6 +112,8 @@ struct read_table {
 bool read_message(struct reader *r, const struct read_table *t, struct str bytes, void *into);
 /* The rule that has this name in a text; NULL none. */
 const struct read_rule *read_named(const struct read_table *t, struct str text);
+/* The slot of these bytes. */
+struct shape_slot *shape_slot(struct shape_cache *c, struct str bytes);
 /* What a READ_POINTER's member points to, made by the first who asks. */
 void *read_made(struct arena *keep, const struct read_rule *rule, void *member);
 

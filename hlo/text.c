@@ -37,17 +37,13 @@ static bool read_type(struct text *t, struct shape *ret)
 {
 	struct scan s = t->s;
 	struct str extent = text_type(&t->s);
-	uint64_t slot = str_hash(extent) % SHAPE_CACHE;
-	if (!t->cache->slots[slot].bytes.p || !str_eq(t->cache->slots[slot].bytes, extent)) {
-		t->cache->slots[slot].bytes = (struct str){ NULL, 0 };
-		if (!scan_shape(&s, &t->cache->slots[slot].shape))
-			return scan_fail_at(&t->s, s.wrong, s.why);
-		if (s.at < t->s.at)
-			return scan_fail_at(
-				&t->s, s.at, "this does not belong to the shape before it");
-		t->cache->slots[slot].bytes = extent;
-	}
-	*ret = t->cache->slots[slot].shape;
+	struct shape_slot *slot = shape_slot(t->cache, extent);
+	if (!slot->bytes.p && !scan_shape(&s, &slot->shape))
+		return scan_fail_at(&t->s, s.wrong, s.why);
+	if (!slot->bytes.p && s.at < t->s.at)
+		return scan_fail_at(&t->s, s.at, "this does not belong to the shape before it");
+	slot->bytes = extent;
+	*ret = slot->shape;
 	return true;
 }
 
@@ -416,7 +412,7 @@ static bool read_items(struct text *t)
 		return scan_fail(&t->s, "the text holds no HLO computation");
 	if (t->m->entry < 0 && t->m->name.len)
 		return scan_fail(&t->s, "the module is cut: it has no ENTRY computation");
-	if (t->m->entry < 0) /* computations that somebody wrote down */
+	if (t->m->entry < 0) /* computations that a person wrote down */
 		t->m->entry = t->m->computation_count - 1; /* callees come first */
 	return resolve_calls(t, *t->s.keep) && text_desugar(t);
 }

@@ -1,5 +1,5 @@
 /*
- * Instructions without their module: one that somebody wrote down, or all that a profile names.
+ * Instructions without their module: one that a person wrote down, or all that a profile names.
  *
  * Parameters stand for operands that are known by their type alone.
  */
@@ -123,7 +123,7 @@ struct ops {
 	ptrdiff_t reference_count, reference_cap;
 };
 
-/* What is no instruction, or one that was met before, is left out. */
+/* Leaves out a text that is not an instruction, and an instruction that was met before. */
 static void add_op(struct ops *o, struct str text)
 {
 	struct hlo_module *m = o->t.m;

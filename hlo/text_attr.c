@@ -5,6 +5,7 @@
  * Value grammars are those of XLA's HLO parser: dimension lists, dim_labels, windows, replica
  * groups in three spellings, metadata, backend configurations.
  */
+#include "base/stats.h"
 #include "hlo/internal.h"
 #include "hlo/scan.h"
 #include "hlo/work.h"
@@ -20,19 +21,10 @@ enum { MAX_DIMS = SHAPE_MAX_RANK };
 static const struct scan_attr *attr_find(
 	const struct scan_attr *rows, ptrdiff_t count, struct str name)
 {
-	ptrdiff_t low = 0, high = count;
-	while (low < high) {
-		ptrdiff_t middle = low + (high - low) / 2;
-		int order = str_cmp(rows[middle].name, name);
-		assert(!middle || str_cmp(rows[middle - 1].name, rows[middle].name) < 0);
-		if (!order)
-			return &rows[middle];
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	ptrdiff_t i;
+	FIND_FIRST(i, 0, count, str_cmp(rows[i].name, name) >= 0);
+	assert(i < 1 || i == count || str_cmp(rows[i - 1].name, rows[i].name) < 0);
+	return i < count && str_eq(rows[i].name, name) ? &rows[i] : NULL;
 }
 
 #define COUNT(rows) ((ptrdiff_t)(sizeof(rows) / sizeof((rows)[0])))

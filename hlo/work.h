@@ -62,7 +62,7 @@ struct hlo_costs {
 	int64_t taps;		 /* of convolutions that may still be walked: see flops.c */
 	struct callee *callees;	 /* per computation */
 	ptrdiff_t *sole_users;	 /* per instruction: see partial_sums.c */
-	struct traffic **tuples; /* per instruction: all of its result, once somebody asked */
+	struct traffic **tuples; /* per instruction: all of its result, once it was asked for */
 };
 
 /* What one instruction adds to a sum. */
