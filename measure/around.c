@@ -7,10 +7,7 @@
 
 struct str around_role_name(enum around_role r)
 {
-	static const struct str names[AROUND_ROLES] = { STR_INIT("takes"), STR_INIT("self"),
-		STR_INIT("holds"), STR_INIT("gives") };
-
-	return names[r];
+	return word_at(AROUND_WORDS, r);
 }
 
 /* A program whose instruction of that name has that scope, else the first that has the name: the

@@ -40,8 +40,8 @@ struct baseline {
 #define BASELINE_ALPHA 0.01 /* what counts as seen: one false alarm in a hundred nights */
 
 /*
- * Whether a run may be compared with the baseline; `why` tells why not.  What is no run at all, or
- * the query's own word that it found none, fits nothing.
+ * Whether a run may be compared with the baseline; `why` tells why not.  What was never measured
+ * fits nothing, nor does a query that found no run.
  */
 bool baseline_fits(const struct tables *head, const struct baseline *item, struct arena scratch,
 	struct diag *why);

@@ -10,7 +10,7 @@
 #include "measure/writers.h"
 
 /*
- * Durations of instances over devices.  The last device to arrive waits for nobody, so the
+ * Durations of instances over devices.  The last device to arrive does not wait, so the
  * shortest duration is the transfer and the longest minus it is waiting; clocks never matter.
  */
 static void transfer_measure(
@@ -132,20 +132,10 @@ static void collective_row(const struct capture *in, const struct swept *run,
 	const struct op_facts *f = &op_rows->facts[s->index];
 	struct collectives_row *row = table_new(tables, collectives, in->keep);
 
+	OP_PLACE(OF_OP);
 	row->program = op->program;
-	row->name = op->name;
-	row->key = op->key;
-	row->family = op->family;
-	row->kind = op->kind;
-	row->module = op->module;
 	row->role = op->role;
 	row->recurs = op->recurs;
-	row->scope = op->scope;
-	row->source_file = op->source_file;
-	row->source_line = op->source_line;
-	row->user_file = op->user_file;
-	row->user_line = op->user_line;
-	row->shape = op->shape;
 	collective_hlo(in, run, f, row);
 	collective_times(in, run, s, f, spans, row);
 }
@@ -258,46 +248,44 @@ struct comms_seen fill_collectives(const struct capture *in, const struct swept 
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
-enum direction { H2D, D2H, D2D, P2P, OTHER_COPY, DIRECTIONS };
+/* In the order of their rows. */
+static const struct {
+	enum copy_direction way;
+	struct str name;
+} directions[] = {
+	{ COPY_H2D, STR_INIT("h2d") },
+	{ COPY_D2H, STR_INIT("d2h") },
+	{ COPY_D2D, STR_INIT("d2d") },
+	{ COPY_P2P, STR_INIT("p2p") },
+	{ COPY_UNKNOWN, STR_INIT("unknown") },
+};
+enum { DIRECTIONS = sizeof(directions) / sizeof(directions[0]) };
 
-static const struct str direction_names[] = { STR_INIT("h2d"), STR_INIT("d2h"), STR_INIT("d2d"),
-	STR_INIT("p2p"), STR_INIT("unknown") };
-
-static enum direction direction_of(const struct subject *s)
+static enum copy_direction direction_of(const struct subject *s)
 {
-	static const enum direction of_copy[] = {
-		[COPY_NONE] = OTHER_COPY,
-		[COPY_H2D] = H2D,
-		[COPY_D2H] = D2H,
-		[COPY_D2D] = D2D,
-		[COPY_P2P] = P2P,
-		[COPY_UNKNOWN] = OTHER_COPY,
-	};
-	enum direction d = of_copy[s->said.copy];
+	const struct hlo_instruction *i = subject_instruction(s);
 
-	if (d != OTHER_COPY || s->instruction < 0)
-		return d;
+	if ((s->said.copy != COPY_NONE && s->said.copy != COPY_UNKNOWN) || !i)
+		return s->said.copy == COPY_NONE ? COPY_UNKNOWN : s->said.copy;
 	if (s->kind == KIND_INFEED)
-		return H2D;
+		return COPY_H2D;
 	if (s->kind == KIND_OUTFEED)
-		return D2H;
+		return COPY_D2H;
 	/* A copy between memory spaces: S(5) is the host's, on the result or on the operand. */
-	const struct hlo_module *h = s->program->hlo;
-	const struct hlo_instruction *i = &h->instructions[s->instruction];
 	const struct shape *out = shape_leaf(&i->shape, 0);
 	if (out && hlo_space(out->memory_space, s->program->platform) == SPACE_HOST)
-		return D2H;
-	const struct shape *in = hlo_operand_array(h, i, 0);
+		return COPY_D2H;
+	const struct shape *in = hlo_operand_array(s->program->hlo, i, 0);
 	if (in && hlo_space(in->memory_space, s->program->platform) == SPACE_HOST)
-		return H2D;
-	return OTHER_COPY;
+		return COPY_H2D;
+	return COPY_UNKNOWN;
 }
 
 int transfer_way(const struct subject *s)
 {
-	enum direction d = direction_of(s);
+	enum copy_direction d = direction_of(s);
 
-	return d == D2H ? 1 : d == H2D ? -1 : 0;
+	return d == COPY_D2H ? 1 : d == COPY_H2D ? -1 : 0;
 }
 
 /* Bytes of one execution: as the event says, else of the array that moves. */
@@ -324,7 +312,7 @@ void fill_transfers(const struct capture *in, const struct swept *run, const str
 	/* Sums over all devices and steady steps. */
 	struct moved {
 		double count, bytes, time_ps, exposed_ps;
-	} sums[DIRECTIONS] = { { 0 } };
+	} sums[COPY_UNKNOWN + 1] = { { 0 } };
 
 	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
 		const struct subject *s = registry_subject_at(in->registry, i);
@@ -346,11 +334,11 @@ void fill_transfers(const struct capture *in, const struct swept *run, const str
 		d->exposed_ps += (double)t->exposed_ps;
 	}
 	for (int i = 0; i < DIRECTIONS; i++) {
-		const struct moved *d = &sums[i];
+		const struct moved *d = &sums[directions[i].way];
 		if (!(d->count > 0))
 			continue;
 		struct transfers_row *row = table_new(tables, transfers, in->keep);
-		row->direction = direction_names[i];
+		row->direction = directions[i].name;
 		row->count = d->count;
 		if (!(run->device_steps > 0))
 			continue;
@@ -360,7 +348,7 @@ void fill_transfers(const struct capture *in, const struct swept *run, const str
 		row->exposed_s = d->exposed_ps * PS / run->device_steps;
 		row->step_share = row->exposed_s / run->step_mean_s;
 		row->bps = row->bytes / row->time_s;
-		if (i == H2D || i == D2H)
+		if (directions[i].way == COPY_H2D || directions[i].way == COPY_D2H)
 			row->least_s = row->bytes / host_link_bps(run);
 	}
 }

@@ -9,7 +9,7 @@
 #include "measure/dumped.h"
 #include "measure/writers.h"
 
-/* Programs of one name in a dump, each of which has to be read to tell them apart. */
+/* Programs of one name in a dump: each has to be read to tell them apart. */
 enum { MAX_NAMESAKES = 16 };
 
 static struct str file_name(const struct dump_module *d, enum dump_form form)
@@ -49,16 +49,17 @@ struct hlo_module *dumped_parse(struct dump_module *d, struct arena *keep, struc
 }
 
 static ptrdiff_t namesakes(
-	struct dump *d, const struct dumped_query *q, struct dump_module *ret[MAX_NAMESAKES])
+	struct dump *d, const struct program *p, struct dump_module *ret[MAX_NAMESAKES])
 {
 	ptrdiff_t n = 0;
 
 	for (ptrdiff_t i = 0; i < d->count; i++) {
 		struct dump_module *m = &d->modules[i];
-		if (!dump_has_program(m) || !dump_may_be(m, q->module))
+		if (!dump_has_program(m) || !dump_may_be(m, p->module))
 			continue;
 		/* The number may be the program's id, and then there is no doubt. */
-		if (q->id_known && m->number >= 0 && (uint64_t)m->number == q->id) {
+		if (!p->by_name && p->id != PROGRAM_UNKNOWN && m->number >= 0 &&
+			(uint64_t)m->number == p->id) {
 			ret[0] = m;
 			return 1;
 		}
@@ -87,11 +88,11 @@ static bool refuse_two(const struct dump_module *a, const struct dump_module *b,
 		STR_ARG(dumped_file(a)), STR_ARG(dumped_file(b)));
 }
 
-struct dump_module *dumped_find(struct dump *d, const struct dumped_query *q, struct arena *keep,
+struct dump_module *dumped_find(struct dump *d, const struct program *p, struct arena *keep,
 	struct hlo_module **ret, struct diag *err)
 {
 	struct dump_module *all[MAX_NAMESAKES], *found = NULL;
-	ptrdiff_t n = d ? namesakes(d, q, all) : 0;
+	ptrdiff_t n = d ? namesakes(d, p, all) : 0;
 
 	err->id = DIAG_NONE;
 	if (n > MAX_NAMESAKES && !refuse_two(all[0], all[1], err))
@@ -100,7 +101,7 @@ struct dump_module *dumped_find(struct dump *d, const struct dumped_query *q, st
 		struct hlo_module *m = dumped_parse(all[i], keep, err);
 		if (!m)
 			return NULL;
-		if (!str_eq(m->name, q->module) || (found && same_bytes(found, all[i], keep)))
+		if (!str_eq(m->name, p->module) || (found && same_bytes(found, all[i], keep)))
 			continue;
 		if (found && !refuse_two(found, all[i], err))
 			return NULL;

@@ -7,17 +7,13 @@
 #include "hlo/module.h"
 #include "profile/dump.h"
 
-struct dumped_query {
-	struct str module;
-	uint64_t id;
-	bool id_known;
-};
+struct program;
 
 /*
- * The one module of that name, and what it was read from.  NULL with err->id DIAG_NONE when the
- * dump has none, else with the reason: it cannot be read, or more than one might be meant.
+ * The one module that may be this program, and what it was read from.  NULL with err->id DIAG_NONE
+ * when the dump has none, else with the reason: it cannot be read, or more than one might be meant.
  */
-struct dump_module *dumped_find(struct dump *d, const struct dumped_query *q, struct arena *keep,
+struct dump_module *dumped_find(struct dump *d, const struct program *p, struct arena *keep,
 	struct hlo_module **ret, struct diag *err);
 
 /* A module with what the dump says of its memory. */

@@ -1,5 +1,6 @@
 /*
- * Formulas for what nobody can count: FLOPs and bytes of a custom call from its operands' shapes.
+ * Formulas for what a program does not tell: FLOPs and bytes of a custom call, from the shapes of
+ * its operands.
  *
  * A formula is an expression of SQL with the functions that formula.c lists:
  *

@@ -22,7 +22,8 @@ const struct op_cost *kernel_find(struct kernels *k, const struct hlo_instructio
 /* The kind of an op, which otherwise is `kind`. */
 enum op_kind kernel_kind(struct kernels *k, const struct hlo_instruction *i, enum op_kind kind);
 
-enum cost_source { COST_OF_HLO, COST_OF_PROFILE, COST_OF_RULES, COST_OF_KERNELS, COST_OF_AUTHOR };
+/* In the order of FLOPS_SOURCE_WORDS. */
+enum cost_source { COST_OF_PROFILE, COST_OF_HLO, COST_OF_RULES, COST_OF_KERNELS, COST_OF_AUTHOR };
 
 /* What one execution does; NaN where it is not known. */
 struct kernel_work {

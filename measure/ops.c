@@ -30,12 +30,7 @@ static struct str scope_of(const struct subject *s, struct arena *keep)
 /* The opcodes of a large fusion's parts are few; what is beyond says nothing new. */
 enum { INSIDE_MAX = 64 };
 
-static int by_text(const void *a, const void *b)
-{
-	return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
-/* Missing where the op is no fusion, or nobody kept what it holds. */
+/* Missing where the op is not a fusion, or what it holds is not known. */
 static struct str inside_of(const struct subject *s, struct arena *keep)
 {
 	struct str texts[INSIDE_MAX];
@@ -57,11 +52,7 @@ static struct str inside_of(const struct subject *s, struct arena *keep)
 	}
 	if (!count)
 		return (struct str){ 0 };
-	sort_by(texts, count, by_text);
-	struct out *o = out_memory(keep);
-	for (ptrdiff_t i = 0; i < count; i++)
-		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(texts[i]));
-	return text_clean(keep, out_text(o));
+	return text_clean(keep, text_sorted(keep, texts, count, ", "));
 }
 
 static const struct str attribution_names[] = {
@@ -69,19 +60,6 @@ static const struct str attribution_names[] = {
 	[ATTRIBUTION_PROFILE] = STR_INIT("profile"),
 	[ATTRIBUTION_NAME] = STR_INIT("name"),
 	[ATTRIBUTION_EXACT] = STR_INIT("name"),
-};
-static const struct str copy_causes[] = {
-	[COPY_CAUSE_UNKNOWN] = { NULL, 0 },
-	[COPY_LAYOUT] = STR_INIT("layout"),
-	[COPY_PREFETCH] = STR_INIT("prefetch"),
-	[COPY_OFFLOAD] = STR_INIT("offload"),
-	[COPY_DONATION] = STR_INIT("donation"),
-	[COPY_ON_DEVICE] = STR_INIT("d2d"),
-};
-const struct str role_names[] = {
-	[ROLE_STEP] = STR_INIT("step"),
-	[ROLE_OTHER] = STR_INIT("other"),
-	[ROLE_SERVING] = STR_INIT("serving"),
 };
 
 /* Not moving data to others or the host. */
@@ -126,14 +104,6 @@ static void executions_measure(const struct capture *in, const struct swept *run
 	v->overlap_ratio = t->self.sum > 0 ? (double)t->overlap_ps / (double)t->self.sum : NAN;
 }
 
-static const struct str cost_sources[] = {
-	[COST_OF_HLO] = STR_INIT("hlo"),
-	[COST_OF_PROFILE] = STR_INIT("profile"),
-	[COST_OF_RULES] = STR_INIT("rules"),
-	[COST_OF_KERNELS] = STR_INIT("kernels"),
-	[COST_OF_AUTHOR] = STR_INIT("author"),
-};
-
 static void costs_measure(const struct op_facts *f, struct op_measures *v)
 {
 	v->flops = f->work.flops;
@@ -143,7 +113,7 @@ static void costs_measure(const struct op_facts *f, struct op_measures *v)
 	v->padding_ratio = v->padded_bytes / v->logical_bytes;
 	if (isnan(f->work.flops))
 		return;
-	v->flops_source = cost_sources[f->source];
+	v->flops_source = word_at(FLOPS_SOURCE_WORDS, f->source);
 	v->cost_bound = cost_bound_name(f->bound);
 }
 
@@ -163,7 +133,7 @@ static bool program_recurs(const struct swept *run, const struct program *p)
 static struct op_measures measures_of(const struct capture *in, const struct swept *run,
 	const struct op_total *t, const struct op_facts *f, enum role role, double skew)
 {
-	struct op_measures v = { .role = role_names[role], .skew = skew };
+	struct op_measures v = { .role = word_at(WORK_WORDS, role), .skew = skew };
 
 	executions_measure(in, run, t, role, &v);
 	costs_measure(f, &v);
@@ -220,7 +190,7 @@ static void op_row(const struct capture *in, const struct swept *run, const stru
 		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
 	v.recurs = program_recurs(run, s->program);
 	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
-	row->copy_cause = copy_causes[f->copy_cause];
+	row->copy_cause = word_at(CAUSE_WORDS, f->copy_cause - 1);
 	const struct op_cost *kernel = i ? kernel_find(in->kernels, i) : NULL;
 	row->is_remat = (str_contains(row->scope, STR("rematted_computation")) ||
 				str_contains(s->name, STR(".remat"))) &&
@@ -339,19 +309,9 @@ static void family_begin(const struct capture *in, struct tables *tables, const 
 {
 	struct families_row *row = table_new(tables, families, in->keep);
 
-	row->module = op->module;
-	row->family = op->family;
-	row->name = op->name;
-	row->key = op->key;
+	OP_PLACE(OF_OP);
 	row->opcode = op->opcode;
-	row->kind = op->kind;
-	row->scope = op->scope;
-	row->source_file = op->source_file;
-	row->source_line = op->source_line;
-	row->user_file = op->user_file;
-	row->user_line = op->user_line;
 	row->dtype = op->dtype;
-	row->shape = op->shape;
 	row->copy_cause = op->copy_cause;
 	row->members = 0;
 }

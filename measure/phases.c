@@ -221,7 +221,7 @@ static void work_row(const struct capture *in, const struct swept *run, struct t
 	bool repeats = run->is_scheduled && w->count >= PERIODS_MIN;
 
 	row->name = w->name;
-	row->role = role_names[w->role];
+	row->role = word_at(WORK_WORDS, w->role);
 	row->is_judged = w->role == ROLE_STEP;
 	row->judged_share = w->judged_ps / (double)w->time_ps;
 	row->is_wait = false;

@@ -231,7 +231,7 @@ static void program_row(const struct capture *in, const struct swept *run,
 	struct programs_row *row = table_new(tables, programs, in->keep);
 	row->program = program_text(p, in->keep);
 	row->module = p->module;
-	row->role = role_names[p->role];
+	row->role = word_at(WORK_WORDS, p->role);
 	row->phase = phase_word(program_phase(p));
 	row->has_hlo = p->hlo != NULL;
 	row->floor_s = f->floor_s;

@@ -191,15 +191,26 @@ static int64_t executions_of(const struct device *d, const struct program *p)
 /* Executions enough to do without the first, which warms up. */
 #define DROP_FIRST_OF 3
 
-static void plan_program(struct stepping *t, const struct program *p, bool drop_first)
+/* The same for all devices. */
+static void plan_all(struct stepping *t, struct step_plan plan)
 {
 	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
-		t->run->devices[i].plan = (struct step_plan){ .source = STEPS_PROGRAM,
-			.main = p,
-			.drop_first = drop_first,
-			.keep_runs = true };
+		t->run->devices[i].plan = plan;
+	t->run->source = plan.source;
+}
+
+static void plan_program(struct stepping *t, const struct program *p, bool drop_first)
+{
+	plan_all(t, (struct step_plan){ .source = STEPS_PROGRAM,
+			    .main = p,
+			    .drop_first = drop_first,
+			    .keep_runs = true });
 	t->run->main = p;
-	t->run->source = STEPS_PROGRAM;
+}
+
+static void plan_window(struct stepping *t)
+{
+	plan_all(t, (struct step_plan){ .source = STEPS_WINDOW, .keep_runs = true });
 }
 
 /* Each device as it ran the program; true when that is not what was planned. */
@@ -279,14 +290,6 @@ static bool plan_schedule(struct stepping *t, bool *changed)
 	return true;
 }
 
-static void plan_window(struct stepping *t)
-{
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
-		t->run->devices[i].plan =
-			(struct step_plan){ .source = STEPS_WINDOW, .keep_runs = true };
-	t->run->source = STEPS_WINDOW;
-}
-
 static void devices_reset(struct stepping *t)
 {
 	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
@@ -335,10 +338,8 @@ static bool devices_sweep(struct stepping *t, struct diag *err)
 /* What every device ran, from a look at its ops. */
 static bool devices_look(struct stepping *t, struct diag *err)
 {
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
-		t->run->devices[i].plan = (struct step_plan){
-			.source = STEPS_WINDOW, .keep_runs = true, .only_runs = true
-		};
+	plan_all(t,
+		(struct step_plan){ .source = STEPS_WINDOW, .keep_runs = true, .only_runs = true });
 	return devices_sweep(t, err);
 }
 

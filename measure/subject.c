@@ -159,13 +159,12 @@ static void complete_from_dump(
 static void program_from_dump(struct registry *r, struct program *p)
 {
 	struct diag *err = arena_make(r->keep, struct diag, 1);
-	struct dumped_query q = { p->module, p->id, !p->by_name && p->id != PROGRAM_UNKNOWN };
 	struct hlo_module *m;
 	struct str rest;
 
 	if (!r->dump || (p->hlo && !p->hlo->partial && p->hlo->buffer_assignment.len))
 		return;
-	const struct dump_module *from = dumped_find(r->dump, &q, r->keep, &m, err);
+	const struct dump_module *from = dumped_find(r->dump, p, r->keep, &m, err);
 	if (from)
 		complete_from_dump(r, p, m, from);
 	else if (err->id != DIAG_NONE)

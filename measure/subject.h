@@ -22,7 +22,7 @@
 #include "profile/profile.h"
 
 enum attribution {
-	ATTRIBUTION_NONE,    /* a kernel nobody claims */
+	ATTRIBUTION_NONE,    /* a kernel of no known instruction */
 	ATTRIBUTION_PROFILE, /* the profile names an instruction whose HLO is not there */
 	ATTRIBUTION_NAME,    /* found in the HLO under a neighbouring name */
 	ATTRIBUTION_EXACT,   /* found in the HLO by its name */
@@ -31,7 +31,7 @@ enum attribution {
 /* Half of an asynchronous pair. */
 enum async_role { ASYNC_NONE, ASYNC_START, ASYNC_DONE };
 
-/* What a program ran for. */
+/* What a program ran for; in the order of WORK_WORDS. */
 enum role {
 	ROLE_STEP,    /* the judged steps */
 	ROLE_OTHER,   /* evaluation, checkpoints, initialisation, steps of another sort */

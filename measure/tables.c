@@ -75,6 +75,16 @@ bool is_window(const struct tables *t)
 	return row_of_run(t) && str_eq(row_of_run(t)->steps_source, STR("window"));
 }
 
+struct str word_at(const char *words, int place)
+{
+	struct str rest = str_from(words), word = { NULL, 0 };
+
+	for (int i = 0; i <= place; i++)
+		if (!str_cut(rest, '|', &word, &rest) && i < place)
+			return (struct str){ NULL, 0 };
+	return word;
+}
+
 const struct table_def *table_find(struct str name)
 {
 	for (int i = 0; i < TABLE_COUNT; i++)

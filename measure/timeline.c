@@ -31,13 +31,14 @@
 /* Asynchronous pairs of one step; more are not drawn. */
 #define FLIGHT_MAX 65536
 
-/* In flight there is no lane for what computes, or of which nobody knows what it does. */
+/* In flight there is no lane for what computes, or for what an unknown op does. */
 enum { ACTIVITIES = 4, FLIGHTS = ACTIVITIES - 1 };
 
 /* ---- which step, on which devices ------------------------------------------------------------ */
 
 /* Devices that the picture of a step shows.  More would not fit a screen. */
 #define SHOWN_DEVICES 4
+/* In the order of ROLE_WORDS. */
 enum shown_role { SHOWN_OTHER, SHOWN_SLOWEST, SHOWN_MEDIAN, SHOWN_WAITING };
 struct shown {
 	const struct device *device;
@@ -289,9 +290,6 @@ static void thin_out(struct timeline *t)
 
 static void bars_fill(struct timeline *t, struct moment_row *moment, struct plots *ret)
 {
-	static const struct str names[ACTIVITIES] = { STR_INIT("compute"),
-		STR_INIT("communication"), STR_INIT("copy"), STR_INIT("transfer") };
-
 	moment->ops = moment->merged = moment->lanes = 0;
 	for (ptrdiff_t i = 0; i < t->row_count; i++) {
 		const struct row *r = &t->rows[i];
@@ -308,7 +306,7 @@ static void bars_fill(struct timeline *t, struct moment_row *moment, struct plot
 			row->busy_s = (double)busy_ps * PS;
 			row->moment = (double)(plot_count(ret, moment) - 1);
 			row->lane = r->name;
-			row->activity = names[most];
+			row->activity = word_at(ACTIVITY_WORDS, most);
 			row->kind = op_kind_name(b->kind);
 			row->name = b->op->name;
 			row->start_s = (double)(b->start_ps - t->step->start_ps) * PS;
@@ -333,13 +331,6 @@ static void rows_new(struct timeline *t)
 						    : flights[i - p->lane_count];
 }
 
-static const struct str roles[] = {
-	[SHOWN_OTHER] = { NULL, 0 },
-	[SHOWN_SLOWEST] = STR_INIT("slowest"),
-	[SHOWN_MEDIAN] = STR_INIT("median"),
-	[SHOWN_WAITING] = STR_INIT("waiting"),
-};
-
 static void fill(
 	const struct swept *run, const struct shown *shown, struct timeline *t, struct plots *ret)
 {
@@ -347,7 +338,7 @@ static void fill(
 
 	row->host = t->device->host_name;
 	row->device = t->device->name;
-	row->role = roles[shown->role];
+	row->role = word_at(ROLE_WORDS, shown->role - 1);
 	row->own_s = shown->own_s;
 	if (run->source != STEPS_WINDOW)
 		row->step = (double)t->step->number;

@@ -17,7 +17,7 @@
 
 /* ---- op_facts.c ------------------------------------------------------------------------------ */
 
-/* Why a copy exists, where its instruction tells. */
+/* Why a copy exists, where its instruction tells; in the order of CAUSE_WORDS. */
 enum copy_cause {
 	COPY_CAUSE_UNKNOWN,
 	COPY_LAYOUT,
@@ -46,7 +46,6 @@ const struct op_facts *op_facts_know(const struct capture *in, const struct swep
 
 /* ---- ops.c: ops, families, edges ------------------------------------------------------------- */
 
-extern const struct str role_names[]; /* by enum role */
 struct op_rows {
 	const struct op_facts *facts; /* by subject */
 	const struct ops_row *rows;
@@ -54,6 +53,11 @@ struct op_rows {
 	ptrdiff_t count;
 	const int32_t *at; /* by subject: its row, or -1 */
 };
+/* What an op is and where it stands: columns that families and collectives have of their ops. */
+#define OP_PLACE(X)                                                                                \
+	X(module), X(name), X(key), X(family), X(kind), X(scope), X(source_file), X(source_line),  \
+		X(user_file), X(user_line), X(shape)
+#define OF_OP(column) row->column = op->column
 /* Is it work on the chip, which a roofline could judge? */
 bool op_is_judgeable(const struct subject *s);
 struct op_rows fill_ops(const struct capture *in, const struct swept *run,
