@@ -154,8 +154,7 @@ static void put_code(struct context *c, const struct rule *r, const char *lead, 
 	if (!text.len)
 		return;
 	out_fmt(c->out, "  %s\n", lead);
-	for (bool more = true; more;) {
-		more = str_cut(text, '\n', &line, &text);
+	while (str_next(&text, '\n', &line)) {
 		out_repeat(c->out, ' ', CODE_INDENT);
 		print_words(c->out, str_trim(line), CODE_INDENT, CODE_INDENT, WIDTH);
 	}
@@ -238,8 +237,7 @@ static bool explain_diagnostic(struct context *c, struct str id)
 	struct str rest = embed_find(STR("docs/diagnostics.md")), line;
 	struct str heading = arena_fmt(c->keep, "### %.*s: ", STR_ARG(id));
 	bool is_inside = false, is_found = false;
-	for (bool more = true; more;) {
-		more = str_cut(rest, '\n', &line, &rest);
+	while (str_next(&rest, '\n', &line)) {
 		if (str_starts(line, STR("#"))) {
 			is_inside = str_starts(line, heading);
 			is_found |= is_inside;

@@ -386,8 +386,7 @@ static struct str runtime_text(struct str words, struct arena *keep)
 	struct out *o = out_memory(keep);
 	struct str line;
 
-	for (bool more = words.len > 0; more;) {
-		more = str_cut(words, '\n', &line, &words);
+	while (str_next(&words, '\n', &line)) {
 		line = str_trim(line);
 		if (line.len && !str_eq(line, STR("PJRT C API")))
 			out_fmt(o, "%s%.*s", out_text(o).len ? ", " : "", STR_ARG(line));

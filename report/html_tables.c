@@ -245,26 +245,13 @@ static struct str text_at(const struct html_table *t, ptrdiff_t row, ptrdiff_t c
 	return text.len ? text : STR("-");
 }
 
-/* A column that does not fit gives way to those behind it that do. */
 static void put_grid(struct page *p, const struct html_table *t)
 {
-	int starts[COLUMNS], at = PAGE_LABEL;
-	for (ptrdiff_t k = 0; k < t->columns.count; k++) {
-		int width = 0;
-		for (ptrdiff_t i = 0; i <= t->rows.count; i++)
-			width = (int)fmax(width, text_columns(text_at(t, i, k)));
-		starts[k] = k && at + width > p->width ? 0 : at;
-		at += starts[k] ? width + 2 : 0;
-	}
-	for (ptrdiff_t i = 0; i <= t->rows.count; i++) {
-		for (ptrdiff_t k = 0; k < t->columns.count; k++) {
-			if (!starts[k])
-				continue;
-			page_pad(p, starts[k]);
-			page_tint(p, i ? TINT_NONE : TINT_DIM, text_at(t, i, k));
-		}
-		page_line(p);
-	}
+	ptrdiff_t rows = t->rows.count + 1, columns = t->columns.count;
+	struct str *cells = arena_make(p->keep, struct str, rows * columns);
+	for (ptrdiff_t i = 0; i < rows * columns; i++)
+		cells[i] = text_at(t, i / columns, i % columns);
+	page_grid(p, PAGE_LABEL, cells, rows, columns, NULL);
 }
 
 static void put_tables(struct page *p, const struct report *r, bool only_seen)

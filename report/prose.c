@@ -84,6 +84,11 @@ struct str prose_rules(const struct report *r, struct arena *keep)
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
+static int larger(int a, int b)
+{
+	return a > b ? a : b;
+}
+
 /* Text that is clean and has no newline. */
 static void put_clean(struct page *p, struct str text)
 {
@@ -232,6 +237,30 @@ void page_field(struct page *p, const char *label, struct str text)
 	page_wrap(p, PAGE_TEXT, text);
 }
 
+void page_grid(struct page *p, int indent, const struct str *cells, ptrdiff_t rows,
+	ptrdiff_t columns, const enum tint *tints)
+{
+	enum { GIVES_WAY = -1 };
+	int *starts = arena_make(p->keep, int, columns), at = indent;
+	for (ptrdiff_t k = 0; k < columns; k++) {
+		int width = 0;
+		for (ptrdiff_t i = 0; i < rows; i++)
+			width = larger(width, text_columns(cells[i * columns + k]));
+		starts[k] = k && at + width > p->width ? GIVES_WAY : at;
+		at += starts[k] == GIVES_WAY ? 0 : width + 2;
+	}
+	for (ptrdiff_t i = 0; i < rows; i++) {
+		for (ptrdiff_t k = 0; k < columns; k++) {
+			enum tint first = !k && i && tints ? tints[i - 1] : TINT_NONE;
+			if (starts[k] == GIVES_WAY)
+				continue;
+			page_pad(p, starts[k]);
+			page_tint(p, i ? first : TINT_DIM, cells[i * columns + k]);
+		}
+		page_line(p);
+	}
+}
+
 /* ---- what a finding says --------------------------------------------------------------------- */
 
 struct str time_text(struct arena *keep, double seconds)
@@ -338,11 +367,6 @@ struct str evidence_text(const struct report_evidence *e, struct arena *keep)
 
 /* A text value may be an op's whole name; the columns do not follow it that far. */
 enum { VALUE_COLUMNS = 24 };
-
-static int larger(int a, int b)
-{
-	return a > b ? a : b;
-}
 
 static void put_evidence(
 	struct page *p, const struct report_finding *f, const char *label, bool limits)

@@ -68,6 +68,13 @@ void page_lines(struct page *p, int indent, struct list lines);
 /* The label and its text; nothing at all when the text is empty. */
 void page_field(struct page *p, const char *label, struct str text);
 
+/*
+ * Clean cells, row by row, in columns; the first row has their names.  A column that does not fit
+ * gives way to those behind it that do.  `tints`: of the other rows' first cells, or NULL.
+ */
+void page_grid(struct page *p, int indent, const struct str *cells, ptrdiff_t rows,
+	ptrdiff_t columns, const enum tint *tints);
+
 struct str time_text(struct arena *keep, double seconds);
 struct str signed_time_text(struct arena *keep, double seconds); /* "+1.2 ms" */
 struct str ratio_text(struct arena *keep, double ratio);	 /* "12.5%" */

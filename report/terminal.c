@@ -22,8 +22,8 @@
  * log looks first.  A batch ends with a table of its profiles.
  */
 #include <limits.h>
-#include <stdalign.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "report/alert.h"
@@ -474,39 +474,27 @@ enum { SUMMARY_COLUMNS = 5 };
 /* One row a profile; what is not known is a dash. */
 static void put_summary(struct page *p, const struct report_set *set)
 {
-	static const char *const heads[SUMMARY_COLUMNS] = { "", "profile", "step", "gives back",
-		"first finding" };
-	struct str(*rows)[SUMMARY_COLUMNS] = arena_alloc(
-		p->keep, (ptrdiff_t)sizeof(*rows), (ptrdiff_t)alignof(struct str), set->count + 1);
-	int widths[SUMMARY_COLUMNS] = { 0 };
-	for (ptrdiff_t i = 0; i <= set->count; i++) {
-		const struct report *r = &set->items[i - 1];
-		for (int k = 0; k < SUMMARY_COLUMNS; k++) {
-			struct str text = !i	   ? str_from(heads[k])
-					  : k == 0 ? str_from(verdict_looks[r->verdict].head)
-					  : k == 1 ? r->profile
-					  : k == 2 ? prose_step(r, p->keep)
-					  : k == 3 ? prose_gives_back(r, p->keep)
-						   : prose_top(r, p->keep);
-			rows[i][k] = i && k > 1 && !text.len ? STR("-") : text_clean(p->keep, text);
-			int columns = text_columns(rows[i][k]);
-			widths[k] = widths[k] > columns ? widths[k] : columns;
-		}
+	static const struct str heads[SUMMARY_COLUMNS] = { STR_INIT(""), STR_INIT("profile"),
+		STR_INIT("step"), STR_INIT("gives back"), STR_INIT("first finding") };
+	struct str *cells = arena_make(p->keep, struct str, (set->count + 1) * SUMMARY_COLUMNS);
+	enum tint *tints = arena_make(p->keep, enum tint, set->count);
+	int width = p->width;
+	memcpy(cells, heads, sizeof(heads));
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		const struct report *r = &set->items[i];
+		const struct verdict_look *look = &verdict_looks[r->verdict];
+		const struct str row[SUMMARY_COLUMNS] = { str_from(look->head), r->profile,
+			prose_step(r, p->keep), prose_gives_back(r, p->keep),
+			prose_top(r, p->keep) };
+		tints[i] = look->tint;
+		for (int k = 0; k < SUMMARY_COLUMNS; k++)
+			cells[(i + 1) * SUMMARY_COLUMNS + k] =
+				k > 1 && !row[k].len ? STR("-") : text_clean(p->keep, row[k]);
 	}
 	page_break(p);
-	for (ptrdiff_t i = 0; i <= set->count; i++) {
-		int at = 0;
-		for (int k = 0; k < SUMMARY_COLUMNS; k++) {
-			page_pad(p, at);
-			page_tint(p,
-				!i   ? TINT_DIM
-				: !k ? verdict_looks[set->items[i - 1].verdict].tint
-				     : TINT_NONE,
-				rows[i][k]);
-			at += widths[k] + 2;
-		}
-		page_line(p);
-	}
+	p->width = INT_MAX / 2; /* none gives way */
+	page_grid(p, 0, cells, set->count + 1, SUMMARY_COLUMNS, tints);
+	p->width = width;
 }
 
 void report_terminal(const struct report_set *set, const struct report_style *style,

@@ -152,10 +152,8 @@ static bool matches(const struct tuning *t, const struct run_row *run)
 	struct str labels = run->labels, label;
 	bool fits = !t->label.text.p;
 
-	for (bool more = labels.p != NULL; more && !fits;) {
-		more = str_cut(labels, ',', &label, &labels);
+	while (!fits && str_next(&labels, ',', &label))
 		fits = str_glob(str_trim(label), t->label.text);
-	}
 	return fits && (!t->match.text.p || (run->name.p && str_glob(run->name, t->match.text)));
 }
 

@@ -101,11 +101,9 @@ struct recalling {
 static bool has_label(struct str labels, struct str wanted)
 {
 	struct str label;
-	for (bool more = labels.p != NULL; more;) {
-		more = str_cut(labels, ',', &label, &labels);
+	while (str_next(&labels, ',', &label))
 		if (str_eq(label, wanted))
 			return true;
-	}
 	return false;
 }
 
@@ -290,11 +288,9 @@ struct looking {
 static struct str branch_of(struct str labels)
 {
 	struct str label;
-	for (bool more = labels.p != NULL; more;) {
-		more = str_cut(labels, ',', &label, &labels);
+	while (str_next(&labels, ',', &label))
 		if (str_take(&label, STR("branch=")))
 			return label;
-	}
 	return (struct str){ NULL, 0 };
 }
 

@@ -13,8 +13,7 @@ static struct str tidy_path(struct str path, struct arena *keep)
 	struct out *o = out_memory(keep);
 	bool is_absolute = str_starts(path, STR("/"));
 	struct str part;
-	for (bool more = true; more;) {
-		more = str_cut(path, '/', &part, &path);
+	while (str_next(&path, '/', &part)) {
 		if (!part.len || str_eq(part, STR(".")))
 			continue;
 		out_fmt(o, "%s%.*s", is_absolute || out_text(o).len ? "/" : "", STR_ARG(part));

@@ -110,11 +110,9 @@ static bool ask(struct clickhouse *c, const char *parameters, struct str body, p
 static struct str type_in(struct str lines, struct str column)
 {
 	struct str line, name, type;
-	for (bool more = true; more;) {
-		more = str_cut(lines, '\n', &line, &lines);
+	while (str_next(&lines, '\n', &line))
 		if (str_cut(line, '\t', &name, &type) && str_eq(name, column))
 			return type;
-	}
 	return str_from(NULL);
 }
 
