@@ -428,8 +428,8 @@
 		"program: it lies inside an execution; else what the host was at: input is the "   \
 		"next batch, sync a result that it waited for")                                    \
 	TEXT(host_call, 0,                                                                         \
-		"the outermost call that it holds whole, where that is most of it: with Python's " \
-		"tracer on a line of the job's own code")                                          \
+		"the outermost call that it holds whole, where that is most of it, or a callback " \
+		"or a wait before a launch: with Python's tracer on a line of the job's own code") \
 	TEXT(host_activity, 0, "the innermost host event that covers most of it")
 
 #define TRANSFERS_COLUMNS(TEXT, REAL)                                                              \

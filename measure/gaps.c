@@ -487,7 +487,7 @@ static enum cause gap_settle(struct host_gap *g)
 	if (most == CAUSE_SYNC && g->wait.p &&
 		(g->calls_back || g->name_launches || g->call_launches)) {
 		g->name = g->wait;
-		g->call = str_from(NULL);
+		g->call = names_a_line(g->wait) ? g->wait : str_from(NULL);
 	}
 	return most;
 }
