@@ -14,6 +14,7 @@ struct reading {
 	struct map allocators; /* of the host, by name: indices into the facts' */
 	struct allocation *allocations;
 	ptrdiff_t allocation_count;
+	struct host_spans compilers; /* modules by name, as the compiler works on them */
 	struct arena *keep;
 	struct arena scratch;
 };
@@ -34,27 +35,29 @@ static void span_add(
 		return;
 	}
 	*arena_push(r->keep, list->items, list->count, list->cap) = (struct host_span){ e->start_ps,
-		e->end_ps, number, text_clean(r->keep, e->name), r->host, r->thread, false };
+		e->end_ps, number, text_clean(r->keep, e->name), r->host, r->thread };
 }
 
-/*
- * Compilations nest (a jit inside a jit's tracing); the outermost tells the time.  JAX's event
- * tells when; the compiler's own, inside of it, tells what.
- */
+/* Compilations nest (a jit inside a jit's tracing); the outermost tells the time. */
 static void compile_add(struct reading *r, const struct event *e)
 {
 	struct host_spans *list = &r->facts->compiles;
-	struct host_span *last = list->count > 0 ? &list->items[list->count - 1] : NULL;
-	bool inside = last && last->host == r->host && e->start_ps >= last->start_ps &&
-		      e->end_ps <= last->end_ps;
+	const struct host_span *last = list->count > 0 ? &list->items[list->count - 1] : NULL;
 
-	if (e->host == HOST_COMPILE && !inside)
+	if (!last || last->host != r->host || e->start_ps < last->start_ps ||
+		e->end_ps > last->end_ps)
 		span_add(r, list, e, 0);
-	if (e->host != HOST_COMPILER || !inside || last->named ||
-		!(e->stats.present & STAT_BIT(NAME)))
+}
+
+/* JAX's event tells when something is compiled; the compiler's own, on whatever thread, what. */
+static void compiler_add(struct reading *r, const struct event *e)
+{
+	struct event named = *e;
+
+	if (!(e->stats.present & STAT_BIT(NAME)))
 		return;
-	last->name = text_clean(r->keep, e->stats.at[STAT_NAME].text);
-	last->named = true;
+	named.name = e->stats.at[STAT_NAME].text;
+	span_add(r, &r->compilers, &named, 0);
 }
 
 /*
@@ -82,7 +85,7 @@ static void launch_add(struct reading *r, const struct event *e)
 		map_put(&f->launch_names, f->launched.items[at], at, r->keep);
 	}
 	*arena_push(r->keep, list->items, list->count, list->cap) = (struct host_span){ e->start_ps,
-		e->end_ps, 0, f->launched.items[at], r->host, r->thread, false };
+		e->end_ps, 0, f->launched.items[at], r->host, r->thread };
 }
 
 static struct str allocator_name(const struct event *e, struct arena *keep)
@@ -231,8 +234,10 @@ static void event_sort_out(struct reading *r, const struct event *e)
 		span_add(r, &r->facts->steps, e, e->stats.at[STAT_STEP_NUM].i64);
 		break;
 	case HOST_COMPILE:
-	case HOST_COMPILER:
 		compile_add(r, e);
+		break;
+	case HOST_COMPILER:
+		compiler_add(r, e);
 		break;
 	case HOST_LAUNCH:
 		launch_add(r, e);
@@ -315,6 +320,30 @@ static void spans_sort(struct host_spans *s, struct arena *keep)
 	}
 }
 
+/* The first that a compiler began and ended within a compilation is what was compiled. */
+static void compiles_name(struct host_spans *compiles, const struct host_spans *compilers)
+{
+	for (ptrdiff_t i = 0; i < compiles->count; i++) {
+		struct host_span *c = &compiles->items[i];
+		ptrdiff_t lo = 0, hi = compilers->count;
+		while (lo < hi) {
+			ptrdiff_t mid = lo + (hi - lo) / 2;
+			const struct host_span *x = &compilers->items[mid];
+			if (x->host != c->host ? x->host < c->host : x->start_ps < c->start_ps)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		while (lo < compilers->count && compilers->items[lo].host == c->host &&
+			compilers->items[lo].start_ps < c->end_ps &&
+			compilers->items[lo].end_ps > c->end_ps)
+			lo++;
+		if (lo < compilers->count && compilers->items[lo].host == c->host &&
+			compilers->items[lo].start_ps < c->end_ps)
+			c->name = compilers->items[lo].name;
+	}
+}
+
 bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
 	struct host_facts *ret, struct diag *err)
 {
@@ -333,6 +362,8 @@ bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *
 		return false;
 	spans_sort(&ret->steps, keep);
 	spans_sort(&ret->compiles, keep);
+	sort_by(r.compilers.items, r.compilers.count, span_cmp);
+	compiles_name(&ret->compiles, &r.compilers);
 	spans_sort(&ret->profiler, keep);
 	spans_sort(&ret->launches, keep);
 	return true;

@@ -15,7 +15,6 @@ struct host_span {
 	int64_t number;		  /* step_num of an annotation */
 	struct str name;	  /* clean */
 	int32_t host, thread;
-	bool named; /* a compilation whose name is the module's */
 };
 
 struct host_spans {

@@ -22,8 +22,9 @@ _Static_assert(PROGRAM_RUNS_MAX == 100000, "the text says it");
 /* Events looked at for the first guess: a few steps of most jobs, a millisecond of work. */
 #define GUESS_EVENTS 20000
 #define MARKS_MAX    HOST_SPANS_MAX
-/* The guess may be wrong once each for the program, its mark, and steps of several executions. */
-#define SWEEPS_MAX 5
+/* The guess may be wrong once each for the program, its mark, steps of several executions, and what
+ * disturbs them. */
+#define SWEEPS_MAX 6
 
 struct stepping {
 	const struct capture *in;
@@ -476,6 +477,22 @@ static struct steps_seen steps_seen(const struct stepping *t)
 	return ret;
 }
 
+/*
+ * A compilation is an accident of a step, unless it is the habit of a job that compiles in most of
+ * them: no step is without it then.  True when that was not planned.
+ */
+static bool plan_compiled(struct stepping *t)
+{
+	const struct steps_seen *seen = &t->run->seen;
+	bool changed = false;
+
+	for (ptrdiff_t i = 0; i < t->run->device_count && 2 * seen->compiled > seen->all; i++) {
+		changed |= !t->run->devices[i].plan.keep_compiled;
+		t->run->devices[i].plan.keep_compiled = true;
+	}
+	return changed;
+}
+
 /* Does what the whole sweep saw ask for another one? */
 static bool plan_again(struct stepping *t)
 {
@@ -503,7 +520,8 @@ static bool plan_again(struct stepping *t)
 		t->run->seen = steps_seen(t);
 	if (any_steady || t->run->source == STEPS_WINDOW)
 		return false;
-	plan_window(t);
+	if (!plan_compiled(t))
+		plan_window(t);
 	return true;
 }
 

@@ -76,6 +76,7 @@ struct step_plan {
 	ptrdiff_t mark_count;
 	const struct program *main; /* PROGRAM: its executions are the steps */
 	bool drop_first;	    /* the first step is a warm-up: there are three or more */
+	bool keep_compiled;	    /* steps that hold a compilation are steps like others */
 	const bool *in_step;	    /* by program, with marks of other work: it runs in the steps */
 	ptrdiff_t in_step_count;
 	/* The marks are by these executions, whose times are not the ops': they are passed by

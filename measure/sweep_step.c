@@ -173,7 +173,8 @@ static bool step_is_warmup(const struct sweeping *s)
 	if (s->plan->source == STEPS_WINDOW)
 		return false;
 	return (s->serial == 0 && s->plan->drop_first) ||
-	       host_spans_meet(&s->facts->compiles, s->out->host, from, to) ||
+	       (!s->plan->keep_compiled &&
+		       host_spans_meet(&s->facts->compiles, s->out->host, from, to)) ||
 	       host_spans_meet(&s->facts->profiler, s->out->host, from, to);
 }
 

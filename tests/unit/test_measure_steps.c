@@ -899,6 +899,31 @@ static void nested_compilations_count_once(void **state)
 	assert_number(xrun_row(&run)->compiles_in_steps, 1);
 }
 
+/* Each step compiles: that is how the job runs.  The compiler works on a thread of its own. */
+static void a_job_that_compiles_in_every_step(void **state)
+{
+	(void)state;
+	struct xline *thread = six_executions();
+	struct xline *pool = x_line(x_host(run.files[0]), "compilers");
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = SHIFT + i * 200;
+		x_event(thread, "backend_compile", at + 110, at + 190, NULL);
+		x_event(pool, "CpuCompiler::RunBackend", at + 120, at + 180,
+			X_STATS(x_text("name", "jit_step")));
+		x_event(pool, "CpuCompiler::RunBackend", at + 130, at + 140,
+			X_STATS(x_text("name", "jit_inner")));
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "program");
+	assert_number(xrun_row(&run)->steps, 4);
+	assert_number(xrun_row(&run)->step_time_s, 200 * US);
+	assert_number(
+		xrun_row(&run)->compiles_in_steps, 4); /* not in the first, nor after the last */
+	assert_int_equal(table_count(&run.tables, compiles), 6);
+	for (ptrdiff_t i = 0; i < 6; i++)
+		assert_text(table_rows(&run.tables, compiles)[i].module, "jit_step");
+}
+
 static void the_profilers_start_spoils_its_step(void **state)
 {
 	(void)state;
@@ -1688,6 +1713,7 @@ int main(void)
 		TEST(a_compilation_on_another_host),
 		TEST(a_compilation_in_the_first_step_is_expected),
 		TEST(nested_compilations_count_once),
+		TEST(a_job_that_compiles_in_every_step),
 		TEST(the_profilers_start_spoils_its_step),
 		TEST(what_the_host_did_in_a_gap),
 		TEST(the_call_that_a_gap_holds),
