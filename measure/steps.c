@@ -477,6 +477,9 @@ static struct steps_seen steps_seen(const struct stepping *t)
 	return ret;
 }
 
+/* A warm-up compiles once, and once more where the layouts of what was donated have changed. */
+#define WARMUP_COMPILES 2
+
 /*
  * A compilation is an accident of a step, unless it is the habit of a job that compiles in most of
  * them: no step is without it then.  True when that was not planned.
@@ -486,7 +489,9 @@ static bool plan_compiled(struct stepping *t)
 	const struct steps_seen *seen = &t->run->seen;
 	bool changed = false;
 
-	for (ptrdiff_t i = 0; i < t->run->device_count && 2 * seen->compiled > seen->all; i++) {
+	if (seen->compiled <= WARMUP_COMPILES || 2 * seen->compiled <= seen->all)
+		return false;
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
 		changed |= !t->run->devices[i].plan.keep_compiled;
 		t->run->devices[i].plan.keep_compiled = true;
 	}

@@ -924,6 +924,23 @@ static void a_job_that_compiles_in_every_step(void **state)
 		assert_text(table_rows(&run.tables, compiles)[i].module, "jit_step");
 }
 
+/* The window was opened with the job: its two steps warm up, and the third is cut. */
+static void a_warm_up_compiles_twice(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	for (int64_t i = 0; i < 3; i++) {
+		on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+		x_event(thread, "backend_compile", SHIFT + i * 200 + 110, SHIFT + i * 200 + 190,
+			NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 0);
+	assert_text(xrun_row(&run)->steps_source, "window");
+}
+
 static void the_profilers_start_spoils_its_step(void **state)
 {
 	(void)state;
@@ -1714,6 +1731,7 @@ int main(void)
 		TEST(a_compilation_in_the_first_step_is_expected),
 		TEST(nested_compilations_count_once),
 		TEST(a_job_that_compiles_in_every_step),
+		TEST(a_warm_up_compiles_twice),
 		TEST(the_profilers_start_spoils_its_step),
 		TEST(what_the_host_did_in_a_gap),
 		TEST(the_call_that_a_gap_holds),
