@@ -30,8 +30,9 @@ static bool take_facts(void *arg, const struct run_facts *f, struct diag *err)
 	}
 	if (a->facts)
 		run_facts_write(f, a->facts);
-	return a->connection.store ? store_append(a->connection.store, f, err)
-				   : fleet_take(a->fleet, f, err);
+	return a->connection.store
+		       ? store_append(a->connection.store, f, (struct str){ NULL, 0 }, err)
+		       : fleet_take(a->fleet, f, err);
 }
 
 /* After a store failed nothing more is taken; what was judged until then is in it. */

@@ -5,6 +5,7 @@
 #include "base/when.h"
 #include "cmd/shared.h"
 #include "session/connection.h"
+#include "store/runs.h"
 
 struct store_settings {
 	struct str since, until, before;
@@ -24,22 +25,21 @@ static bool write_facts(void *arg, const struct run_facts *f, struct diag *err)
 	return true;
 }
 
-/* As facts have moments; a text that is missing stays so. */
-static bool read_moment(struct str *text, const char *option, struct arena *keep, struct diag *err)
+/* One that is not given leaves *ns as it is. */
+static bool read_moment(struct str text, const char *option, int64_t *ns, struct diag *err)
 {
-	int64_t ns;
-	if (!text->p)
-		return true;
-	if (!when_parse(*text, &ns))
-		return diag_set(err, DIAG_USAGE,
-			"--%s takes a date or a moment in UTC, like 2026-11-20, not '%.*s'", option,
-			STR_ARG(*text));
-	*text = when_text(keep, ns);
-	return true;
+	return !text.p || when_parse(text, ns) ||
+	       diag_set(err, DIAG_USAGE,
+		       "--%s takes a date or a moment in UTC, like 2026-11-20, not '%.*s'", option,
+		       STR_ARG(text));
 }
 
-static bool check_settings(
-	struct store_settings *s, int verb, struct str name, struct arena *keep, struct diag *err)
+struct moments {
+	int64_t since, until, before;
+};
+
+static bool check_settings(const struct store_settings *s, int verb, struct str name,
+	struct arena *keep, struct moments *ret, struct diag *err)
 {
 	if (verb == VERBS)
 		return diag_set(err, DIAG_USAGE,
@@ -49,14 +49,15 @@ static bool check_settings(
 		return diag_set(err, DIAG_USAGE,
 			"prune takes --before DATE, --superseded or both: nothing is forgotten "
 			"unasked");
-	return read_moment(&s->since, "since", keep, err) &&
-	       read_moment(&s->until, "until", keep, err) &&
-	       read_moment(&s->before, "before", keep, err);
+	return read_moment(s->since, "since", &ret->since, err) &&
+	       read_moment(s->until, "until", &ret->until, err) &&
+	       read_moment(s->before, "before", &ret->before, err);
 }
 
 static enum status store_run(struct context *c, const void *settings, const struct list *args)
 {
-	struct store_settings s = *(const struct store_settings *)settings;
+	const struct store_settings *s = settings;
+	struct moments when = { .until = INT64_MAX };
 	struct str name = args->items[0];
 	struct connection connection;
 	struct diag err;
@@ -64,14 +65,14 @@ static enum status store_run(struct context *c, const void *settings, const stru
 	int64_t count = 0;
 	while (verb < VERBS && !str_eq(name, verbs[verb]))
 		verb++;
-	if (!check_settings(&s, verb, name, c->keep, &err) ||
+	if (!check_settings(s, verb, name, c->keep, &when, &err) ||
 		!connection_open(&connection, args->items[1],
 			verb == VERB_PRUNE ? STORE_PRUNE : STORE_READ, c->keep, &err))
 		return misused(&err);
-	const struct window window = { s.since, s.until };
 	bool ok = verb == VERB_EXPORT
-			  ? store_scan(connection.store, window, write_facts, c->out, &err)
-			  : store_prune(connection.store, s.before, s.superseded, &count, &err);
+			  ? store_scan(connection.store, when.since, when.until, write_facts,
+				    c->out, &err)
+			  : store_prune(connection.store, when.before, s->superseded, &count, &err);
 	connection_close(&connection);
 	if (!ok)
 		return fail(&err);

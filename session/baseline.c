@@ -7,7 +7,6 @@
 #include "session/bucket.h"
 #include "session/history.h"
 #include "session/previous.h"
-#include "store/address.h"
 
 static bool load_report(
 	struct str path, struct arena *keep, struct baselines *ret, struct diag *err)
@@ -76,11 +75,6 @@ bool baselines_load(struct baselines *ret, const struct list *words, struct str 
 		if (!store.p)
 			return diag_set(err, DIAG_USAGE,
 				"--baseline %.*s asks a store; name it with --store FILE",
-				STR_ARG(word));
-		if (address_is_remote(store))
-			return diag_set(err, DIAG_USAGE,
-				"--baseline %.*s: a server keeps facts of runs, and a comparison "
-				"needs more; record into a file and name that",
 				STR_ARG(word));
 		if (!history_query_parse(word, keep,
 			    arena_push(keep, ret->queries, ret->query_count, ret->query_cap), err))

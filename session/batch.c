@@ -411,12 +411,12 @@ static bool expect_all(const struct crew *crew, struct diag *err)
 {
 	const struct batch *b = crew->batch;
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
-	struct str *shown = arena_make(&scratch, struct str, STORE_LOOK_MAX);
+	struct str *shown = arena_make(&scratch, struct str, QUESTION_MAX_LIST);
 	ptrdiff_t count = 0;
 	bool ok = true;
 	for (ptrdiff_t i = 0; ok && i < crew->count; i++) {
 		shown[count++] = crew->jobs[i].shown;
-		if (count < STORE_LOOK_MAX && i + 1 < crew->count)
+		if (count < QUESTION_MAX_LIST && i + 1 < crew->count)
 			continue;
 		ok = b->expect(b->skip_arg, shown, count, err);
 		count = 0;

@@ -4,9 +4,10 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/when.h"
 #include "session/pack.h"
 #include "report/facts.h"
-#include "store/address.h"
+#include "store/runs.h"
 
 /* ---- queries --------------------------------------------------------------------------------- */
 
@@ -87,6 +88,13 @@ bool history_query_parse(
 
 /* ---- baselines ------------------------------------------------------------------------------- */
 
+/* As facts have it, for a window that ends then; without a date it has no end. */
+static int64_t moment_of(struct str captured)
+{
+	int64_t ns;
+	return captured.p && when_parse(captured, &ns) ? ns : INT64_MAX;
+}
+
 struct recalling {
 	const struct history_query *query;
 	const struct tables *head; /* the judged run */
@@ -128,29 +136,19 @@ static struct baseline *add_item(
 	return b;
 }
 
-/*
- * What may not be compared is no part of what was asked for: it is told of, its tables forgotten.
- * The store's row goes away behind this, so everything is copied or read into `keep`.
- */
-static bool take_kept(
-	void *arg, const struct run_facts *f, struct str bytes, bool *more, struct diag *err)
+/* What may not be compared is no part of what was asked for: it is told of, its tables forgotten. */
+static bool add_run(struct recalling *r, const struct stored_run *run, struct diag *err)
 {
-	struct recalling *r = arg;
+	const struct run_facts *f = &run->facts;
 	struct report_set set;
 	struct diag why;
-	if (str_eq(f->run, table_rows(r->head, run)->fingerprint))
-		return true;
-	r->seen++;
-	if (!is_wanted(r, f))
-		return true;
-	*arena_push(r->keep, r->runs, r->run_count, r->cap) = arena_str(r->keep, f->run);
 	struct arena before = *r->keep;
 	struct str name = arena_fmt(r->keep, "%.*s of %.*s", STR_ARG(f->profile),
 		STR_ARG(f->captured.p ? f->captured : STR("an unknown day")));
-	struct str text = unpack(bytes, r->keep);
+	struct str text = unpack(run->kept, r->keep);
 	if (!text.p || !report_json_read(name, text, r->keep, &set, err) || set.count != 1)
 		return diag_set(err, DIAG_STORE,
-			"what the store keeps of %.*s is damaged; record into another file",
+			"what the store keeps of %.*s is damaged; record into another one",
 			STR_ARG(name));
 	struct baseline item = { .name = name, .tables = &set.items[0].tables };
 	bool fits = baseline_fits(r->head, &item, *r->keep, &why);
@@ -160,7 +158,40 @@ static bool take_kept(
 	}
 	add_item(r, item.name, item.tables);
 	r->count += fits;
-	*more = r->count < r->query->last && r->run_count < HISTORY_MAX_LOOKED;
+	return true;
+}
+
+static bool is_enough(const struct recalling *r)
+{
+	return r->count >= r->query->last || r->run_count >= HISTORY_MAX_LOOKED;
+}
+
+static bool add_page(struct recalling *r, struct run_pages *p, struct diag *err)
+{
+	struct stored_run *asked[RUNS_KEPT_MAX];
+	ptrdiff_t count = 0, next = 0;
+	while (next < p->count && !is_enough(r)) {
+		/* No more than may be needed, and of which something is kept. */
+		for (count = 0; next < p->count && !is_enough(r) && count < RUNS_KEPT_MAX &&
+				r->count + count < r->query->last;
+			next++) {
+			const struct run_facts *f = &p->runs[next]->facts;
+			if (!p->runs[next]->is_kept ||
+				str_eq(f->run, table_rows(r->head, run)->fingerprint))
+				continue;
+			r->seen++;
+			if (!is_wanted(r, f))
+				continue;
+			*arena_push(r->keep, r->runs, r->run_count, r->cap) =
+				arena_str(r->keep, f->run);
+			asked[count++] = p->runs[next];
+		}
+		if (!run_pages_kept(p, asked, count, err))
+			return false;
+		for (ptrdiff_t i = 0; i < count; i++)
+			if (!add_run(r, asked[i], err))
+				return false;
+	}
 	return true;
 }
 
@@ -171,7 +202,14 @@ bool history_recall(struct store *store, const struct history_query *q, const st
 	struct recalling r = { .query = q, .head = head, .keep = keep, .into = ret };
 	struct str workload = q->workload.p ? q->workload : report_workload(shown, run->name);
 	struct str until = report_moment(shown, run->name, run->captured, keep);
-	if (!store_recall(store, workload, until, take_kept, &r, err))
+	struct run_pages p;
+	bool ok = true;
+	run_pages_open(&p, store, workload, 0, moment_of(until));
+	while (!is_enough(&r) && (ok = run_pages_next(&p, err)) && p.count &&
+		(ok = add_page(&r, &p, err)))
+		;
+	run_pages_close(&p);
+	if (!ok)
 		return false;
 	if (r.run_count)
 		return true;
@@ -222,7 +260,7 @@ bool history_noise(struct store *store, const struct tables *head, struct str sh
 	const struct run_row *run = table_rows(head, run);
 	struct listening l = { .keep = keep };
 	struct str until = report_moment(shown, run->name, run->captured, keep);
-	if (!store_medians(store, until, take_median, &l, err))
+	if (!store_medians(store, moment_of(until), take_median, &l, err))
 		return false;
 	end_workload(&l);
 	noise_prior_fit(l.items, l.item_count, ret);
@@ -239,17 +277,14 @@ static bool record_one(struct store *store, const struct report *r, struct str j
 	struct report bare = *r;
 	const struct report_set set = { &bare, 1, STR(ROOFLINT_VERSION) };
 	report_facts(r, judge, STR(ROOFLINT_VERSION), scratch, &facts);
-	if (!store_append(store, &facts, err))
-		return false;
 	if (r->error.p || !table_count(&r->tables, run))
-		return true;
+		return store_append(store, &facts, (struct str){ NULL, 0 }, err);
 	/* What a report.json of this run would say of it as a baseline, and nothing else. */
 	bare.finding_count = bare.result_count = bare.note_count = 0;
 	bare.run = NULL;
 	bare.plots = (struct plots){ 0 };
 	report_json_write(&set, scratch, o);
-	struct str bytes = pack(out_text(o), scratch);
-	return !bytes.p || store_keep(store, &facts, bytes, err);
+	return store_append(store, &facts, pack(out_text(o), scratch), err);
 }
 
 bool history_record(struct str store, const struct report_set *set, struct str judge,
@@ -270,21 +305,6 @@ bool history_record(struct str store, const struct report_set *set, struct str j
 
 /* ---- the run before -------------------------------------------------------------------------- */
 
-/* A report, and what identifies its history. */
-struct successor {
-	const struct report *report;
-	struct run_facts facts;
-	bool is_found;
-};
-
-struct looking {
-	struct successor *items;
-	ptrdiff_t count, left;
-	bool counts_itself;
-	struct arena *keep;
-	struct report_set *into;
-};
-
 static struct str branch_of(struct str labels)
 {
 	struct str label;
@@ -294,74 +314,66 @@ static struct str branch_of(struct str labels)
 	return (struct str){ NULL, 0 };
 }
 
-static bool is_before(
-	const struct looking *l, const struct run_facts *f, const struct run_facts *now)
+/* A run before that one, of its workload. */
+static bool is_before(const struct run_facts *f, const struct run_facts *now, bool counts_itself)
 {
 	/* Of a run that could not be read no label is known, unless its job file could be. */
 	bool knows_branch = (!f->error.p || f->labels.p) && (!now->error.p || now->labels.p);
-	bool is_same_branch = !knows_branch || str_eq(branch_of(f->labels), branch_of(now->labels));
-	bool is_earlier =
-		!now->captured.p || !f->captured.p || str_cmp(f->captured, now->captured) <= 0;
-	return str_eq(f->workload, now->workload) && str_eq(f->rules, now->rules) &&
-	       (l->counts_itself || !str_eq(f->run, now->run)) && is_same_branch && is_earlier;
+	return str_eq(f->rules, now->rules) && (counts_itself || !str_eq(f->run, now->run)) &&
+	       (!knows_branch || str_eq(branch_of(f->labels), branch_of(now->labels)));
 }
 
 /* Named and described as the run that it is held against, which finds it by that. */
-static void add_state(struct looking *l, const struct report *now, const struct run_facts *f)
+static void add_state(struct report_set *into, const struct report *now, const struct run_facts *f,
+	struct arena *keep)
 {
-	struct report *r = &l->into->items[l->into->count++];
+	struct report *r = &into->items[into->count++];
 	*r = (struct report){ .profile = now->profile,
 		.run = now->run,
 		.verdict = verdict_by_name(f->verdict),
 		.gain_s = f->gain_s };
 	if (f->error.p) {
-		r->error = arena_str(l->keep, f->error);
+		r->error = arena_str(keep, f->error);
 		r->error_id = diag_by_name(f->error_id);
 	}
-	r->results = arena_make(l->keep, struct report_rule, run_rule_count(f));
+	r->results = arena_make(keep, struct report_rule, run_rule_count(f));
 	for (ptrdiff_t i = 0; i < run_rule_count(f); i++)
 		r->results[r->result_count++] = (struct report_rule){
 			.number = NO_NUMBER,
 			.cost = NAN,
-			.name = arena_str(l->keep, run_rules(f)[i].rule),
+			.name = arena_str(keep, run_rules(f)[i].rule),
 			.verdict = verdict_by_name(run_rules(f)[i].verdict),
 		};
 }
 
-/* Runs come newest first. */
-static bool take_before(void *arg, const struct run_facts *f, struct diag *err)
+/* The newest one that a report's run follows, if there is one. */
+static bool find_before(struct store *store, const struct report *now, bool counts_itself,
+	struct arena *keep, struct report_set *into, struct diag *err)
 {
-	struct looking *l = arg;
-	(void)err;
-	for (ptrdiff_t i = 0; i < l->count; i++) {
-		struct successor *s = &l->items[i];
-		if (s->is_found || !is_before(l, f, &s->facts))
-			continue;
-		s->is_found = true;
-		l->left--;
-		add_state(l, s->report, f);
-	}
-	return l->left > 0;
+	struct run_facts facts;
+	struct run_pages p;
+	bool ok = true, is_found = false;
+	report_facts(now, STR(""), STR(""), keep, &facts);
+	run_pages_open(&p, store, facts.workload, 0, moment_of(facts.captured));
+	while (!is_found && (ok = run_pages_next(&p, err)) && p.count)
+		for (ptrdiff_t i = 0; i < p.count && !is_found; i++)
+			if (is_before(&p.runs[i]->facts, &facts, counts_itself)) {
+				is_found = true;
+				ok = run_pages_add(&p, &p.runs[i], 1, FACT_RULES, err);
+				add_state(into, now, &p.runs[i]->facts, keep);
+			}
+	run_pages_close(&p);
+	return ok;
 }
 
 bool history_previous(struct str store, const struct report_set *set, bool is_recorded,
 	struct arena *keep, struct report_set *ret, struct diag *err)
 {
 	struct connection archive;
-	struct looking l = { .items = arena_make(keep, struct successor, set->count),
-		.count = set->count,
-		.left = set->count,
-		.counts_itself = is_recorded,
-		.keep = keep,
-		.into = ret };
 	*ret = (struct report_set){ .items = arena_make(keep, struct report, set->count) };
-	for (ptrdiff_t i = 0; i < set->count; i++) {
-		l.items[i].report = &set->items[i];
-		report_facts(&set->items[i], STR(""), STR(""), keep, &l.items[i].facts);
-	}
-	if (!connection_open(&archive, store, STORE_READ, keep, err))
-		return false;
-	bool ok = store_scan(archive.store, (struct window){ 0 }, take_before, &l, err) || !l.left;
+	bool ok = connection_open(&archive, store, STORE_READ, keep, err);
+	for (ptrdiff_t i = 0; i < set->count && ok; i++)
+		ok = find_before(archive.store, &set->items[i], is_recorded, keep, ret, err);
 	connection_close(&archive);
 	return ok;
 }

@@ -9,8 +9,7 @@
  *
  * A connection does not survive the fork of workers, so each of these opens the store anew.
  *
- * Refuses: deciding whether runs may be compared (measure/baseline.h); servers, where baselines are
- * asked for, as they keep facts alone.
+ * Refuses: deciding whether runs may be compared (measure/baseline.h).
  */
 #ifndef SESSION_HISTORY_H
 #define SESSION_HISTORY_H

@@ -11,7 +11,7 @@
 #define SESSION_KNOWN_H
 
 #include "session/batch.h"
-#include "store/store.h"
+#include "store/runs.h"
 
 /* A capture and its profile's name: 128 bits tell any number of them apart. */
 struct known_id {

@@ -49,7 +49,7 @@ static bool make(struct facts_db *d, struct diag *err)
 	if (!facts_db_execute(d, "BEGIN IMMEDIATE", err))
 		return false;
 	if (read_head(d, &head, err) && check_head(d, &head, err) && facts_db_make(d, err) &&
-		/* for facts_db_look */
+		/* for store_look */
 		facts_db_execute(
 			d, "CREATE INDEX IF NOT EXISTS runs_profile ON runs (profile)", err) &&
 		facts_db_execute(d, mark.p, err))
@@ -189,33 +189,15 @@ static void *file_open(struct str path, enum store_use use, const struct store_l
 	return NULL;
 }
 
-static bool file_scan(
-	void *s, struct window window, run_facts_fn *take, void *arg, struct diag *err)
-{
-	return facts_db_scan(s, window, take, arg, err) && still_frozen(s, err);
-}
-
 static bool file_ask(
 	void *s, const struct question *q, answer_row_fn *take, void *arg, struct diag *err)
 {
 	return facts_db_ask(s, q, take, arg, err) && still_frozen(s, err);
 }
 
-static bool file_recall(void *s, struct str workload, struct str until, run_kept_fn *take,
-	void *arg, struct diag *err)
-{
-	return facts_db_recall(s, workload, until, take, arg, err) && still_frozen(s, err);
-}
-
-static bool file_medians(
-	void *s, struct str until, store_median_fn *take, void *arg, struct diag *err)
-{
-	return facts_db_medians(s, until, take, arg, err) && still_frozen(s, err);
-}
-
 /* In one piece, then the pages go back to the system. */
 static bool file_prune(
-	void *s, struct str before, bool superseded, int64_t *count, struct diag *err)
+	void *s, int64_t before_ns, bool superseded, int64_t *count, struct diag *err)
 {
 	static const char rest[] =
 		"DELETE FROM verdicts WHERE run_id NOT IN (SELECT id FROM runs);"
@@ -227,11 +209,12 @@ static bool file_prune(
 	if (!facts_db_execute(d, "BEGIN IMMEDIATE", err))
 		return false;
 	bool ok = facts_db_statement(d,
-		"DELETE FROM runs WHERE captured < ?1 OR (?2 AND id NOT IN "
+		"DELETE FROM runs WHERE (captured_ns > 0 AND captured_ns < ?1) OR (?2 AND id NOT "
+		"IN "
 		"(SELECT max(id) FROM runs GROUP BY run, profile))",
 		NULL, &stmt, err);
 	if (ok) {
-		facts_db_bind(stmt, 1, before);
+		sqlite3_bind_int64(stmt, 1, before_ns);
 		sqlite3_bind_int(stmt, 2, superseded);
 		ok = sqlite3_step(stmt) == SQLITE_DONE || facts_db_fail(d, err);
 		*count = sqlite3_changes64(d->db);
@@ -243,5 +226,5 @@ static bool file_prune(
 	return false;
 }
 
-const struct store_kind file_store = { file_open, facts_db_append, NULL, file_scan, file_ask,
-	facts_db_look, facts_db_keep, file_recall, file_medians, file_prune, facts_db_close };
+const struct store_kind file_store = { file_open, facts_db_append, NULL, file_ask, file_prune,
+	facts_db_close };

@@ -10,8 +10,8 @@
 #include "store/usage.h"
 
 struct fleet {
-	struct facts_db db;    /* answers, and what is made of them */
-	struct facts_db facts; /* those that were taken; its db is NULL when there are none */
+	struct facts_db db;  /* answers, and what is made of them */
+	struct store *facts; /* those that were taken; NULL when there are none */
 	struct fleet_file file;
 	struct str owner; /* whose workloads `db` has; missing: all */
 	struct str judge;
@@ -55,18 +55,22 @@ void fleet_free(struct fleet *f)
 	if (!f)
 		return;
 	facts_db_close(&f->db);
-	facts_db_close(&f->facts);
+	store_close(f->facts);
 }
 
-static bool need_facts(struct fleet *f, struct diag *err)
+/* The store that is given, else the one of what was taken. */
+static struct store *store_of(struct fleet *f, struct store *given, struct diag *err)
 {
-	return f->facts.db || facts_db_open_temporary(&f->facts, f->keep, err);
+	if (!given && !f->facts)
+		f->facts = store_open_temporary(f->keep, err);
+	return given ? given : f->facts;
 }
 
 bool fleet_take(void *fleet, const struct run_facts *facts, struct diag *err)
 {
 	struct fleet *f = fleet;
-	return need_facts(f, err) && facts_db_append(&f->facts, facts, err);
+	struct store *store = store_of(f, NULL, err);
+	return store && store_append(store, facts, (struct str){ NULL, 0 }, err);
 }
 
 /* Runs a statement to its end, and is done with it. */
@@ -147,31 +151,27 @@ enum asked {
 /* One audit's asking. */
 struct asking {
 	struct fleet *fleet;
-	struct store *store; /* NULL: the facts that were taken */
+	struct store *store;
 	int64_t from_ns, to_ns, before_ns, begin_ns, end_ns, ago;
 	struct str judge;
-	struct str judged; /* the SQL of what others are made of */
-	struct str since;
+	struct str judged;	 /* the SQL of what others are made of */
 	const int64_t *moments;	 /* a part of those that are looked up */
 	const struct str *texts; /* the same, of hashes or names */
 	ptrdiff_t count;	 /* of either */
 	sqlite3_stmt *insert;
+	int cells; /* of a row that is asked for */
 	struct arena scratch;
 };
 
-/* Statements end with a line that has nothing but a semicolon. */
 static struct str statement_of(ptrdiff_t index)
 {
-	struct str sql = embed_find(STR("store/questions.sql")), end = STR("\n;\n");
-	for (; index > 0; index--)
-		sql = str_from_offset(sql, str_find(sql, end) + end.len);
-	return str_head(sql, str_find(sql, end));
+	return question_statement("store/questions.sql", index);
 }
 
-static bool insert_row(void *arg, const struct str *cells, int count, struct diag *err)
+static bool insert_row(void *arg, const struct str *cells, struct diag *err)
 {
 	struct asking *a = arg;
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < a->cells; i++)
 		facts_db_bind(a->insert, i + 1, cells[i]);
 	bool ok = sqlite3_step(a->insert) == SQLITE_DONE || facts_db_fail(&a->fleet->db, err);
 	sqlite3_reset(a->insert);
@@ -206,9 +206,8 @@ static bool put_question(struct asking *a, enum asked id, struct diag *err)
 		{ .name = "names", .kind = QUESTION_TEXTS, .texts = a->texts, .count = a->count },
 	};
 	const struct question q = { statement_of(3 + 2 * id), values,
-		sizeof(values) / sizeof(values[0]), a->since };
-	return a->store ? store_ask(a->store, &q, insert_row, a, err)
-			: facts_db_ask(&a->fleet->facts, &q, insert_row, a, err);
+		sizeof(values) / sizeof(values[0]), a->cells };
+	return store_ask(a->store, &q, insert_row, a, err);
 }
 
 /* Makes the table that the answer is for; `cells` of them fit into a row. */
@@ -217,14 +216,14 @@ static bool begin_answer(struct asking *a, enum asked id, struct diag *err)
 	struct facts_db *d = &a->fleet->db;
 	struct str make = statement_of(2 + 2 * id), word = STR("CREATE TABLE "), name, columns;
 	str_cut(str_from_offset(make, str_find(make, word) + word.len), ' ', &name, &columns);
-	int cells = 1;
+	a->cells = 1;
 	for (ptrdiff_t i = 0; i < columns.len; i++)
-		cells += columns.p[i] == ',';
+		a->cells += columns.p[i] == ',';
 	if (!facts_db_execute(d, arena_z(&a->scratch, make), err))
 		return false;
 	struct out *o = out_memory(&a->scratch);
 	out_fmt(o, "INSERT INTO %.*s VALUES (?", STR_ARG(name));
-	while (--cells)
+	for (int i = 1; i < a->cells; i++)
 		out_z(o, ", ?");
 	out_z(o, ")");
 	return facts_db_statement(d, arena_z(&a->scratch, out_text(o)), NULL, &a->insert, err) &&
@@ -264,8 +263,8 @@ static bool ask_days(struct asking *a, struct diag *err)
 static bool look_up(struct asking *a, enum asked id, const char *sql, struct diag *err)
 {
 	struct facts_db *d = &a->fleet->db;
-	int64_t *moments = arena_make(d->keep, int64_t, STORE_LOOK_MAX);
-	struct str *found = arena_make(d->keep, struct str, STORE_LOOK_MAX);
+	int64_t *moments = arena_make(d->keep, int64_t, QUESTION_MAX_LIST);
+	struct str *found = arena_make(d->keep, struct str, QUESTION_MAX_LIST);
 	struct arena texts = arena_new(ARENA_SCRATCH_BYTES);
 	sqlite3_stmt *stmt = NULL;
 	int code = SQLITE_ROW;
@@ -274,7 +273,7 @@ static bool look_up(struct asking *a, enum asked id, const char *sql, struct dia
 	a->texts = found;
 	while (ok && code == SQLITE_ROW) {
 		arena_clear(&texts);
-		for (a->count = 0; a->count < STORE_LOOK_MAX; a->count++) {
+		for (a->count = 0; a->count < QUESTION_MAX_LIST; a->count++) {
 			code = sqlite3_step(stmt);
 			if (code != SQLITE_ROW)
 				break;
@@ -302,10 +301,10 @@ static bool read_newest(struct asking *a, int64_t *ret, struct diag *err)
 bool fleet_newest(struct fleet *f, struct store *store, struct str until, struct arena *keep,
 	struct str *ret, struct diag *err)
 {
-	struct asking a = { .fleet = f, .store = store };
+	struct asking a = { .fleet = f, .store = store_of(f, store, err) };
 	int64_t newest = 0;
 	*ret = (struct str){ NULL, 0 };
-	if ((!store && !need_facts(f, err)) || !when_parse(until, &a.end_ns))
+	if (!a.store || !when_parse(until, &a.end_ns))
 		return false;
 	a.scratch = arena_new(ARENA_SCRATCH_BYTES);
 	bool ok = read_newest(&a, &newest, err);
@@ -489,8 +488,6 @@ static bool begin_asking(struct asking *a)
 	if (!when_parse(w->from, &a->from_ns) || !when_parse(w->to, &a->to_ns) ||
 		!when_parse(w->before, &a->before_ns))
 		return false;
-	int64_t reach = (FLEET_HISTORY_WINDOWS + 1) * (a->to_ns - a->from_ns);
-	a->since = when_text(a->fleet->keep, a->to_ns > reach ? a->to_ns - reach : 0);
 	a->scratch = arena_new(ARENA_SCRATCH_BYTES);
 	return true;
 }
@@ -513,10 +510,10 @@ static bool answer_all(
 bool fleet_ask(struct fleet *f, struct store *store, const struct fleet_window *window,
 	struct str judge, struct arena *keep, struct fleet_report *ret, struct diag *err)
 {
-	struct asking a = { .fleet = f, .store = store };
+	struct asking a = { .fleet = f, .store = store_of(f, store, err) };
 	f->window = *window;
 	f->judge = judge;
-	if ((!store && !need_facts(f, err)) || !begin_asking(&a))
+	if (!a.store || !begin_asking(&a))
 		return false;
 	bool ok = gather(&a, err) && answer_all(&a, keep, ret, err);
 	arena_free(&a.scratch);

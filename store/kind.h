@@ -10,23 +10,13 @@ struct store_kind {
 	/* NULL and a diagnostic; what it returns is `s` below. */
 	void *(*open)(struct str place, enum store_use use, const struct store_link *link,
 		struct arena *keep, struct diag *err);
-	bool (*append)(void *s, const struct run_facts *f, struct diag *err);
+	bool (*append)(void *s, const struct run_facts *f, struct str kept, struct diag *err);
 	bool (*flush)(void *s, struct diag *err); /* NULL: what was appended is there */
-	bool (*scan)(
-		void *s, struct window window, run_facts_fn *take, void *arg, struct diag *err);
 	bool (*ask)(void *s, const struct question *q, answer_row_fn *take, void *arg,
 		struct diag *err);
-	bool (*look)(void *s, struct str judge, const struct str *profiles, ptrdiff_t count,
-		store_look_fn *take, void *arg, struct diag *err);
-	/* All three NULL: it keeps facts alone. */
-	bool (*keep)(void *s, const struct run_facts *f, struct str bytes, struct diag *err);
-	bool (*recall)(void *s, struct str workload, struct str until, run_kept_fn *take, void *arg,
-		struct diag *err);
-	bool (*medians)(
-		void *s, struct str until, store_median_fn *take, void *arg, struct diag *err);
 	/* NULL: it forgets by itself. */
 	bool (*prune)(
-		void *s, struct str before, bool superseded, int64_t *count, struct diag *err);
+		void *s, int64_t before_ns, bool superseded, int64_t *count, struct diag *err);
 	void (*close)(void *s);
 };
 

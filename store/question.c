@@ -3,7 +3,16 @@
 
 #include <assert.h>
 
+#include "base/embed.h"
 #include "store/facts.h"
+
+struct str question_statement(const char *file, ptrdiff_t index)
+{
+	struct str sql = embed_find(str_from(file)), end = STR("\n;\n");
+	for (; index > 0; index--)
+		sql = str_from_offset(sql, str_find(sql, end) + end.len);
+	return str_head(sql, str_find(sql, end));
+}
 
 static void put_aliases(struct out *o, const struct question_value *v, const struct dialect *d)
 {
@@ -47,6 +56,11 @@ static void put_value(struct out *o, const struct question_value *v, const struc
 	case QUESTION_ALIASES:
 		put_aliases(o, v, d);
 		break;
+	case QUESTION_COLUMNS:
+		for (ptrdiff_t i = 0; i < v->columns->column_count; i++)
+			out_fmt(o, "%s%.*s%.*s", i ? ", " : "", STR_ARG(v->text),
+				STR_ARG(v->columns->columns[i].name));
+		break;
 	case QUESTION_SQL:
 		put_sql(o, v->text, q, d);
 		break;
@@ -59,16 +73,23 @@ static void put_name(
 	static const struct str parts[FACT_PARTS] = {
 		[FACT_RULES] = STR_INIT("of_rules"), [FACT_DEVICES] = STR_INIT("of_devices")
 	};
-	if (str_eq(name, STR("runs"))) {
-		out_fmt(o, "%.*s AS r", STR_ARG(d->runs));
-		return;
-	}
-	for (int part = 0; part < FACT_PARTS; part++)
-		if (str_eq(name, parts[part])) {
-			out_fmt(o, "%.*s AS r%.*s%.*s AS v%.*s", STR_ARG(d->runs), STR_ARG(d->join),
-				STR_ARG(fact_part_defs[part].name), STR_ARG(d->on));
+	const struct {
+		struct str name, text;
+	} words[] = { { STR("place"), d->place }, { STR("has_kept"), d->has_kept },
+		{ STR("kept"), d->kept } };
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (str_eq(name, words[i].name)) {
+			out_str(o, words[i].text);
 			return;
 		}
+	for (int part = 0; part <= FACT_PARTS; part++) {
+		if (!str_eq(name, part < FACT_PARTS ? parts[part] : STR("runs")))
+			continue;
+		out_fmt(o, "%.*s AS r", STR_ARG(d->runs));
+		if (part < FACT_PARTS)
+			d->put_part(o, &fact_part_defs[part]);
+		return;
+	}
 	for (ptrdiff_t i = 0; i < q->count; i++)
 		if (str_eq(name, str_from(q->values[i].name))) {
 			put_value(o, &q->values[i], q, d);

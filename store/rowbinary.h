@@ -1,15 +1,17 @@
 /*
  * Tables of ClickHouse, and runs as rows of its RowBinary, which keeps every bit of a number.
  *
- * A row has the columns of run_facts_def and behind them those of fact_part_defs as arrays with an
- * element for each rule, and for each device.  Without separators or names, one after the other:
+ * A row has the columns of run_facts_def, those of fact_part_defs as arrays with an element for each
+ * rule, and for each device, what questions read (facts.h), and what is kept beside the run.
+ * Without separators or names, one after the other:
  *
  *     hash       String             length (varint), bytes
  *     texts      Nullable(String)   1 for NULL, else 0 and a String
  *     numbers    Nullable(Float64)  1 for NULL, else 0 and 8 bytes, the lowest first
  *     of parts   Array(...)         count (varint), elements
+ *     numbers that questions read, and how much is kept: 8 bytes, Nullable as above or not
  *
- * Refuses: judging what it read; run_facts_flaw does.
+ * Refuses: reading; a server answers in text (answer.h).
  */
 #ifndef STORE_ROWBINARY_H
 #define STORE_ROWBINARY_H
@@ -20,7 +22,7 @@ struct rowbinary_column {
 	struct str name, type;
 };
 /* The columns in order with types as the server tells them; "verdicts.rule" for those of parts. */
-ptrdiff_t rowbinary_types(struct arena *keep, struct rowbinary_column **ret);
+ptrdiff_t rowbinary_columns(struct arena *keep, struct rowbinary_column **ret);
 
 /*
  * Statements that make tables, for whoever may: rooflint only reads and writes.  For one server:
@@ -33,20 +35,8 @@ void store_table(struct out *out);
  */
 void store_table_cluster(struct out *out);
 
-void rowbinary_write(struct out *out, const struct run_facts *f);
-/* A row to append has behind these columns what questions read (facts.h), in this order. */
-ptrdiff_t rowbinary_numbers(struct arena *keep, struct rowbinary_column **ret);
-void rowbinary_write_numbers(struct out *out, const struct run_facts *f, struct arena *scratch);
-
-enum rowbinary_state {
-	ROWBINARY_ROW,
-	ROWBINARY_END, /* no bytes are left */
-	ROWBINARY_CUT, /* they end inside a row, which stays in *rest */
-	ROWBINARY_BAD  /* they are no such row */
-};
-/* Texts are borrowed from *rest. */
-enum rowbinary_state rowbinary_read(struct str *rest, struct arena *keep, struct run_facts *ret);
-/* A row of two columns that are String. */
-enum rowbinary_state rowbinary_read_pair(struct str *rest, struct str *first, struct str *second);
+/* `kept` may be missing. */
+void rowbinary_write(
+	struct out *out, const struct run_facts *f, struct str kept, struct arena *scratch);
 
 #endif

@@ -67,15 +67,9 @@ void facts_db_close(void *db)
 {
 	struct facts_db *d = db;
 	sqlite3_finalize(d->add_run);
-	sqlite3_finalize(d->scan_runs);
-	sqlite3_finalize(d->scan_undated);
-	sqlite3_finalize(d->look);
-	for (int part = 0; part < FACT_PARTS; part++) {
+	for (int part = 0; part < FACT_PARTS; part++)
 		sqlite3_finalize(d->add_part[part]);
-		sqlite3_finalize(d->scan_part[part]);
-	}
 	sqlite3_finalize(d->add_kept);
-	sqlite3_finalize(d->recall);
 	sqlite3_close(d->db);
 	arena_free(&d->scratch);
 	*d = (struct facts_db){ 0 };
@@ -83,7 +77,7 @@ void facts_db_close(void *db)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* The columns that questions read and a scan does not, as many as *returned*. */
+/* The columns that facts have not and questions read, as many as *returned*. */
 static int put_more(
 	struct out *o, const struct table_def *def, const char *number, const char *text)
 {
@@ -121,7 +115,6 @@ bool facts_db_make(struct facts_db *d, struct diag *err)
 	return ok &&
 	       facts_db_execute(d,
 		       "CREATE UNIQUE INDEX IF NOT EXISTS runs_hash ON runs (hash);"
-		       "CREATE INDEX IF NOT EXISTS runs_captured ON runs (captured, hash);"
 		       "CREATE INDEX IF NOT EXISTS runs_history ON runs (captured_ns, workload, "
 		       "chip, "
 		       "chips, global_batch, tokens_per_step, outcome, step_ns, platform, "
@@ -221,16 +214,6 @@ static struct str insert_sql(
 	return out_text(o);
 }
 
-static struct str select_sql(
-	struct facts_db *d, const struct table_def *def, const char *before, const char *after)
-{
-	struct out *o = out_memory(d->keep);
-	out_z(o, "SELECT ");
-	put_names(o, def, before);
-	out_fmt(o, " FROM %.*s %s", STR_ARG(def->name), after);
-	return out_text(o);
-}
-
 bool facts_db_statement(struct facts_db *d, const char *sql, const char **rest, sqlite3_stmt **ret,
 	struct diag *err)
 {
@@ -246,37 +229,14 @@ bool facts_db_prepare(struct facts_db *d, struct diag *err)
 {
 	bool ok = true;
 	d->scratch = arena_new(ARENA_SCRATCH_BYTES);
-	for (int part = 0; ok && part < FACT_PARTS; part++) {
-		const struct table_def *def = &fact_part_defs[part];
-		ok = prepare(d, insert_sql(d, def, "run_id, ", ""), &d->add_part[part], err) &&
-		     prepare(d, select_sql(d, def, "", "WHERE run_id = ? ORDER BY rowid"),
-			     &d->scan_part[part], err);
-	}
+	for (int part = 0; ok && part < FACT_PARTS; part++)
+		ok = prepare(d, insert_sql(d, &fact_part_defs[part], "run_id, ", ""),
+			&d->add_part[part], err);
 	return ok && add_functions(d, err) &&
 	       prepare(d, insert_sql(d, &run_facts_def, "", " ON CONFLICT (hash) DO NOTHING"),
 		       &d->add_run, err) &&
-	       prepare(d,
-		       select_sql(d, &run_facts_def, "id, ",
-			       "WHERE captured BETWEEN ifnull(?1, '') AND ifnull(?2, x'') "
-			       "ORDER BY captured DESC, hash"),
-		       &d->scan_runs, err) &&
-	       prepare(d,
-		       select_sql(
-			       d, &run_facts_def, "id, ", "WHERE captured IS NULL ORDER BY hash"),
-		       &d->scan_undated, err) &&
-	       prepare(d,
-		       STR("SELECT coalesce(listing, run) FROM runs WHERE profile = ? AND judge = "
-			   "? AND error_id IS "
-			   "NULL"),
-		       &d->look, err) &&
 	       prepare(d, STR("INSERT OR IGNORE INTO kept (hash, bytes) VALUES (?, ?)"),
-		       &d->add_kept, err) &&
-	       prepare(d,
-		       select_sql(d, &run_facts_def, "bytes, ",
-			       "JOIN kept USING (hash) WHERE workload = ?1 AND "
-			       "(captured IS NULL OR ?2 IS NULL OR captured <= ?2) "
-			       "ORDER BY captured DESC, hash"),
-		       &d->recall, err);
+		       &d->add_kept, err);
 }
 
 bool facts_db_open_temporary(struct facts_db *d, struct arena *keep, struct diag *err)
@@ -370,85 +330,33 @@ static bool append_rows(struct facts_db *d, const struct run_facts *f, struct di
 	return true;
 }
 
-bool facts_db_append(void *db, const struct run_facts *f, struct diag *err)
+static bool keep_bytes(
+	struct facts_db *d, const struct run_facts *f, struct str kept, struct diag *err)
+{
+	if (!kept.p)
+		return true;
+	facts_db_bind(d->add_kept, 1, f->hash);
+	sqlite3_bind_blob(d->add_kept, 2, kept.p, (int)kept.len, SQLITE_STATIC);
+	return step_done(d, d->add_kept, err);
+}
+
+bool facts_db_append(void *db, const struct run_facts *f, struct str kept, struct diag *err)
 {
 	struct facts_db *d = db;
 	if (!facts_db_execute(d, "BEGIN IMMEDIATE", err))
 		return false;
-	if (append_rows(d, f, err) && facts_db_execute(d, "COMMIT", err))
+	if (append_rows(d, f, err) && keep_bytes(d, f, kept, err) &&
+		facts_db_execute(d, "COMMIT", err))
 		return true;
 	sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
 	return false;
 }
-
-/* ---- scan ------------------------------------------------------------------------------------ */
 
 struct str facts_db_text(sqlite3_stmt *stmt, int at, struct arena *keep)
 {
 	const char *p = (const char *)sqlite3_column_text(stmt, at);
 	return p ? arena_str(keep, (struct str){ p, sqlite3_column_bytes(stmt, at) })
 		 : (struct str){ NULL, 0 };
-}
-
-static void read_row(
-	sqlite3_stmt *stmt, int at, const struct table_def *def, void *row, struct arena *keep)
-{
-	for (ptrdiff_t i = 0; i < def->column_count; i++, at++) {
-		const struct column *c = &def->columns[i];
-		if (sqlite3_column_type(stmt, at) == SQLITE_NULL)
-			continue;
-		if (c->type == COLUMN_TEXT)
-			cell_set_text(c, row, facts_db_text(stmt, at, keep));
-		else
-			cell_set_real(c, row, sqlite3_column_double(stmt, at));
-	}
-}
-
-static bool read_part(
-	struct facts_db *d, int64_t id, int part, struct run_facts *f, struct diag *err)
-{
-	sqlite3_stmt *stmt = d->scan_part[part];
-	int code;
-	sqlite3_bind_int64(stmt, 1, id);
-	while ((code = sqlite3_step(stmt)) == SQLITE_ROW && f->parts[part].count < FACTS_MAX_ROWS)
-		read_row(stmt, 0, &fact_part_defs[part],
-			run_facts_add(f, (enum fact_part)part, &d->scratch), &d->scratch);
-	bool ok = code == SQLITE_DONE || code == SQLITE_ROW || facts_db_fail(d, err);
-	sqlite3_reset(stmt);
-	return ok;
-}
-
-static bool scan_rows(
-	struct facts_db *d, sqlite3_stmt *stmt, run_facts_fn *take, void *arg, struct diag *err)
-{
-	bool ok = true;
-	int code = SQLITE_DONE;
-	while (ok && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
-		struct run_facts f;
-		run_facts_clear(&f);
-		arena_clear(&d->scratch);
-		read_row(stmt, 1, &run_facts_def, &f, &d->scratch);
-		for (int part = 0; ok && part < FACT_PARTS; part++)
-			ok = read_part(d, sqlite3_column_int64(stmt, 0), part, &f, err);
-		ok = ok && take(arg, &f, err);
-	}
-	ok = ok && (code == SQLITE_DONE || facts_db_fail(d, err));
-	sqlite3_reset(stmt);
-	sqlite3_db_release_memory(d->db); /* its pages are not read again */
-	return ok;
-}
-
-/*
- * Each of the two reads its part of an index, so what lies outside the window costs nothing.  Every
- * text sorts between that of no bytes and a blob.
- */
-bool facts_db_scan(void *db, struct window window, run_facts_fn *take, void *arg, struct diag *err)
-{
-	struct facts_db *d = db;
-	facts_db_bind(d->scan_runs, 1, window.from);
-	facts_db_bind(d->scan_runs, 2, window.to);
-	return scan_rows(d, d->scan_runs, take, arg, err) &&
-	       scan_rows(d, d->scan_undated, take, arg, err);
 }
 
 /* ---- ask ------------------------------------------------------------------------------------- */
@@ -461,11 +369,26 @@ static void put_quoted(struct out *o, struct str text)
 	out_char(o, '\'');
 }
 
+static void put_part(struct out *o, const struct table_def *part)
+{
+	out_fmt(o, " JOIN %.*s AS v ON v.run_id = r.id", STR_ARG(part->name));
+}
+
+/* SQLite's own text of a real has 15 digits. */
+static struct str read_cell(sqlite3_stmt *stmt, int at, struct arena *keep)
+{
+	if (sqlite3_column_type(stmt, at) == SQLITE_FLOAT)
+		return double_text(keep, sqlite3_column_double(stmt, at));
+	const char *p = (const char *)sqlite3_column_text(stmt, at);
+	return (struct str){ p, p ? sqlite3_column_bytes(stmt, at) : 0 };
+}
+
 bool facts_db_ask(
 	void *db, const struct question *q, answer_row_fn *take, void *arg, struct diag *err)
 {
-	static const struct dialect dialect = { STR_INIT("runs"), STR_INIT(" JOIN "),
-		STR_INIT(" ON v.run_id = r.id"), put_quoted };
+	static const struct dialect dialect = { STR_INIT("runs"), put_part, STR_INIT("v.rowid"),
+		STR_INIT("EXISTS (SELECT 1 FROM kept AS k WHERE k.hash = r.hash)"),
+		STR_INIT("(SELECT k.bytes FROM kept AS k WHERE k.hash = r.hash)"), put_quoted };
 	struct facts_db *d = db;
 	struct str cells[QUESTION_MAX_CELLS];
 	sqlite3_stmt *stmt;
@@ -474,105 +397,16 @@ bool facts_db_ask(
 	arena_clear(&d->scratch);
 	if (!facts_db_statement(d, question_text(q, &dialect, &d->scratch).p, NULL, &stmt, err))
 		return false;
-	int count = sqlite3_column_count(stmt);
-	assert(count <= QUESTION_MAX_CELLS);
+	assert(sqlite3_column_count(stmt) == q->cells);
+	arena_clear(&d->scratch);
 	while (ok && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
-		for (int i = 0; i < count; i++) {
-			const char *p = (const char *)sqlite3_column_text(stmt, i);
-			cells[i] = (struct str){ p, p ? sqlite3_column_bytes(stmt, i) : 0 };
-		}
-		ok = take(arg, cells, count, err);
+		struct arena row = d->scratch; /* each row has its place */
+		for (int i = 0; i < q->cells; i++)
+			cells[i] = read_cell(stmt, i, &row);
+		ok = take(arg, cells, err);
 	}
 	ok = ok && (code == SQLITE_DONE || facts_db_fail(d, err));
 	sqlite3_finalize(stmt);
 	sqlite3_db_release_memory(d->db); /* its pages are not read again */
-	return ok;
-}
-
-/* ---- look ------------------------------------------------------------------------------------ */
-
-bool facts_db_look(void *db, struct str judge, const struct str *profiles, ptrdiff_t count,
-	store_look_fn *take, void *arg, struct diag *err)
-{
-	struct facts_db *d = db;
-	int code = SQLITE_DONE;
-	facts_db_bind(d->look, 2, judge);
-	for (ptrdiff_t i = 0; i < count && code == SQLITE_DONE; i++) {
-		facts_db_bind(d->look, 1, profiles[i]);
-		while ((code = sqlite3_step(d->look)) == SQLITE_ROW) {
-			struct arena scratch = d->scratch;
-			take(arg, profiles[i], facts_db_text(d->look, 0, &scratch));
-		}
-		sqlite3_reset(d->look);
-	}
-	return code == SQLITE_DONE || facts_db_fail(d, err);
-}
-
-/* ---- what is kept beside -------------------------------------------------------------------- */
-
-bool facts_db_keep(void *db, const struct run_facts *f, struct str bytes, struct diag *err)
-{
-	struct facts_db *d = db;
-	if (bytes.len > STORE_KEPT_MAX)
-		return diag_set(err, DIAG_STORE,
-			"store '%.*s': %.*s takes %td bytes to compare with, and %td may be kept",
-			STR_ARG(d->name), STR_ARG(f->profile), bytes.len, STORE_KEPT_MAX);
-	facts_db_bind(d->add_kept, 1, f->hash);
-	sqlite3_bind_blob(d->add_kept, 2, bytes.p, (int)bytes.len, SQLITE_STATIC);
-	return step_done(d, d->add_kept, err);
-}
-
-bool facts_db_recall(void *db, struct str workload, struct str until, run_kept_fn *take, void *arg,
-	struct diag *err)
-{
-	struct facts_db *d = db;
-	sqlite3_stmt *stmt = d->recall;
-	bool more = true, ok = true;
-	int code = SQLITE_DONE;
-	facts_db_bind(stmt, 1, workload);
-	facts_db_bind(stmt, 2, until);
-	while (ok && more && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
-		struct run_facts f;
-		run_facts_clear(&f);
-		arena_clear(&d->scratch);
-		read_row(stmt, 1, &run_facts_def, &f, &d->scratch);
-		const char *p = sqlite3_column_blob(stmt, 0);
-		struct str bytes = { p, sqlite3_column_bytes(stmt, 0) };
-		ok = take(arg, &f, bytes, &more, err);
-	}
-	ok = ok && (code == SQLITE_DONE || code == SQLITE_ROW || facts_db_fail(d, err));
-	sqlite3_reset(stmt);
-	return ok;
-}
-
-/* A run that was judged twice has one step time; its workload is one on the same chips only. */
-#define MEDIANS_SQL                                                                                \
-	"SELECT workload || '/' || ifnull(chip, '') || '/' || ifnull(chips, ''), step_time_s "     \
-	"FROM ("                                                                                   \
-	"SELECT workload, chip, chips, captured, run, step_time_s, row_number() OVER ("            \
-	"PARTITION BY workload, chip, chips ORDER BY captured DESC, run) AS age FROM ("            \
-	"SELECT workload, chip, chips, captured, run, max(step_time_s) AS step_time_s FROM runs "  \
-	"WHERE captured < ifnull(?1, x'') AND captured >= ifnull(date(?1, '-90 days'), '') "       \
-	"AND step_time_s > 0 AND error_id IS NULL "                                                \
-	"GROUP BY workload, chip, chips, captured, run)) "                                         \
-	"WHERE age <= ?2 ORDER BY workload, chip, chips, captured, run LIMIT ?3"
-
-bool facts_db_medians(
-	void *db, struct str until, store_median_fn *take, void *arg, struct diag *err)
-{
-	struct facts_db *d = db;
-	sqlite3_stmt *stmt;
-	int code;
-	if (!facts_db_statement(d, MEDIANS_SQL, NULL, &stmt, err))
-		return false;
-	facts_db_bind(stmt, 1, until);
-	sqlite3_bind_int(stmt, 2, STORE_MEDIANS_RUNS);
-	sqlite3_bind_int(stmt, 3, STORE_MEDIANS_MOST);
-	while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
-		arena_clear(&d->scratch);
-		take(arg, facts_db_text(stmt, 0, &d->scratch), sqlite3_column_double(stmt, 1));
-	}
-	bool ok = code == SQLITE_DONE || facts_db_fail(d, err);
-	sqlite3_finalize(stmt);
 	return ok;
 }

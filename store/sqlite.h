@@ -5,7 +5,7 @@
  *     verdicts, machines
  *               run_id, the columns of that fact_part_defs, and its fact_part_numbers
  *
- *     kept      hash of a run, and bytes beside its facts (store_keep)
+ *     kept      hash of a run, and bytes beside its facts
  *
  * The same tables hold a store on disk and, in memory, what questions are asked of.
  */
@@ -16,7 +16,7 @@
 
 #include "store/store.h"
 
-/* Grows when a table or an index changes; a file of another schema is refused. */
+/* Grows when a table changes or a question needs another index; a file of another is refused. */
 #define FACTS_SCHEMA 3
 
 struct facts_db {
@@ -25,8 +25,7 @@ struct facts_db {
 	struct arena *keep;
 	int64_t frozen_bytes, frozen_ns; /* of a file that is read without locks; else 0 */
 	struct arena scratch;		 /* a row's texts while it is handed out */
-	sqlite3_stmt *add_run, *scan_runs, *scan_undated, *look, *add_kept, *recall;
-	sqlite3_stmt *add_part[FACT_PARTS], *scan_part[FACT_PARTS];
+	sqlite3_stmt *add_run, *add_part[FACT_PARTS], *add_kept;
 };
 
 /* What SQLite said last, in words for the user of the file.  Always false. */
@@ -41,7 +40,7 @@ bool facts_db_execute(struct facts_db *d, const char *sql, struct diag *err);
 bool facts_db_number(struct facts_db *d, const char *sql, int64_t *ret, struct diag *err);
 /* Tables and indexes. */
 bool facts_db_make(struct facts_db *d, struct diag *err);
-/* Statements for append and scan, after the tables are there. */
+/* Statements for append, and functions for questions, after the tables are there. */
 bool facts_db_prepare(struct facts_db *d, struct diag *err);
 void facts_db_close(void *db);
 /*
@@ -51,19 +50,9 @@ void facts_db_close(void *db);
 bool facts_db_open_temporary(struct facts_db *d, struct arena *keep, struct diag *err);
 
 /* The verbs of store.h, as kind.h calls them: `db` is a struct facts_db. */
-bool facts_db_append(void *db, const struct run_facts *f, struct diag *err);
-bool facts_db_scan(void *db, struct window window, run_facts_fn *take, void *arg, struct diag *err);
+bool facts_db_append(void *db, const struct run_facts *f, struct str kept, struct diag *err);
 bool facts_db_ask(
 	void *db, const struct question *q, answer_row_fn *take, void *arg, struct diag *err);
-/* Quick where profiles have an index, as in a file (file.c). */
-bool facts_db_look(void *db, struct str judge, const struct str *profiles, ptrdiff_t count,
-	store_look_fn *take, void *arg, struct diag *err);
-bool facts_db_keep(void *db, const struct run_facts *f, struct str bytes, struct diag *err);
-bool facts_db_recall(void *db, struct str workload, struct str until, run_kept_fn *take, void *arg,
-	struct diag *err);
-
-bool facts_db_medians(
-	void *db, struct str until, store_median_fn *take, void *arg, struct diag *err);
 
 /* A parameter from 1 on; a missing text is NULL. */
 void facts_db_bind(sqlite3_stmt *stmt, int at, struct str text);

@@ -1,6 +1,7 @@
 """ClickHouse servers and their ZooKeeper on this machine, in folders of their own, ended when the test is."""
 
 import glob
+import json
 import os
 import random
 import re
@@ -50,6 +51,25 @@ def for_old(ddl):
     """Without what a server of 2018 does not know: a time to live, and dictionaries in arrays."""
     ddl = re.sub(r"LowCardinality\(((?:Nullable\(String\))|String)\)", r"\1", ddl)
     return re.sub(r"\nTTL [^;]*;", ";", ddl)
+
+
+def has_all(test, server, runs, database):
+    """Each run's records are there, to the last bit, in rows with one hash each."""
+    rows = {}
+    for line in server.ask("SELECT * FROM rooflint_facts FORMAT JSONEachRow", database).splitlines():
+        row = json.loads(line)
+        rows.setdefault(row["hash"], row)
+    test.assertEqual(len(rows), len(runs))
+    for records in runs:
+        row = rows[records[0]["hash"]]
+        parts = {"": records[:1], "verdicts.": [r for r in records if r["record"] == "rule"],
+                 "machines.": [r for r in records if r["record"] == "device"]}
+        for name, cell in row.items():
+            part = name[:name.find(".") + 1]
+            column = name[len(part):]
+            if column in records[0]:
+                values = [record[column] for record in parts[part]]
+                test.assertEqual(cell, values if part else values[0], name)
 
 
 def free_port():

@@ -18,6 +18,7 @@ PYTHON = os.path.join(VENV, "bin", "python")
 # Pinned: a consumer's new version is news for its own day, not for a pull request.
 PYPI = {
     "axe-playwright-python": "0.1.8",
+    "chdb": "4.4.0",  # ClickHouse itself, 26.9
     "check-jsonschema": "0.39.0",  # carries the schemas of GitLab's and Buildkite's pipelines
     "duckdb": "2.0.0",
     "jsonschema": "4.26.0",

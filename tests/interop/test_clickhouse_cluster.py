@@ -1,4 +1,4 @@
-"""Facts on two ClickHouse servers that a ZooKeeper joins: the same report as from SQLite.
+"""Facts on two ClickHouse servers that a ZooKeeper joins: all of them, each once.
 
 The tables are made by what `rooflint facts --format clickhouse-cluster` prints, less what a server of
 2018 does not know.  Needs Debian's clickhouse-server and zookeeper, which are started on this machine
@@ -39,14 +39,14 @@ class Cluster:
         cls.facts = os.path.join(cls.dir, "facts.ndjson")
         make_fleet.COLUMNS = make_fleet.columns(os.path.join(TOP, "docs", "facts.md"))
         fleet = make_fleet.fleet(WORKLOADS, WEEKS, PER_WEEK, 11)
+        cls.runs = [run for _, runs in fleet for run in runs]
         with open(cls.facts, "w", encoding="utf-8") as f:
-            f.write(lines([run for _, runs in fleet for run in runs]))
+            f.write(lines(cls.runs))
         cls.env = {"PATH": "/nonexistent", "HOME": cls.dir, "ROOFLINT_CLICKHOUSE_USER": "writer",
                    "ROOFLINT_CLICKHOUSE_PASSWORD": clickhouse.PASSWORD}
         for name in ("ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"):
             if name in os.environ:
                 cls.env[name] = os.environ[name]
-        cls.expected = cls.rooflint("audit", "--merge", cls.facts, "--json", "-").stdout
 
     @classmethod
     def rooflint(cls, *args):
@@ -73,13 +73,14 @@ class Cluster:
                     server.ask(statement, "perf")
 
     def merge(self, number=0):
+        """A server of 2018 takes them all, and then answers no question: status 2."""
         return self.rooflint("audit", "--merge", self.facts, "--json", "-", "--store",
                              f"clickhouse://127.0.0.1:{self.servers[number].port}/perf")
 
     def assert_whole(self, number=0):
         done = self.merge(number)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stdout, self.expected)
+        self.assertIn(b"ClickHouse 22 or later", done.stderr)
+        clickhouse.has_all(self, self.servers[number], self.runs, "perf")
 
     def count(self, server, what, table="rooflint_facts"):
         return int(server.ask(f"SELECT {what} FROM {table}", "perf"))
@@ -106,13 +107,11 @@ class Cluster:
             killer.start()
             done = self.merge()
             killer.join()
-            self.assertIn(done.returncode, (0, 5), done.stderr)
-            if not done.returncode:
-                self.assertEqual(done.stdout, self.expected)
+            self.assertIn(done.returncode, (2, 5), done.stderr)
             self.servers[victim].start()
             self.settle()
         done = self.merge()  # what is new in it may have gone to the other one
-        self.assertTrue(not done.returncode or b"RL704" in done.stderr, done.stderr)
+        self.assertTrue(done.returncode == 2 or b"RL704" in done.stderr, done.stderr)
         self.settle()
         self.assert_whole()
         self.assertEqual(self.count(self.servers[0], "uniqExact(hash)"), RUNS)

@@ -2,7 +2,7 @@
 
 Debian's server is of years ago; chdb (PyPI) is the engine of today without one.  So the engine stands
 behind a small HTTP server here, which does with a request what a server does: the query is in the
-address or the body, and what an INSERT takes is the rest.  Needs chdb, which is large, installed.
+address or the body, and what an INSERT takes is the rest.
 """
 import glob
 import gzip
@@ -23,12 +23,13 @@ import urllib.parse
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import make_fleet  # noqa: E402
+import packages  # noqa: E402
 from test_fleet import lines  # noqa: E402
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 ROOFLINT = os.path.abspath(os.environ.get("ROOFLINT", os.path.join(TOP, "build", "rooflint")))
 DEMO = os.path.join(TOP, "tests", "profiles", "demo")
-WORKLOADS, WEEKS, PER_WEEK = 20, 13, 3  # 780 runs: two pages of a scan
+WORKLOADS, WEEKS, PER_WEEK = 20, 13, 3  # 780 runs: eight pages of them
 OF_HTTP = ("database", "query", "wait_end_of_query", "enable_http_compression")
 
 
@@ -54,6 +55,7 @@ class Engine:
         return self.session.query(query).bytes()
 
     asked = moved = 0
+    change = staticmethod(lambda text: text)  # what stands between it and who asks
 
     def answer(self, url, body):
         self.asked += body.startswith(b"SELECT ") and b"CustomSeparated" in body
@@ -71,7 +73,7 @@ def serve(engine):
         def do_POST(self):
             body = self.rfile.read(int(self.headers["content-length"] or 0))
             try:
-                status, text = 200, engine.answer(self.path, body)
+                status, text = 200, engine.change(engine.answer(self.path, body))
             except Exception as error:  # chdb's own kinds
                 status, text = 500, str(error).encode()
             self.send_response(status)
@@ -91,10 +93,10 @@ def serve(engine):
     return server
 
 
-@unittest.skipIf(importlib.util.find_spec("chdb") is None, "needs chdb (pip install chdb)")
 class Today(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        packages.need("chdb")
         cls.dir = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.dir.cleanup)
         make_fleet.COLUMNS = make_fleet.columns(os.path.join(TOP, "docs", "facts.md"))
@@ -103,6 +105,9 @@ class Today(unittest.TestCase):
         with open(cls.facts, "w", encoding="utf-8") as file:
             file.write(lines(runs))
         cls.count = len(runs)
+        cls.demo = os.path.join(cls.dir.name, "demo.ndjson")
+        with open(cls.demo, "wb") as file:
+            file.write(cls.rooflint("facts", DEMO))
         cls.engine = Engine(cls.dir.name)
         cls.ask("CREATE DATABASE perf ENGINE = Atomic")
         cls.ask("USE perf")
@@ -115,18 +120,20 @@ class Today(unittest.TestCase):
 
     def setUp(self):
         self.ask("TRUNCATE TABLE perf.rooflint_facts")
+        self.engine.change = Engine.change
 
     @classmethod
     def ask(cls, query):
         return cls.engine.session.query(query).bytes().decode().strip()
 
     @classmethod
-    def rooflint(cls, *args):
+    def rooflint(cls, *args, status=0):
+        """What it writes; where another status is expected, what it says."""
         done = subprocess.run([ROOFLINT, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               timeout=200, check=False)
-        if done.returncode:
-            raise AssertionError(done.stderr.decode())
-        return done.stdout
+        if done.returncode != status:
+            raise AssertionError(f"{done.returncode}: {done.stderr.decode()}")
+        return done.stderr.decode() if status else done.stdout
 
     def audit(self, *args, store=None):
         return self.rooflint("audit", "--store", store or self.store, "--json", "-", *args)
@@ -153,6 +160,63 @@ class Today(unittest.TestCase):
         self.audit()
         self.assertGreater(self.engine.asked, before + 10)
         self.assertLess(self.engine.moved - moved, 100 * self.count)
+
+    def test_a_slower_run_fails_as_with_a_file(self):
+        """Nights that are recorded, then one that takes 18% longer: the same report and headline."""
+        sys.path.insert(0, os.path.join(TOP, "tests", "scenarios"))
+        import nights
+        box = nights.Nights(os.path.join(self.dir.name, "nights"))
+        runs = [box.build(night, branch="dev" if night == 3 else "main") for night in range(8)]
+        slow, file = box.build(8, slower=1.18), box.store
+        said = []
+        for store in (file, self.store):
+            box.store = store
+            for run in runs:
+                _, status, errors = box.record(run)
+                self.assertNotIn("error", errors)
+            seen = [box.check(slow, "--store", store, "--baseline", query)
+                    for query in (nights.LAST5, "store:workload=none", "store:last=2,branch=dev")]
+            self.assertEqual(seen[0][1], 1)
+            self.assertIn("regression", box.headline + json.dumps(seen[0][0]["results"]))
+            self.assertEqual(seen[0][0]["tables"]["deltas"]["columns"]["runs"][0], 5)
+            said.append((seen, box.headline))
+        self.assertEqual(said[0], said[1])
+        # An audit's row of the same run, without what is kept, takes nothing away.
+        self.ask("INSERT INTO perf.rooflint_facts SELECT * REPLACE (NULL AS kept, 0 AS kept_bytes) "
+                 "FROM perf.rooflint_facts")
+        for _ in range(2):
+            self.assertEqual(box.check(slow, "--store", self.store, "--baseline", nights.LAST5),
+                             said[0][0][0])
+            self.ask("OPTIMIZE TABLE perf.rooflint_facts FINAL")
+        self.assertEqual(self.rows("countIf(kept_bytes > 0)"), len(runs))
+
+    def test_export(self):
+        """Record by record what a file has, through pages, whole and of a window."""
+        file = os.path.join(self.dir.name, "export.db")
+        for store in (file, self.store):
+            self.audit("--merge", self.facts, self.demo, store=store)
+        self.audit("--merge", self.facts)  # twice, before any merge
+        for window in ((), ("--since", "2026-02-01"),
+                       ("--since", "2026-02-01", "--until", "2026-03-01")):
+            exported = self.rooflint("store", "export", *window, file)
+            self.assertEqual(self.rooflint("store", "export", *window, self.store), exported)
+        self.assertIn(b'"record":"device"', self.rooflint("store", "export", self.store))
+
+    def test_edited_row(self):
+        self.audit(DEMO)
+        self.ask("INSERT INTO perf.rooflint_facts (hash, run, profile, version) SELECT "
+                 "'0', 'r', 'p', version FROM perf.rooflint_facts")
+        self.assertIn("a row of the store (hash '0') is a run that does not fit its hash",
+                      self.rooflint("store", "export", self.store, status=2))
+
+    def test_answers_that_are_not_whole(self):
+        self.audit("--merge", self.facts)
+        for change in (lambda text: text[:-1], lambda text: text[:len(text) * 3 // 4],
+                       lambda text: b"<html>\n" + text, lambda text: b""):
+            self.engine.change = lambda text, change=change: (
+                change(text) if text.endswith(b"\n\\.\n") else text)
+            self.assertIn("an answer that is not whole",
+                          self.rooflint("store", "export", self.store, status=5))
 
     def test_an_independent_sum_agrees(self):
         """Recomputed by duckdb from the records."""

@@ -1,7 +1,7 @@
 """Facts in engines that others run: what they count is what the records say.
 
-duckdb comes from PyPI (packages.py); pyspark, which needs Java, and chdb are large and are taken where
-they are installed.  Each test that lacks its engine says so.
+duckdb and chdb come from PyPI (packages.py); pyspark, which is large and needs Java, is taken where it is
+installed.  Each test that lacks its engine says so.
 """
 
 import importlib.util
@@ -103,9 +103,9 @@ class Engines(unittest.TestCase):
         finally:
             spark.stop()
 
-    @needs("chdb")
     def test_clickhouse_of_today(self):
         """The records as they are, in a recent ClickHouse."""
+        packages.need("chdb")
         from chdb import session
         s = session.Session()
         ask = "select {} from file('%s', 'JSONEachRow') where {} format JSONCompact" % self.file

@@ -475,7 +475,7 @@ def mistakes(nights):
             "'branch=dev' is the second of its key",
         ),
         (("--baseline", LAST5, "--store", nights.path("none.db")), "cannot be opened"),
-        (("--baseline", LAST5, "--store", "clickhouse://x/y"), "a server keeps facts of runs"),
+        (("--baseline", LAST5, "--store", "clickhouse://x/a-b"), "a-b"),
         (("--store", nights.store), "give one of these"),
     ):
         _, status, err = nights.check(run, *words)

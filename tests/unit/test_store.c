@@ -8,6 +8,7 @@
 
 #include <sqlite3.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,8 @@
 #include <unistd.h>
 
 #include "base/input.h"
+#include "base/when.h"
+#include "store/runs.h"
 #include "store/sqlite.h"
 #include "tests/unit/facts_fixture.h"
 
@@ -62,11 +65,16 @@ static struct run_facts day(int number, double step_time_s)
 	return fixture_run(&keep, STR("w"), captured, step_time_s);
 }
 
-static void append(struct store *s, struct run_facts f)
+static void kept(struct store *s, struct run_facts f, struct str bytes)
 {
 	struct diag err;
-	if (!store_append(s, &f, &err))
+	if (!store_append(s, &f, bytes, &err))
 		fail_msg("%s", err.text);
+}
+
+static void append(struct store *s, struct run_facts f)
+{
+	kept(s, f, (struct str){ NULL, 0 });
 }
 
 static bool write_line(void *arg, const struct run_facts *f, struct diag *err)
@@ -83,16 +91,26 @@ static bool write_day(void *arg, const struct run_facts *f, struct diag *err)
 	return true;
 }
 
-static struct str scan(struct store *s, struct window window, run_facts_fn *take)
+static int64_t ns_of(const char *moment)
+{
+	int64_t ns;
+	assert_true(when_parse(str_from(moment), &ns));
+	return ns;
+}
+
+static struct str scan_window(struct store *s, int64_t from_ns, int64_t to_ns, run_facts_fn *take)
 {
 	struct diag err;
 	struct out *o = out_memory(&keep);
-	if (!store_scan(s, window, take, o, &err))
+	if (!store_scan(s, from_ns, to_ns, take, o, &err))
 		fail_msg("%s", err.text);
 	return out_text(o);
 }
 
-static const struct window everything = { { NULL, 0 }, { NULL, 0 } };
+static struct str scan(struct store *s, run_facts_fn *take)
+{
+	return scan_window(s, 0, INT64_MAX, take);
+}
 
 static void comes_back_whole(void **state)
 {
@@ -102,11 +120,11 @@ static void comes_back_whole(void **state)
 	struct out *o = out_memory(&keep);
 	run_facts_write(&f, o);
 	append(s, f);
-	assert_true(str_eq(scan(s, everything, write_line), out_text(o)));
+	assert_true(str_eq(scan(s, write_line), out_text(o)));
 	store_close(s);
 	s = open_store("whole");
 	append(s, f);
-	assert_true(str_eq(scan(s, everything, write_line), out_text(o)));
+	assert_true(str_eq(scan(s, write_line), out_text(o)));
 	store_close(s);
 }
 
@@ -116,12 +134,10 @@ static void windows(void **state)
 	struct store *s = open_store("windows");
 	for (int i = 5; i >= 0; i--)
 		append(s, day(i, 1));
-	struct window middle = { STR_INIT("2026-01-02T00:00:00.000Z"),
-		STR_INIT("2026-01-04T00:00:00.000Z") };
-	assert_true(str_eq(scan(s, everything, write_day), STR("05 04 03 02 01  ")));
-	assert_true(str_eq(scan(s, middle, write_day), STR("04 03 02  ")));
-	middle.to.p = NULL;
-	assert_true(str_eq(scan(s, middle, write_day), STR("05 04 03 02  ")));
+	int64_t second = ns_of("2026-01-02"), fourth = ns_of("2026-01-04");
+	assert_true(str_eq(scan(s, write_day), STR("05 04 03 02 01  ")));
+	assert_true(str_eq(scan_window(s, second, fourth, write_day), STR("04 03 02  ")));
+	assert_true(str_eq(scan_window(s, second, INT64_MAX, write_day), STR("05 04 03 02  ")));
 	store_close(s);
 }
 
@@ -138,10 +154,10 @@ static void scan_ends_early(void **state)
 	struct diag err;
 	struct store *s = open_store("windows");
 	int seen = 0;
-	assert_false(store_scan(s, everything, stop_at_second, &seen, &err));
+	assert_false(store_scan(s, 0, INT64_MAX, stop_at_second, &seen, &err));
 	assert_string_equal(err.text, "enough");
 	assert_int_equal(seen, 2);
-	assert_true(str_eq(scan(s, everything, write_day), STR("05 04 03 02 01  ")));
+	assert_true(str_eq(scan(s, write_day), STR("05 04 03 02 01  ")));
 	store_close(s);
 }
 
@@ -196,7 +212,7 @@ static void concurrent_writers(void **state)
 		bool ok = s != NULL;
 		for (int i = 0; ok && i < RUNS; i++) {
 			struct run_facts f = day(1 + (i + w * 7) % RUNS, 1);
-			ok = store_append(s, &f, &err);
+			ok = store_append(s, &f, (struct str){ NULL, 0 }, &err);
 		}
 		store_close(s);
 		_exit(ok ? 0 : 1);
@@ -211,7 +227,7 @@ static void concurrent_writers(void **state)
 		struct run_facts f = day(i, 1);
 		run_facts_write(&f, o);
 	}
-	assert_true(str_eq(scan(s, everything, write_line), out_text(o)));
+	assert_true(str_eq(scan(s, write_line), out_text(o)));
 	store_close(s);
 }
 
@@ -275,7 +291,7 @@ static void damaged(void **state)
 	write_file("damaged", (struct str){ bytes, len });
 	s = store_open(path_of("damaged"), STORE_WRITE, NULL, &keep, &err);
 	struct run_facts f = day(20, 1);
-	assert_true(!s || !store_append(s, &f, &err));
+	assert_true(!s || !store_append(s, &f, (struct str){ NULL, 0 }, &err));
 	assert_true(str_contains(str_from(err.text), STR("is damaged")));
 	store_close(s);
 }
@@ -319,15 +335,16 @@ static void read_only(void **state)
 	assert_null(store_open(path_of("a?b#c%41 d"), STORE_WRITE, NULL, &keep, &err));
 	s = store_open(path_of("a?b#c%41 d"), STORE_READ, NULL, &keep, &err);
 	bool is_open = s != NULL;
-	struct str days = is_open ? scan(s, everything, write_day) : STR("");
-	bool takes = is_open && store_append(s, &(struct run_facts){ 0 }, &err);
+	struct str days = is_open ? scan(s, write_day) : STR("");
+	bool takes =
+		is_open && store_append(s, &(struct run_facts){ 0 }, (struct str){ NULL, 0 }, &err);
 	unlock_dir();
 	assert_true(is_open);
 	assert_true(str_eq(days, STR("02 01 ")));
 	assert_false(takes);
 	struct store *writer = open_store("a?b#c%41 d");
 	append(writer, day(3, 1)); /* into its log: the file is as it was */
-	assert_false(store_scan(s, everything, write_day, out_memory(&keep), &err));
+	assert_false(store_scan(s, 0, INT64_MAX, write_day, out_memory(&keep), &err));
 	assert_true(str_contains(str_from(err.text), STR("was written while it was read")));
 	store_close(writer);
 	store_close(s);
@@ -365,7 +382,43 @@ static void foreign_trigger(void **state)
 	run_sql("trigger", "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END");
 	struct store *s = open_store("trigger");
 	append(s, day(1, 1));
-	assert_true(str_eq(scan(s, everything, write_day), STR("01 ")));
+	assert_true(str_eq(scan(s, write_day), STR("01 ")));
+	store_close(s);
+}
+
+/* More than a page of runs, many of one moment and some without any: each once, newest first. */
+static void pages(void **state)
+{
+	enum { RUNS = 330 };
+	(void)state;
+	struct store *s = open_store("pages");
+	char expected[3 * RUNS + 1], *to = expected;
+	for (int i = 0; i < RUNS; i++) {
+		struct run_facts f = day(i % 3 ? 1 + i % 2 : 0, 1);
+		f.run = arena_fmt(&keep, "%d", i);
+		run_facts_seal(&f, &keep);
+		append(s, f);
+	}
+	for (int i = 0; i < RUNS; i++)
+		to += sprintf(to, "%s", i < RUNS / 3 ? "02 " : i < 2 * RUNS / 3 ? "01 " : " ");
+	assert_string_equal(arena_z(&keep, scan(s, write_day)), expected);
+	store_close(s);
+}
+
+/* A number that needs all of its digits comes back with each of them, of runs and of their rules. */
+static void every_bit(void **state)
+{
+	(void)state;
+	struct store *s = open_store("bits");
+	struct out *o = out_memory(&keep);
+	struct run_facts f = day(1, 0.1 + 0.2);
+	f.mfu = nextafter(1, 2);
+	f.op_util = 5e-324;
+	run_rules(&f)[0].value = -1e300 / 3;
+	run_facts_seal(&f, &keep);
+	append(s, f);
+	run_facts_write(&f, o);
+	assert_true(str_eq(scan(s, write_line), out_text(o)));
 	store_close(s);
 }
 
@@ -381,33 +434,27 @@ static void foreign_view(void **state)
 	assert_int_equal(err.id, DIAG_STORE);
 }
 
-static bool write_kept(
-	void *arg, const struct run_facts *f, struct str bytes, bool *more, struct diag *err)
-{
-	(void)err;
-	out_str(arg, str_from_offset(str_head(f->captured, 10), 8));
-	out_z(arg, "=");
-	out_str(arg, bytes);
-	out_z(arg, " ");
-	*more = !str_eq(bytes, STR("enough"));
-	return true;
-}
-
-static struct str recalled(struct store *s, struct str until)
+/* What is kept of the runs of a workload until then, "02=b 01=a ". */
+static struct str recalled(struct store *s, int64_t until_ns)
 {
 	struct out *o = out_memory(&keep);
+	struct run_pages p;
 	struct diag err;
-	if (!store_recall(s, STR("w"), until, write_kept, o, &err))
-		fail_msg("%s", err.text);
+	bool ok;
+	run_pages_open(&p, s, STR("w"), 0, until_ns);
+	while ((ok = run_pages_next(&p, &err)) && p.count)
+		for (ptrdiff_t i = 0; i < p.count; i++) {
+			if (!p.runs[i]->is_kept)
+				continue;
+			assert_true(run_pages_kept(&p, &p.runs[i], 1, &err));
+			out_str(o, str_from_offset(str_head(p.runs[i]->facts.captured, 10), 8));
+			out_z(o, "=");
+			out_str(o, p.runs[i]->kept);
+			out_z(o, " ");
+		}
+	run_pages_close(&p);
+	assert_true(ok);
 	return out_text(o);
-}
-
-static void kept(struct store *s, struct run_facts f, struct str bytes)
-{
-	struct diag err;
-	append(s, f);
-	if (!store_keep(s, &f, bytes, &err))
-		fail_msg("%s", err.text);
 }
 
 static void write_median(void *arg, struct str workload, double step_time_s)
@@ -436,16 +483,15 @@ static void what_runs_took(void **state)
 	append_step(s, "b", "2026-06-04T00:00:00.000Z", 4);
 	append_step(s, "b", "2025-06-03T00:00:00.000Z", 9);
 	append_step(s, "b", "2026-05-30T00:00:00.000Z", NAN);
-	assert_true(store_medians(s, STR("2026-06-04T00:00:00.000Z"), write_median, o, &err));
-	assert_string_equal(arena_z(&keep, out_text(o)),
-		"a/tpu_v5e/8.0 2.000, b/tpu_v5e/8.0 1.000, "
-		"b/tpu_v5e/8.0 3.000, ");
+	assert_true(store_medians(s, ns_of("2026-06-04"), write_median, o, &err));
+	assert_string_equal(arena_z(&keep, out_text(o)), "a/tpu_v5e/8 2.000, b/tpu_v5e/8 1.000, "
+							 "b/tpu_v5e/8 3.000, ");
 	for (int i = 0; i < 2 * STORE_MEDIANS_RUNS; i++)
 		append_step(s, "c",
 			arena_z(&keep, arena_fmt(&keep, "2026-06-01T00:00:%02d.000Z", i)), i);
 	o = out_memory(&keep);
-	assert_true(store_medians(s, STR("2026-06-02T00:00:00.000Z"), write_median, o, &err));
-	assert_true(str_starts(str_from_offset(out_text(o), 21), STR("c/tpu_v5e/8.0 20.000, ")));
+	assert_true(store_medians(s, ns_of("2026-06-02"), write_median, o, &err));
+	assert_true(str_starts(str_from_offset(out_text(o), 19), STR("c/tpu_v5e/8 20.000, ")));
 	store_close(s);
 }
 
@@ -461,15 +507,12 @@ static void what_is_kept(void **state)
 	append(s, day(3, 1));
 	kept(s, day(4, 1), (struct str){ "\0z", 2 });
 	kept(s, fixture_run(&keep, STR("other"), STR("2026-01-05T00:00:00.000Z"), 1), STR("o"));
-	assert_true(str_eq(
-		recalled(s, (struct str){ NULL, 0 }), (struct str){ "04=\0z 02=b 01=a ", 16 }));
-	assert_true(str_eq(recalled(s, STR("2026-01-02T00:00:00.000Z")), STR("02=b 01=a ")));
-	kept(s, day(5, 1), STR("enough"));
-	assert_true(str_eq(recalled(s, (struct str){ NULL, 0 }), STR("05=enough ")));
+	assert_true(str_eq(recalled(s, INT64_MAX), (struct str){ "04=\0z 02=b 01=a ", 16 }));
+	assert_true(str_eq(recalled(s, ns_of("2026-01-02")), STR("02=b 01=a ")));
 	struct run_facts f = day(6, 1);
 	char *zeros = arena_make(&keep, char, STORE_KEPT_MAX + 1);
-	assert_false(store_keep(s, &f, (struct str){ zeros, STORE_KEPT_MAX + 1 }, &err));
-	assert_non_null(strstr(err.text, "may be kept"));
+	assert_false(store_append(s, &f, (struct str){ zeros, STORE_KEPT_MAX + 1 }, &err));
+	assert_non_null(strstr(err.text, "a store keeps"));
 	store_close(s);
 }
 
@@ -479,6 +522,8 @@ int main(void)
 		cmocka_unit_test(comes_back_whole),
 		cmocka_unit_test(windows),
 		cmocka_unit_test(scan_ends_early),
+		cmocka_unit_test(pages),
+		cmocka_unit_test(every_bit),
 		cmocka_unit_test(looks),
 		cmocka_unit_test(concurrent_writers),
 		cmocka_unit_test(no_stores),
