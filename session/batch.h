@@ -41,7 +41,7 @@ struct batch {
 	void (*idle)(void *arg);
 	/*
 	 * A run that need not be judged has no report: asked in the worker, after this process
-	 * was told the names of all, QUESTION_MAX_LIST at a time at most and in their order, and then
+	 * was told the names of all, in their order and QUESTION_MAX_LIST at a time, and then
 	 * none.  NULL: judge all.
 	 */
 	bool (*skip)(void *arg, struct str shown, const struct found_run *run);

@@ -136,7 +136,7 @@ static struct baseline *add_item(
 	return b;
 }
 
-/* What may not be compared is no part of what was asked for: it is told of, its tables forgotten. */
+/* What may not be compared was not asked for: it is told of, and its tables are forgotten. */
 static bool add_run(struct recalling *r, const struct stored_run *run, struct diag *err)
 {
 	const struct run_facts *f = &run->facts;
@@ -228,7 +228,7 @@ bool history_recall(struct store *store, const struct history_query *q, const st
 /* ---- noise ----------------------------------------------------------------------------------- */
 
 struct listening {
-	struct str workload; /* of the runs in x */
+	struct str workload[3]; /* of the runs in x, with its chip and how many */
 	double x[STORE_MEDIANS_RUNS];
 	ptrdiff_t count;
 	struct workload_noise *items;
@@ -244,14 +244,21 @@ static void end_workload(struct listening *l)
 	l->count = 0;
 }
 
-static void take_median(void *arg, struct str workload, double step_time_s)
+static bool take_step(void *arg, const struct str *cells, struct diag *err)
 {
 	struct listening *l = arg;
-	if (l->count == STORE_MEDIANS_RUNS || !str_eq(workload, l->workload)) {
+	double step_time_s;
+	bool is_same = l->count < STORE_MEDIANS_RUNS;
+	(void)err;
+	for (int i = 0; i < 3; i++)
+		is_same = is_same && str_eq(cells[i], l->workload[i]);
+	if (!is_same)
 		end_workload(l);
-		l->workload = arena_str(l->keep, workload);
-	}
-	l->x[l->count++] = log(step_time_s);
+	for (int i = 0; i < 3 && !is_same; i++)
+		l->workload[i] = arena_str(l->keep, cells[i]);
+	if (str_to_double(cells[3], &step_time_s))
+		l->x[l->count++] = log(step_time_s);
+	return true;
 }
 
 bool history_noise(struct store *store, const struct tables *head, struct str shown,
@@ -260,7 +267,7 @@ bool history_noise(struct store *store, const struct tables *head, struct str sh
 	const struct run_row *run = table_rows(head, run);
 	struct listening l = { .keep = keep };
 	struct str until = report_moment(shown, run->name, run->captured, keep);
-	if (!store_medians(store, moment_of(until), take_median, &l, err))
+	if (!store_medians(store, moment_of(until), take_step, &l, err))
 		return false;
 	end_workload(&l);
 	noise_prior_fit(l.items, l.item_count, ret);

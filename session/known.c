@@ -22,10 +22,12 @@ static int by_bytes(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct known_id));
 }
 
-static void know(void *arg, struct str profile, struct str run)
+static bool know(void *arg, const struct str *cells, struct diag *err)
 {
 	struct known *k = arg;
-	*arena_push(&k->keep, k->ids, k->count, k->cap) = known_id_of(profile, run);
+	(void)err;
+	*arena_push(&k->keep, k->ids, k->count, k->cap) = known_id_of(cells[0], cells[1]);
+	return true;
 }
 
 /* Of what is to be judged, so that a store's history costs nothing. */

@@ -6,7 +6,8 @@
  * of its own, so questions do it, too.
  *
  * Refuses: making or changing tables; asking a server that lacks what questions need (window
- * functions; 2022), which only takes runs.  The names of database and table need no quotes (address.h).
+ * functions; 2022), which only takes runs.  The names of database and table need no quotes
+ * (address.h).
  */
 #include "base/text.h"
 #include "base/when.h"
@@ -127,26 +128,6 @@ static bool fail_table(const struct clickhouse *c, struct diag *err, const char 
 		STR_ARG(name_of(c)), STR_ARG(c->address.table), what);
 }
 
-/* A dictionary is the owner's affair: it changes what is stored, and nothing that is said. */
-static struct str bare_type(struct str type, struct arena *keep)
-{
-	const struct str word = STR("LowCardinality(");
-	ptrdiff_t at = str_find(type, word);
-	if (at < 0)
-		return type;
-	struct str rest = str_from_offset(type, at + word.len);
-	ptrdiff_t end = str_rfind_char(rest, ')');
-	return end < 0 ? type
-		       : arena_fmt(keep, "%.*s%.*s%.*s", STR_ARG(str_head(type, at)),
-				 STR_ARG(str_head(rest, end)),
-				 STR_ARG(str_from_offset(rest, end + 1)));
-}
-
-static bool is_same_type(struct str a, struct str b, struct arena *keep)
-{
-	return str_eq(bare_type(a, keep), bare_type(b, keep));
-}
-
 static bool check_columns(struct clickhouse *c, struct str lines, struct diag *err)
 {
 	struct rowbinary_column *columns;
@@ -162,7 +143,7 @@ static bool check_columns(struct clickhouse *c, struct str lines, struct diag *e
 				arena_fmt(
 					&c->page, "has no column '%.*s'", STR_ARG(columns[i].name))
 					.p);
-		if (!is_same_type(type, columns[i].type, &c->page))
+		if (!str_eq(type, columns[i].type))
 			return diag_set(err, DIAG_STORE,
 				"store '%.*s': column '%.*s' of '%.*s' is %.*s and should be %.*s",
 				STR_ARG(name_of(c)), STR_ARG(columns[i].name),
@@ -173,7 +154,10 @@ static bool check_columns(struct clickhouse *c, struct str lines, struct diag *e
 	return true;
 }
 
-/* Once, before anything is read or written. */
+/*
+ * Once, before anything is read or written.  A dictionary is the owner's affair: it changes what is
+ * stored, and nothing that is said.
+ */
 static bool check_table(struct clickhouse *c, struct diag *err)
 {
 	struct str lines;
@@ -181,7 +165,8 @@ static bool check_table(struct clickhouse *c, struct diag *err)
 		return true;
 	arena_clear(&c->page);
 	struct str sql = arena_fmt(&c->page,
-		"SELECT name, type FROM system.columns WHERE database = '%.*s' AND table = '%.*s' "
+		"SELECT name, replaceRegexpOne(type, 'LowCardinality\\\\((.*)\\\\)', '\\\\1') "
+		"FROM system.columns WHERE database = '%.*s' AND table = '%.*s' "
 		"FORMAT TabSeparated",
 		STR_ARG(c->address.database), STR_ARG(c->address.table));
 	c->is_checked = ask(c, "", sql, SCHEMA_BYTES, &lines, err) && check_columns(c, lines, err);

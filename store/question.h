@@ -43,6 +43,28 @@ struct question_value {
 	ptrdiff_t count;
 };
 
+/* Values as a list has them. */
+#define VALUE_NUMBER(called, value)                                                                \
+	{                                                                                          \
+		.name = called, .kind = QUESTION_NUMBER, .number = value                           \
+	}
+#define VALUE_TEXT(called, value)                                                                  \
+	{                                                                                          \
+		.name = called, .kind = QUESTION_TEXT, .text = value                               \
+	}
+#define VALUE_TEXTS(called, list, many)                                                            \
+	{                                                                                          \
+		.name = called, .kind = QUESTION_TEXTS, .texts = list, .count = many               \
+	}
+#define VALUE_SQL(called, value)                                                                   \
+	{                                                                                          \
+		.name = called, .kind = QUESTION_SQL, .text = value                                \
+	}
+#define VALUE_COLUMNS(called, before, def)                                                         \
+	{                                                                                          \
+		.name = called, .kind = QUESTION_COLUMNS, .text = before, .columns = def           \
+	}
+
 struct question {
 	struct str sql;
 	const struct question_value *values;

@@ -26,71 +26,59 @@ static bool is_free(const struct column *c)
 	return false;
 }
 
-static const char *type_name(const struct column *c)
-{
-	bool is_text = c->type == COLUMN_TEXT;
-	return is_key(c)    ? "String"
-	       : !is_text   ? "Nullable(Float64)"
-	       : is_free(c) ? "Nullable(String)"
-			    : "LowCardinality(Nullable(String))";
-}
-
-/* The moment is what a table is sorted and parted by. */
-static const char *number_type(int number)
-{
-	return number == FACT_captured_ns ? "Int64" : "Nullable(Int64)";
-}
-
-/* What a row has behind facts and their numbers. */
-static const struct {
-	const char *name, *type;
-} more_columns[] = {
-	{ "outcome", "LowCardinality(String)" },
-	{ "because", "Nullable(String)" },
-	{ "kept", "Nullable(String)" },
-	{ "kept_bytes", "UInt64" },
+struct columns {
+	struct rowbinary_column *items;
+	ptrdiff_t count, cap;
+	struct arena *keep;
 };
+
+/* Of a part: an array with an element for each row. */
+static void add(struct columns *to, const struct table_def *part, struct str name, const char *type,
+	bool has_dictionary)
+{
+	const char *before = part ? "Array(" : "", *after = part ? ")" : "";
+	*arena_push(to->keep, to->items, to->count, to->cap) = (struct rowbinary_column){
+		.name = part ? arena_fmt(to->keep, "%.*s.%.*s", STR_ARG(part->name), STR_ARG(name))
+			     : name,
+		.type = arena_fmt(to->keep, "%s%s%s", before, type, after),
+		.stored = arena_fmt(to->keep, has_dictionary ? "%sLowCardinality(%s)%s" : "%s%s%s",
+			before, type, after),
+	};
+}
+
+static void add_facts(struct columns *to, const struct table_def *def, const struct table_def *part)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+		bool is_text = c->type == COLUMN_TEXT;
+		add(to, part, c->name,
+			is_key(c) ? "String"
+			: is_text ? "Nullable(String)"
+				  : "Nullable(Float64)",
+			is_text && !is_key(c) && !is_free(c));
+	}
+}
 
 ptrdiff_t rowbinary_columns(struct arena *keep, struct rowbinary_column **ret)
 {
-	ptrdiff_t count = 0, cap = 0;
-	*ret = NULL;
-	for (ptrdiff_t i = 0; i < run_facts_def.column_count; i++) {
-		const struct column *c = &run_facts_def.columns[i];
-		*arena_push(keep, *ret, count, cap) =
-			(struct rowbinary_column){ c->name, str_from(type_name(c)) };
-	}
+	struct columns to = { .keep = keep };
+	add_facts(&to, &run_facts_def, NULL);
 	for (int part = 0; part < FACT_PARTS; part++)
-		for (ptrdiff_t i = 0; i < fact_part_defs[part].column_count; i++) {
-			const struct column *c = &fact_part_defs[part].columns[i];
-			*arena_push(keep, *ret, count, cap) = (struct rowbinary_column){
-				arena_fmt(keep, "%.*s.%.*s", STR_ARG(fact_part_defs[part].name),
-					STR_ARG(c->name)),
-				arena_fmt(keep, "Array(%s)", type_name(c)),
-			};
-		}
+		add_facts(&to, &fact_part_defs[part], &fact_part_defs[part]);
 	for (int part = 0; part < FACT_PARTS; part++)
 		for (int i = 0; i < FACT_PART_NUMBERS && fact_part_numbers[part][i].p; i++)
-			*arena_push(keep, *ret, count, cap) = (struct rowbinary_column){
-				arena_fmt(keep, "%.*s.%.*s", STR_ARG(fact_part_defs[part].name),
-					STR_ARG(fact_part_numbers[part][i])),
-				STR("Array(Nullable(Int64))"),
-			};
+			add(&to, &fact_part_defs[part], fact_part_numbers[part][i],
+				"Nullable(Int64)", false);
+	/* The moment is what a table is sorted and parted by. */
 	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
-		*arena_push(keep, *ret, count, cap) =
-			(struct rowbinary_column){ fact_number_names[i], str_from(number_type(i)) };
-	for (size_t i = 0; i < sizeof(more_columns) / sizeof(more_columns[0]); i++)
-		*arena_push(keep, *ret, count, cap) =
-			(struct rowbinary_column){ str_from(more_columns[i].name),
-				str_from(more_columns[i].type) };
-	return count;
-}
-
-static void put_columns(struct out *o, const struct table_def *def, const char *indent)
-{
-	for (ptrdiff_t i = 0; i < def->column_count; i++)
-		out_fmt(o, "%s%s%.*s %s", i ? ",\n" : "", indent, STR_ARG(def->columns[i].name),
-			type_name(&def->columns[i]));
+		add(&to, NULL, fact_number_names[i],
+			i == FACT_captured_ns ? "Int64" : "Nullable(Int64)", false);
+	add(&to, NULL, STR("outcome"), "String", true);
+	add(&to, NULL, STR("because"), "Nullable(String)", false);
+	add(&to, NULL, STR("kept"), "Nullable(String)", false);
+	add(&to, NULL, STR("kept_bytes"), "UInt64", false);
+	*ret = to.items;
+	return to.count;
 }
 
 /*
@@ -101,20 +89,14 @@ static void put_columns(struct out *o, const struct table_def *def, const char *
  */
 static void put_table(struct out *o, const char *name, const char *engine)
 {
+	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
+	struct rowbinary_column *columns;
+	ptrdiff_t count = rowbinary_columns(&scratch, &columns);
 	out_fmt(o, "CREATE TABLE %s\n(\n", name);
-	put_columns(o, &run_facts_def, "    ");
-	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
-		out_fmt(o, ",\n    %.*s %s", STR_ARG(fact_number_names[i]), number_type(i));
-	for (size_t i = 0; i < sizeof(more_columns) / sizeof(more_columns[0]); i++)
-		out_fmt(o, ",\n    %s %s", more_columns[i].name, more_columns[i].type);
-	for (int part = 0; part < FACT_PARTS; part++) {
-		out_fmt(o, ",\n    %.*s Nested\n    (\n", STR_ARG(fact_part_defs[part].name));
-		put_columns(o, &fact_part_defs[part], "        ");
-		for (int i = 0; i < FACT_PART_NUMBERS && fact_part_numbers[part][i].p; i++)
-			out_fmt(o, ",\n        %.*s Nullable(Int64)",
-				STR_ARG(fact_part_numbers[part][i]));
-		out_z(o, "\n    )");
-	}
+	for (ptrdiff_t i = 0; i < count; i++)
+		out_fmt(o, "%s    `%.*s` %.*s", i ? ",\n" : "", STR_ARG(columns[i].name),
+			STR_ARG(columns[i].stored));
+	arena_free(&scratch);
 	out_fmt(o,
 		"\n)\nENGINE = %s\n"
 		"PARTITION BY toMonday(toDateTime(intDiv(captured_ns, 1000000000), 'UTC'))\n"

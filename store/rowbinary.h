@@ -1,8 +1,8 @@
 /*
  * Tables of ClickHouse, and runs as rows of its RowBinary, which keeps every bit of a number.
  *
- * A row has the columns of run_facts_def, those of fact_part_defs as arrays with an element for each
- * rule, and for each device, what questions read (facts.h), and what is kept beside the run.
+ * A row has the columns of run_facts_def, those of fact_part_defs as arrays with an element for
+ * each rule, and for each device, what questions read (facts.h), and what is kept beside the run.
  * Without separators or names, one after the other:
  *
  *     hash       String             length (varint), bytes
@@ -19,9 +19,9 @@
 #include "store/facts.h"
 
 struct rowbinary_column {
-	struct str name, type;
+	struct str name, type; /* "verdicts.rule" for those of parts */
+	struct str stored;     /* the type with a dictionary, where values are few */
 };
-/* The columns in order with types as the server tells them; "verdicts.rule" for those of parts. */
 ptrdiff_t rowbinary_columns(struct arena *keep, struct rowbinary_column **ret);
 
 /*

@@ -14,18 +14,6 @@ static struct str sql_of(enum asked id)
 }
 
 #define VALUES(list) list, sizeof(list) / sizeof((list)[0])
-#define TEXT(called, value)                                                                        \
-	{                                                                                          \
-		.name = called, .kind = QUESTION_TEXT, .text = value                               \
-	}
-#define NUMBER(called, value)                                                                      \
-	{                                                                                          \
-		.name = called, .kind = QUESTION_NUMBER, .number = value                           \
-	}
-#define SQL(called, value)                                                                         \
-	{                                                                                          \
-		.name = called, .kind = QUESTION_SQL, .text = value                                \
-	}
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
@@ -93,18 +81,15 @@ static bool take_run(void *arg, const struct str *cells, struct diag *err)
 bool run_pages_next(struct run_pages *p, struct diag *err)
 {
 	const struct question_value values[] = {
-		{ .name = "columns",
-			.kind = QUESTION_COLUMNS,
-			.text = STR("r."),
-			.columns = &run_facts_def },
-		SQL("left", sql_of(ASK_LEFT)),
-		SQL("of_workload", of_workload(p)),
-		TEXT("workload", p->workload),
-		NUMBER("from", p->from_ns),
-		NUMBER("to", p->to_ns),
-		NUMBER("behind_ns", p->behind_ns),
-		TEXT("behind", p->behind),
-		NUMBER("most", PAGE_RUNS),
+		VALUE_COLUMNS("columns", STR("r."), &run_facts_def),
+		VALUE_SQL("left", sql_of(ASK_LEFT)),
+		VALUE_SQL("of_workload", of_workload(p)),
+		VALUE_TEXT("workload", p->workload),
+		VALUE_NUMBER("from", p->from_ns),
+		VALUE_NUMBER("to", p->to_ns),
+		VALUE_NUMBER("behind_ns", p->behind_ns),
+		VALUE_TEXT("behind", p->behind),
+		VALUE_NUMBER("most", PAGE_RUNS),
 	};
 	const struct question q = { sql_of(ASK_PAGE), VALUES(values),
 		(int)run_facts_def.column_count + 2 };
@@ -136,16 +121,13 @@ static bool ask_of(struct run_pages *p, enum asked id, struct stored_run **runs,
 	for (ptrdiff_t i = 0; i < count; i++)
 		hashes[i] = runs[i]->facts.hash;
 	const struct question_value values[] = {
-		{ .name = "columns",
-			.kind = QUESTION_COLUMNS,
-			.text = STR("v."),
-			.columns = &fact_part_defs[part] },
-		SQL("of_part", parts[part]),
-		{ .name = "hashes", .kind = QUESTION_TEXTS, .texts = hashes, .count = count },
-		SQL("of_workload", of_workload(p)),
-		TEXT("workload", p->workload),
-		NUMBER("from", runs[count - 1]->captured_ns),
-		NUMBER("to", runs[0]->captured_ns),
+		VALUE_COLUMNS("columns", STR("v."), &fact_part_defs[part]),
+		VALUE_SQL("of_part", parts[part]),
+		VALUE_TEXTS("hashes", hashes, count),
+		VALUE_SQL("of_workload", of_workload(p)),
+		VALUE_TEXT("workload", p->workload),
+		VALUE_NUMBER("from", runs[count - 1]->captured_ns),
+		VALUE_NUMBER("to", runs[0]->captured_ns),
 	};
 	const struct question q = { sql_of(id), VALUES(values),
 		id == ASK_KEPT ? 2 : (int)fact_part_defs[part].column_count + 3 };
@@ -236,66 +218,29 @@ bool store_scan(struct store *s, int64_t from_ns, int64_t to_ns, run_facts_fn *t
 	return ok;
 }
 
-struct looking {
-	store_look_fn *take;
-	void *arg;
-};
-
-static bool take_capture(void *arg, const struct str *cells, struct diag *err)
-{
-	struct looking *l = arg;
-	(void)err;
-	l->take(l->arg, cells[0], cells[1]);
-	return true;
-}
-
 bool store_look(struct store *s, struct str judge, const struct str *profiles, ptrdiff_t count,
-	store_look_fn *take, void *arg, struct diag *err)
+	answer_row_fn *take, void *arg, struct diag *err)
 {
-	struct looking l = { take, arg };
 	const struct question_value values[] = {
-		TEXT("judge", judge),
-		{ .name = "profiles", .kind = QUESTION_TEXTS, .texts = profiles, .count = count },
+		VALUE_TEXT("judge", judge),
+		VALUE_TEXTS("profiles", profiles, count),
 	};
 	const struct question q = { sql_of(ASK_LOOK), VALUES(values), 2 };
 	assert(count <= QUESTION_MAX_LIST);
-	return store_ask(s, &q, take_capture, &l, err);
-}
-
-struct hearing {
-	store_median_fn *take;
-	void *arg;
-	struct arena scratch;
-};
-
-static bool take_step(void *arg, const struct str *cells, struct diag *err)
-{
-	struct hearing *h = arg;
-	double step_time_s;
-	(void)err;
-	arena_clear(&h->scratch);
-	struct str name = arena_fmt(&h->scratch, "%.*s/%.*s/%.*s", STR_ARG(cells[0]),
-		STR_ARG(cells[1]), STR_ARG(cells[2]));
-	if (str_to_double(cells[3], &step_time_s))
-		h->take(h->arg, name, step_time_s);
-	return true;
+	return store_ask(s, &q, take, arg, err);
 }
 
 bool store_medians(
-	struct store *s, int64_t until_ns, store_median_fn *take, void *arg, struct diag *err)
+	struct store *s, int64_t until_ns, answer_row_fn *take, void *arg, struct diag *err)
 {
 	const int64_t day_ns = INT64_C(86400) * 1000000000, days = until_ns / day_ns - 90;
-	struct hearing h = { .take = take, .arg = arg };
 	const struct question_value values[] = {
 		/* Runs without a date have the moment 0. */
-		NUMBER("from", until_ns < INT64_MAX && days > 0 ? days * day_ns : 1),
-		NUMBER("to", until_ns),
-		NUMBER("each", STORE_MEDIANS_RUNS),
-		NUMBER("most", STORE_MEDIANS_MOST),
+		VALUE_NUMBER("from", until_ns < INT64_MAX && days > 0 ? days * day_ns : 1),
+		VALUE_NUMBER("to", until_ns),
+		VALUE_NUMBER("each", STORE_MEDIANS_RUNS),
+		VALUE_NUMBER("most", STORE_MEDIANS_MOST),
 	};
 	const struct question q = { sql_of(ASK_MEDIANS), VALUES(values), 4 };
-	h.scratch = arena_new(ARENA_SCRATCH_BYTES);
-	bool ok = store_ask(s, &q, take_step, &h, err);
-	arena_free(&h.scratch);
-	return ok;
+	return store_ask(s, &q, take, arg, err);
 }

@@ -51,22 +51,22 @@ bool store_scan(struct store *s, int64_t from_ns, int64_t to_ns, run_facts_fn *t
 	struct diag *err);
 
 /*
- * Captures of these profiles that are there (their listing where they have one, else their run),
- * judged by that judge and readable; in no order.  A file has an index for it.  A server reads a few
- * columns of every row, so it is asked for many profiles at once, QUESTION_MAX_LIST at most.
+ * Captures of these profiles that are there, judged by that judge and readable: the profile, and
+ * its listing where it has one, else its run; in no order.  A file has an index for it.  A server
+ * reads a few columns of every row, so it is asked for many profiles at once, QUESTION_MAX_LIST at
+ * most.
  */
-typedef void store_look_fn(void *arg, struct str profile, struct str run);
 bool store_look(struct store *s, struct str judge, const struct str *profiles, ptrdiff_t count,
-	store_look_fn *take, void *arg, struct diag *err);
+	answer_row_fn *take, void *arg, struct diag *err);
 
 /*
  * Step times of the newest runs of each workload on the same chips, captured in the ninety days
- * before that moment: workload by workload, in the order of their capture; a run comes once.
+ * before that moment: the workload, the chip and how many, and the time; workload by workload, in
+ * the order of their capture; a run comes once.
  */
 #define STORE_MEDIANS_RUNS 20	 /* more tell little more of noise */
 #define STORE_MEDIANS_MOST 20000 /* a thousand workloads */
-typedef void store_median_fn(void *arg, struct str workload, double step_time_s);
 bool store_medians(
-	struct store *s, int64_t until_ns, store_median_fn *take, void *arg, struct diag *err);
+	struct store *s, int64_t until_ns, answer_row_fn *take, void *arg, struct diag *err);
 
 #endif

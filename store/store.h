@@ -41,7 +41,8 @@ struct store_link {
 
 /*
  * A file is made when it is not there yet, unless it is only read.  One that cannot be written here
- * is read as it is, if all that was appended is in it; a question fails when it was written meanwhile.
+ * is read as it is, if all that was appended is in it; a question fails when it was written
+ * meanwhile.
  * A server is not asked before the first append or question, and nothing is made there.  NULL and a
  * diagnostic (RL701).
  */
