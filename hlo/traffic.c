@@ -101,8 +101,6 @@ static void touch_operand(struct hlo_costs *c, struct traffic *t, ptrdiff_t oper
 		return;
 	const struct shape *s = &c->m->instructions[operand].shape;
 	struct traffic **tuple = &c->tuples[operand];
-	if (is_partial_sum(c, operand))
-		return;
 	if (s->dtype != DTYPE_TUPLE) {
 		touch_shape(c, t, s);
 		return;
@@ -149,7 +147,7 @@ static const struct shape *result_part(const struct hlo_instruction *i)
 static void touch_all(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	touch_operands(c, i, t, 0);
-	if (i->op != HLO_SEND && !is_partial_sum(c, i - c->m->instructions))
+	if (i->op != HLO_SEND)
 		touch_shape(c, t, result_part(i));
 }
 
@@ -211,16 +209,12 @@ static void touch_fusion(struct hlo_costs *c, const struct hlo_instruction *i, s
 	const struct footprint *f = footprint_of(c, i->called[0]);
 	for (ptrdiff_t k = 0; k < i->operand_count; k++) {
 		const struct shape *s = operand_shape(c->m, i, k);
-		if (is_partial_sum(c, i->operands[k]))
-			continue;
 		if (s && s->dtype != DTYPE_TUPLE)
 			touch_part(c, t, k < f->read_count ? f->reads[k] : whole, s);
 		else
 			touch_operand(c, t, i->operands[k]);
 	}
 	touch_extent(c, t, f->constants, 0);
-	if (is_partial_sum(c, i - c->m->instructions))
-		return;
 	if (f->write_count != i->shape.leaves) {
 		touch_shape(c, t, &i->shape);
 		return;

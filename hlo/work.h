@@ -61,7 +61,6 @@ struct hlo_costs {
 	struct arena *keep;
 	int64_t taps;		 /* of convolutions that may still be walked: see flops.c */
 	struct callee *callees;	 /* per computation */
-	ptrdiff_t *sole_users;	 /* per instruction: see partial_sums.c */
 	struct traffic **tuples; /* per instruction: all of its result, once it was asked for */
 };
 
@@ -91,10 +90,6 @@ work_fn work_unknown;
 traffic_fn traffic_instruction;
 struct extent extent_of(const struct shape *s);
 void extent_add(struct extent *e, struct extent more);
-
-/* partial_sums.c: is it a part of a product that the next op adds up?  Then its bytes are none that
- * have to be moved, neither here nor there. */
-bool is_partial_sum(struct hlo_costs *c, ptrdiff_t instruction);
 
 /* footprint.c: made once for each computation. */
 const struct footprint *footprint_of(struct hlo_costs *c, ptrdiff_t computation);

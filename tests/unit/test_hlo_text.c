@@ -675,53 +675,34 @@ static void test_ops(void **state)
 	assert_true(str_contains(str_from(err.text), STR("none of the 1 texts")));
 }
 
-#define SPLIT(tail)                                                                                \
-	"HloModule m\n\nadd {\n  x = f32[]{} parameter(0)\n  y = f32[]{} parameter(1)\n"           \
-	"  ROOT s = f32[]{} add(x, y)\n}\n\n"                                                      \
-	"most {\n  x = f32[]{} parameter(0)\n  y = f32[]{} parameter(1)\n"                         \
-	"  ROOT s = f32[]{} maximum(x, y)\n}\n\n"                                                  \
-	"held {\n  p = f32[4,32,64]{2,1,0} parameter(0)\n  z = f32[]{} constant(0)\n"              \
-	"  b = f32[4,2048]{1,0} bitcast(p)\n"                                                      \
-	"  r = f32[2048]{0} reduce(b, z), dimensions={0}, to_apply=add\n"                          \
-	"  ROOT c = bf16[2048]{0} convert(r)\n}\n\n"                                               \
-	"ENTRY main {\n  a = bf16[4,32,128]{2,1,0} parameter(0)\n"                                 \
-	"  b = bf16[4,128,64]{2,1,0} parameter(1)\n  z = f32[]{} constant(0)\n"                    \
-	"  d = f32[4,32,64]{2,1,0} dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, "            \
-	"lhs_contracting_dims={2}, rhs_contracting_dims={1}\n" tail "}\n"
-
-/* What a product in parts writes, and the sum of them reads, need not be moved. */
+/*
+ * A product in parts is written, and the sum of them reads it: 201326592 + 50331648 B, as XLA's
+ * cost analysis of this reduction has it.  It ran in 35.2 us on an MI355X, at 0.89 of the memory's
+ * rate.
+ */
 static void test_split_products(void **state)
 {
-	enum { FACTORS = 2 * (4 * 32 * 128 + 4 * 128 * 64), PARTS = 4 * 4 * 32 * 64 };
-	static const struct {
-		const char *text;
-		double dot, root;
-	} cases[] = {
-		{ SPLIT("  ROOT f = bf16[2048]{0} fusion(d), kind=kLoop, calls=held\n"), FACTORS,
-			2 * 2048 },
-		{ SPLIT("  ROOT f = f32[32,64]{1,0} reduce(d, z), dimensions={0}, to_apply=add\n"),
-			FACTORS, 4 * 32 * 64 + 4 },
-		/* The largest part, another dimension, and parts that somebody else reads, too. */
-		{ SPLIT("  ROOT f = f32[32,64]{1,0} reduce(d, z), dimensions={0}, to_apply=most\n"),
-			FACTORS + PARTS, PARTS + 4 * 32 * 64 + 4 },
-		{ SPLIT("  ROOT f = f32[4,64]{1,0} reduce(d, z), dimensions={1}, to_apply=add\n"),
-			FACTORS + PARTS, PARTS + 4 * 4 * 64 + 4 },
-		{ SPLIT("  n = f32[4,32,64]{2,1,0} negate(d)\n"
-			"  ROOT f = bf16[2048]{0} fusion(d), kind=kLoop, calls=held\n"),
-			FACTORS + PARTS, PARTS + 2 * 2048 },
-	};
+	enum { FACTORS = 2 * 2 * (4096 * 1024 + 1024 * 6144), PARTS = 4 * 2 * 4096 * 6144 };
+	static const struct str text = STR_INIT(
+		"HloModule m\n\nadd {\n  x = f32[]{} parameter(0)\n  y = f32[]{} parameter(1)\n"
+		"  ROOT s = f32[]{} add(x, y)\n}\n\n"
+		"held {\n  p = f32[2,4096,6144]{2,1,0} parameter(0)\n  z = f32[]{} constant(0)\n"
+		"  r = f32[4096,6144]{1,0} reduce(p, z), dimensions={0}, to_apply=add\n"
+		"  ROOT c = bf16[4096,6144]{1,0} convert(r)\n}\n\n"
+		"ENTRY main {\n  a = bf16[2,4096,1024]{2,1,0} parameter(0)\n"
+		"  b = bf16[2,1024,6144]{2,1,0} parameter(1)\n"
+		"  d = f32[2,4096,6144]{2,1,0} dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+		"lhs_contracting_dims={2}, rhs_contracting_dims={1}\n"
+		"  ROOT f = bf16[4096,6144]{1,0} fusion(d), kind=kLoop, calls=held\n}\n");
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct hlo_module *m =
-			hlo_text_parse(STR("m"), str_from(cases[i].text), &keep, &err);
-		if (!m)
-			fail_msg("%s", err.text);
-		struct hlo_costs *costs = hlo_costs_new(m, HLO_GPU, &keep);
-		double dot = hlo_cost(costs, hlo_find_exact(m, STR("d"))).hbm_bytes;
-		double root = hlo_cost(costs, hlo_find_exact(m, STR("f"))).hbm_bytes;
-		if (dot != cases[i].dot || root != cases[i].root)
-			fail_msg("case %zu: %g and %g B", i, dot, root);
-	}
+	struct hlo_module *m = hlo_text_parse(STR("m"), text, &keep, &err);
+	if (!m)
+		fail_msg("%s", err.text);
+	struct hlo_costs *costs = hlo_costs_new(m, HLO_GPU, &keep);
+	struct hlo_cost dot = hlo_cost(costs, hlo_find_exact(m, STR("d")));
+	struct hlo_cost root = hlo_cost(costs, hlo_find_exact(m, STR("f")));
+	assert_true(dot.hbm_bytes == FACTORS + PARTS);
+	assert_true(root.hbm_bytes == PARTS + 2 * 4096 * 6144);
 }
 
 /* As a trace of vLLM has them: what an asynchronous op wraps is not among the ops. */
