@@ -110,6 +110,16 @@ static void quality_dropped(const struct capture *in, struct tables *tables)
 		quality_add(in, tables, "no-dropped-events", true, "none reported");
 }
 
+static void quality_ranges(const struct capture *in, struct tables *tables)
+{
+	for (ptrdiff_t i = 0; i < in->host_count; i++)
+		if (in->hosts[i].ranges_lost.p) {
+			quality_add(in, tables, "ranges-complete", false,
+				"the profiler reported: %.*s", STR_ARG(in->hosts[i].ranges_lost));
+			return;
+		}
+}
+
 /* "3 steps in the capture: the first is warm-up, the last is cut". */
 static struct str seen_text(const struct steps_seen *seen, struct arena *keep)
 {
@@ -566,6 +576,7 @@ void fill_quality(const struct capture *in, const struct swept *run, const struc
 	} else {
 		quality_format(in, tables);
 		quality_dropped(in, tables);
+		quality_ranges(in, tables);
 		quality_add(in, tables, "ops-recorded", run->first != NULL, "%s",
 			run->first ? "device ops are in the profile"
 			: has_device_planes(in)

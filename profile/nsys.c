@@ -162,7 +162,8 @@ static void versions_read(struct nsys *n)
 			driver.p ? ", " : "", STR_ARG(p->versions.runtime));
 }
 
-/* Most warnings are of counters and samples that were not asked for. */
+/* Most warnings are of counters and samples that were not asked for.  Nsight has no number for what
+ * a message is about. */
 static bool is_loss(struct str text)
 {
 	return str_contains(text, STR("Not all")) || str_contains(text, STR("ropped")) ||
@@ -179,9 +180,12 @@ static void messages_read(struct nsys *n)
 	while (nsys_rows_next(&r)) {
 		int64_t severity = nsys_int(&r, 0);
 		struct str text = nsys_text(&r, 1);
-		if (p->warning_count < MESSAGES_MAX &&
-			(severity == SEVERITY_ERROR ||
-				(severity == SEVERITY_WARNING && is_loss(text))))
+		bool counts = severity == SEVERITY_ERROR ||
+			      (severity == SEVERITY_WARNING && is_loss(text));
+		if (counts && str_contains(text, STR("NVTX")))
+			p->ranges_lost =
+				p->ranges_lost.p ? p->ranges_lost : arena_str(n->trace.keep, text);
+		else if (counts && p->warning_count < MESSAGES_MAX)
 			*arena_push(n->trace.keep, p->warnings, p->warning_count, cap) =
 				arena_str(n->trace.keep, text);
 	}

@@ -286,6 +286,7 @@ struct profile {
 	ptrdiff_t hlo_count;
 	struct str *errors, *warnings; /* what the profiler itself reported */
 	ptrdiff_t error_count, warning_count;
+	struct str ranges_lost; /* the first report that ranges of NVTX are missing, and no work */
 	int64_t start_ns, stop_ns; /* Unix time of the session; 0 unknown */
 	struct str trace_beside;   /* a trace of the same host that was not read; missing: none */
 	enum trace_kin trace_kin;
