@@ -397,6 +397,8 @@ static bool steps_plan(struct stepping *t, struct diag *err)
 		return false;
 	if (all_marked) {
 		t->run->source = STEPS_LINE;
+		if (t->in->hosts[0].steps_named)
+			t->wanted = (struct str){ NULL, 0 }; /* these are what was asked for */
 		return true;
 	}
 	plan_window(t);

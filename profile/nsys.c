@@ -209,8 +209,8 @@ static bool read_all(struct nsys *n, struct str bytes, struct diag *err)
 	return n->device_count > 0 || without_work(err);
 }
 
-bool nsys_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
-	struct diag *err)
+bool nsys_open(struct input *in, struct str host, struct str step, struct arena *keep,
+	struct profile *ret, struct diag *err)
 {
 	enum { WORDS_BYTES = 64 << 10 };
 	struct arena scratch = arena_new(ARENA_RUN_BYTES), words = arena_new(WORDS_BYTES);
@@ -221,6 +221,7 @@ bool nsys_open(struct input *in, struct str host, struct arena *keep, struct pro
 	trace_start(&n->trace, ret, keep, &scratch);
 	n->trace.plain = true;
 	n->scratch = n->ranges.keep = &scratch;
+	n->ranges.wanted = step;
 	n->words = words;
 	bool ok = read_all(n, in->bytes, err);
 	nsys_db_close(n->db);

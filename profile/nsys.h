@@ -38,12 +38,13 @@ struct nsys_note {
 		NOTE_THUNK,  /* an instruction of it */
 		NOTE_STEP,   /* a step, as somebody called it */
 	} kind;
+	bool is_wanted;	   /* the user names it as the step */
 	struct str text;   /* as it was written, but for the number of PyTorch's op */
 	struct str name;   /* as the host's timeline shows it */
 	struct str module; /* the program's, also of XLA's compilations */
 	struct str op;
 	struct str scope;  /* of a module what its ops have in common, of a thunk the rest */
-	struct str number; /* the program's, or the step's; digits */
+	struct str number; /* the program's, or the step's if it has one; digits */
 };
 
 /* A range that ops are laid to: an execution of a module, a thunk, a step. */
@@ -55,6 +56,9 @@ struct nsys_range {
 
 struct nsys_ranges {
 	struct arena *keep;
+	struct str
+		wanted; /* pattern of the ranges that are the steps; missing: told by their words */
+	bool any_wanted;    /* such a range is there */
 	struct map note_of; /* hash of a text -> index into notes */
 	struct nsys_note *notes;
 	ptrdiff_t note_count, note_cap;

@@ -68,37 +68,66 @@ static void annotation_read(struct nsys_note *n, struct str word, struct str lis
 
 /* ---- people's steps -------------------------------------------------------------------------- */
 
-/* What people call a step; a number follows. */
+/* What people call a step, in front of its number. */
 static const struct str step_words[] = { STR_INIT("train_step"), STR_INIT("training_step"),
 	STR_INIT("train step"), STR_INIT("training step"), STR_INIT("profilerstep"),
 	STR_INIT("iteration"), STR_INIT("iter"), STR_INIT("step"), STR_INIT("train") };
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 static bool is_number(struct str s)
 {
 	uint64_t n;
-	return s.len && s.p[0] >= '0' && s.p[0] <= '9' && str_to_u64(s, &n) && n <= INT64_MAX;
+	return s.len && is_digit(s.p[0]) && str_to_u64(s, &n) && n <= INT64_MAX;
 }
 
-/* "step 12", "Iteration_12", "ProfilerStep#12"; "train#step_num=12,...#" of a TraceMe. */
-static struct str step_number(struct str text)
+/* Takes " 12" off "step 12", "#12" off "ProfilerStep#12"; missing when no number is there. */
+static struct str number_cut(struct str *name)
 {
-	ptrdiff_t at = str_find(text, STR("#step_num="));
-	if (at >= 0) {
-		struct str rest = str_from_offset(text, at + 10), head, tail;
-		str_cut(rest, '#', &head, &tail);
-		str_cut(head, ',', &head, &tail);
-		return is_number(head) ? head : (struct str){ NULL, 0 };
-	}
-	for (size_t i = 0; i < sizeof(step_words) / sizeof(step_words[0]); i++) {
-		struct str rest = str_from_offset(text, step_words[i].len);
-		if (!str_eq_nocase(str_head(text, step_words[i].len), step_words[i]))
-			continue;
-		while (rest.len && str_find_char(STR(" _-:=#"), rest.p[0]) >= 0)
-			rest = str_from_offset(rest, 1);
-		if (is_number(rest))
-			return rest;
-	}
-	return (struct str){ NULL, 0 };
+	ptrdiff_t end = name->len;
+	while (end > 0 && is_digit(name->p[end - 1]))
+		end--;
+	struct str number = str_from_offset(*name, end);
+	if (!is_number(number))
+		return (struct str){ NULL, 0 };
+	while (end > 0 && str_find_char(STR(" _-:=#"), name->p[end - 1]) >= 0)
+		end--;
+	*name = str_head(*name, end);
+	return number;
+}
+
+/* "train#step_num=12,...#", as a TraceMe writes it: JAX calls it a step, whatever its name is. */
+static bool trace_me_cut(struct str *name, struct str *number)
+{
+	struct str rest, tail, key = STR("#step_num=");
+	ptrdiff_t at = str_find(*name, key);
+	if (at < 0)
+		return false;
+	str_cut(str_from_offset(*name, at + key.len), '#', &rest, &tail);
+	str_cut(rest, ',', &rest, &tail);
+	*name = str_head(*name, at);
+	*number = is_number(rest) ? rest : (struct str){ NULL, 0 };
+	return number->p;
+}
+
+/* Is it a step: by the user's word, or by its own?  XLA's annotations are none. */
+static void step_read(struct nsys_ranges *r, struct nsys_note *n)
+{
+	struct str name = n->text, number = { NULL, 0 };
+	bool is_step = trace_me_cut(&name, &number);
+	if (!number.p)
+		number = number_cut(&name);
+	for (size_t i = 0; i < sizeof(step_words) / sizeof(step_words[0]); i++)
+		is_step |= number.p && str_eq_nocase(name, step_words[i]);
+	n->is_wanted = r->wanted.p && (str_glob(n->text, r->wanted) || str_glob(name, r->wanted));
+	r->any_wanted |= n->is_wanted;
+	if (!is_step && !n->is_wanted)
+		return;
+	n->kind = NOTE_STEP;
+	n->number = number;
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
@@ -130,11 +159,8 @@ int32_t nsys_note_of(struct nsys_ranges *r, struct str text)
 	n->text = n->name = arena_str(r->keep, text);
 	if (annotation_cut(n->text, r->keep, &word, &list))
 		annotation_read(n, word, list);
-	struct str step = step_number(n->text);
-	if (n->kind == NOTE_OTHER && step.p) {
-		n->kind = NOTE_STEP;
-		n->number = step;
-	}
+	if (n->kind == NOTE_OTHER && !n->module.p)
+		step_read(r, n);
 	return (int32_t)r->note_count - 1;
 }
 
@@ -161,11 +187,20 @@ static int by_place(const void *a, const void *b)
 	return (x->note > y->note) - (x->note < y->note);
 }
 
+/* Where the ranges that the user names are there, no other is a step. */
+static void steps_choose(struct nsys_ranges *r)
+{
+	for (ptrdiff_t i = 0; r->any_wanted && i < r->note_count; i++)
+		if (r->notes[i].kind == NOTE_STEP && !r->notes[i].is_wanted)
+			r->notes[i].kind = NOTE_OTHER;
+}
+
 /* Ranges of a thread nest; of those that do not, the later one counts as inside. */
 void nsys_ranges_sort(struct nsys_ranges *r)
 {
 	int32_t open[DEPTH_MAX];
 	int depth = 0;
+	steps_choose(r);
 	if (r->count > 1)
 		qsort(r->items, (size_t)r->count, sizeof(*r->items), by_place);
 	for (ptrdiff_t i = 0; i < r->count; i++) {

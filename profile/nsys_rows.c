@@ -446,7 +446,8 @@ static void steps_write(struct nsys *n, struct nsys_device *d)
 		const struct nsys_step *s = &d->steps[i];
 		int64_t end_ns = i + 1 < d->step_count ? s[1].first_ns : s->last_ns;
 		struct str number = nsys_note_at(&n->ranges, s->range)->number;
-		struct trace_event *e = event_begin(n, number, s->first_ns, end_ns);
+		struct str name = number.p ? number : nsys_note_at(&n->ranges, s->range)->name;
+		struct trace_event *e = event_begin(n, name, s->first_ns, end_ns);
 		event_says(e, STAT_STEP_NUM, number);
 		trace_write(&n->trace, l, e, NULL);
 	}
@@ -462,6 +463,8 @@ void nsys_read_rows(struct nsys *n)
 	ordinals_read(n);
 	ops_read(n);
 	for (ptrdiff_t i = 0; i < n->device_count; i++)
-		if (n->devices[i].step_count)
+		if (n->devices[i].step_count) {
 			steps_write(n, &n->devices[i]);
+			n->trace.profile->steps_named = n->ranges.any_wanted;
+		}
 }

@@ -290,6 +290,7 @@ struct profile {
 	int64_t start_ns, stop_ns; /* Unix time of the session; 0 unknown */
 	struct str trace_beside;   /* a trace of the same host that was not read; missing: none */
 	enum trace_kin trace_kin;
+	bool steps_named;   /* its Steps lines are of the ranges that the user names as steps */
 	bool devices_mixed; /* XLA:CPU: no op says which of the process's devices ran it */
 	bool has_end; /* the host's name behind all planes, or a Task Environment plane is there */
 	int captures; /* profiles that stand one behind the other in the file: 1, or damage */
@@ -319,8 +320,9 @@ bool trace_open(struct input *in, struct str host, struct arena *keep, struct pr
  * memory events; programs are known by XLA's NVTX ranges, steps by ranges that say so.  The input's
  * bytes are replaced by what was read.
  */
-bool nsys_open(struct input *in, struct str host, struct arena *keep, struct profile *ret,
-	struct diag *err);
+/* `step`: which NVTX ranges are the steps, as a pattern; missing: their words tell. */
+bool nsys_open(struct input *in, struct str host, struct str step, struct arena *keep,
+	struct profile *ret, struct diag *err);
 /* By the threads that a trace's first bytes name; other formats name none. */
 enum trace_kin trace_kin_of(const struct input *in, const struct profile *p);
 /* Did the exporter stop at its limit, and leave out what came later? */

@@ -213,16 +213,18 @@ static bool (*const readers[])(struct input *in, struct str host, struct arena *
 	[FORMAT_XPLANE] = xplane_open,
 	[FORMAT_RIEGELI] = riegeli_open,
 	[FORMAT_TRACE] = trace_open,
-	[FORMAT_NSYS] = nsys_open,
 };
 
 /* A file still being written reads like a damaged one; the more useful error wins. */
-static bool index_file(const struct found_file *file, struct input *in, struct arena *keep,
-	struct profile *ret, struct diag *err)
+static bool index_file(const struct found_file *file, const struct measure_options *o,
+	struct input *in, struct arena *keep, struct profile *ret, struct diag *err)
 {
+	/* Of an export any range may be the step, so its reader has to know which. */
+	struct str step = !o->step.p && o->job ? o->job->step : o->step;
 	if (!accept(file->format, in, err))
 		return explain(in->path, err);
-	if (readers[file->format](in, file->host, keep, ret, err))
+	if (file->format == FORMAT_NSYS ? nsys_open(in, file->host, step, keep, ret, err)
+					: readers[file->format](in, file->host, keep, ret, err))
 		return true;
 	return input_check(in, err) && explain(in->path, err);
 }
@@ -366,7 +368,8 @@ bool run_open(const struct found_run *found, const struct load_options *options,
 		struct input *in = &ret->inputs[i];
 		bool ok = run->tree->open(run->tree, run->files[i].path, keep, in, err);
 		ret->count += ok;
-		if (!ok || !index_file(&run->files[i], in, keep, &ret->profiles[i], err)) {
+		if (!ok || !index_file(&run->files[i], &options->measure, in, keep,
+				   &ret->profiles[i], err)) {
 			run_close(ret);
 			return false;
 		}

@@ -6,7 +6,7 @@ static void fuzz(struct str bytes, struct arena *keep)
 {
 	struct input in = input_memory(STR("fuzz"), bytes);
 	struct profile profile;
-	if (!nsys_open(&in, STR("host"), keep, &profile, &err)) {
+	if (!nsys_open(&in, STR("host"), STR("*a*"), keep, &profile, &err)) {
 		require(err.text[0] && err.id != DIAG_NONE);
 		return;
 	}

@@ -16,6 +16,7 @@ static struct arena a;
 static struct diag err;
 static struct input in;
 static struct profile profile;
+static struct str wanted; /* pattern of the steps */
 
 static int setup(void **state)
 {
@@ -34,6 +35,7 @@ static int teardown(void **state)
 static int clear(void **state)
 {
 	(void)state;
+	wanted = (struct str){ NULL, 0 };
 	input_close(&in);
 	arena_clear(&a);
 	return 0;
@@ -58,7 +60,7 @@ static struct str database(const char *sql)
 static bool open_bytes(struct str bytes)
 {
 	in = input_memory(STR("t.sqlite"), bytes);
-	return nsys_open(&in, STR("t"), &a, &profile, &err);
+	return nsys_open(&in, STR("t"), wanted, &a, &profile, &err);
 }
 
 static void open_good(const char *sql)
@@ -273,6 +275,42 @@ static void steps(void **state)
 							"2500,2600,0,1,7,2," PID ",1,2")
 							KERNEL("3500,3600,0,1,7,3," PID ",1,2"));
 	assert_lane("/device:GPU:0", "Steps", "3/0@1500-2500 4/0@2500-3500");
+}
+
+/* Any range is a step when the user says so, with a number or without; then no other is. */
+static void steps_by_name(void **state)
+{
+	static const struct {
+		const char *wanted, *steps;
+		bool named;
+	} cases[] = {
+		{ NULL, "7/0@1500-1600", false },
+		{ "epoch*", "0/0@1500-2500 1/0@2500-3500", true },
+		{ "epoch", "0/0@1500-2500 1/0@2500-3500", true },
+		{ "flash_attn", "flash_attn/0@1500-2500", true },
+		{ "*", "0/0@1500-2500 1/0@2500-3500", true },
+		{ "nothing", "7/0@1500-1600", false },
+		{ "XlaModule*", "7/0@1500-1600", false },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		clear(NULL);
+		wanted = str_from(cases[i].wanted);
+		open_good(STRINGS RANGES CALLS KERNELS RANGE(
+			"1000,1900,59,'epoch 0'," TID
+			",NULL") RANGE("1100,1800,59,'step 7'," TID
+				       ",NULL") RANGE("1200,1700,59,'flash_attn'," TID ",NULL")
+				RANGE("2000,2900,60,'epoch 1'," TID ",NULL") RANGE(
+					"2200,2700,59,'flash_attn'," TID
+					",NULL") RANGE("3000,3900,70,'epoch 2'," TID
+						       ",NULL") CALL("1300,1310," TID ",1,4")
+					CALL("2300,2310," TID ",2,4") CALL("3300,3310," TID ",3,4")
+						KERNEL("1500,1600,0,1,7,1," PID ",1,2") KERNEL(
+							"2500,2600,0,1,7,2," PID ",1,2")
+							KERNEL("3500,3600,0,1,7,3," PID ",1,2"));
+		assert_lane("/device:GPU:0", "Steps", cases[i].steps);
+		assert_int_equal(profile.steps_named, cases[i].named);
+	}
 }
 
 static void what_is_no_step(void **state)
@@ -544,6 +582,7 @@ int main(void)
 		cmocka_unit_test_teardown(attribution, clear),
 		cmocka_unit_test_teardown(host_lanes, clear),
 		cmocka_unit_test_teardown(steps, clear),
+		cmocka_unit_test_teardown(steps_by_name, clear),
 		cmocka_unit_test_teardown(what_is_no_step, clear),
 		cmocka_unit_test_teardown(chips, clear),
 		cmocka_unit_test_teardown(gpus_of_processes, clear),
