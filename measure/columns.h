@@ -103,7 +103,9 @@
 		"of the time in compute and copies, the share in ops whose FLOPs are unknown")     \
 	REAL(unknown_bytes_ratio, RATIO,                                                           \
 		"of the time in compute and copies, the share in ops whose HBM bytes are unknown") \
-	REAL(unattributed_ratio, RATIO, "device time of kernels that no HLO instruction claims")   \
+	REAL(unattributed_ratio, RATIO,                                                            \
+		"device time of kernels that no HLO instruction claims; 0 of an export of Nsight " \
+		"Systems in which no program of XLA ran")                                          \
 	REAL(unknown_kind_ratio, RATIO, "device time of ops whose work is unknown")                \
 	REAL(unclear_comms_ratio, RATIO,                                                           \
 		"share of the step in ops that may or may not communicate")                        \

@@ -87,7 +87,8 @@ static const struct word_kind primitives[] = {
 
 /*
  * Kernel names without an instruction, the first that fits: cuBLAS, cuBLASLt (nvjet), cuDNN,
- * CUTLASS, FlashAttention, XLA's Triton fusions, Tensile (Cijk).
+ * CUTLASS, FlashAttention, XLA's Triton fusions, Tensile (Cijk); PyTorch's own, which are templates
+ * over what they do to each element.
  */
 static const struct word_kind kernels[] = {
 	{ STR_INIT("flash_fwd"), KIND_ATTENTION },
@@ -104,6 +105,17 @@ static const struct word_kind kernels[] = {
 	{ STR_INIT("gemm"), KIND_MATMUL },
 	{ STR_INIT("nvjet_"), KIND_MATMUL },
 	{ STR_INIT("Cijk_"), KIND_MATMUL },
+	{ STR_INIT("direct_copy_kernel"), KIND_COPY },
+	{ STR_INIT("CatArrayBatchedCopy"), KIND_COPY },
+	{ STR_INIT("distribution_elementwise"), KIND_RNG },
+	{ STR_INIT("index_elementwise_kernel"), KIND_GATHER },
+	{ STR_INIT("gather_kernel"), KIND_GATHER },
+	{ STR_INIT("indexSelect"), KIND_GATHER },
+	{ STR_INIT("elementwise_kernel"), KIND_ELEMENTWISE },
+	{ STR_INIT("multi_tensor_apply"), KIND_ELEMENTWISE },
+	{ STR_INIT("reduce_kernel"), KIND_REDUCE },
+	{ STR_INIT("layer_norm"), KIND_REDUCE },
+	{ STR_INIT("softmax"), KIND_REDUCE },
 	{ STR_INIT("copybuffer"), KIND_COPY },
 	{ STR_INIT("memset"), KIND_ELEMENTWISE },
 	{ STR_INIT("fillbuffer"), KIND_ELEMENTWISE },

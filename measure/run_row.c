@@ -50,6 +50,7 @@ struct op_sums {
 	double time, bounded, judgeable, known, uncounted, unknown_flops, unmeasured, unattributed,
 		unknown_kind, tiny, count, tiny_count, copies, update_excess;
 	double flops, remat_flops, hbm_bytes, ideal, comms_ideal;
+	bool of_programs; /* some op is of a program of XLA */
 };
 
 static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const struct subject *s,
@@ -61,6 +62,7 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 		return;
 	sum->time += op->time_s;
 	sum->count += op->count;
+	sum->of_programs |= s->program->id != PROGRAM_UNKNOWN;
 	if (op_is_judgeable(s)) {
 		sum->judgeable += op->time_s;
 		sum->known += isnan(op->roofline_s) ? 0 : op->time_s;
@@ -95,7 +97,8 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 }
 
 /* Returns the FLOPs counted in the steady steps of the devices seen; NaN without a step. */
-static double run_row_ops(const struct swept *run, const struct op_rows *ops, struct run_row *row)
+static double run_row_ops(const struct capture *in, const struct swept *run,
+	const struct op_rows *ops, struct run_row *row)
 {
 	struct op_sums sum = { 0 };
 	double t = run->steady_s;
@@ -107,7 +110,9 @@ static double run_row_ops(const struct swept *run, const struct op_rows *ops, st
 	if (sum.flops > 0 && sum.uncounted <= UNCOUNTED_MAX * sum.judgeable)
 		row->remat_flops_ratio = sum.remat_flops / sum.flops;
 	if (sum.time > 0) {
-		row->unattributed_ratio = sum.unattributed / sum.time;
+		/* Without XLA's programs there is nothing that a kernel could be missing from. */
+		bool is_foreign = in->hosts[0].format == FORMAT_NSYS && !sum.of_programs;
+		row->unattributed_ratio = is_foreign ? 0 : sum.unattributed / sum.time;
 		row->unknown_kind_ratio = sum.unknown_kind / sum.time;
 		if (run->first && run->first->chip.chip) /* without one nothing could be known */
 			row->judged_ratio = sum.known / sum.judgeable;
@@ -292,7 +297,7 @@ struct str fill_run(const struct capture *in, const struct swept *run,
 	row->programs_per_step = programs_per_step(in, run);
 	run_row_steps(in, run, row);
 	struct str job_wrong =
-		fill_job_facts(in, run, &parts->comms, row, run_row_ops(run, &parts->ops, row));
+		fill_job_facts(in, run, &parts->comms, row, run_row_ops(in, run, &parts->ops, row));
 	/* Without host events nothing can be told. */
 	if (has_host_events(in)) {
 		row->compiles_in_steps = parts->compiles_in_steps;

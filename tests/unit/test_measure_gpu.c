@@ -486,7 +486,16 @@ static void kernels_by_their_names(void **state)
 			"attention", "bf16" },
 		{ "gemm_fusion_dot_12", "matmul", NULL },
 		{ "gemma_rmsnorm_kernel", "unknown", NULL },
-		{ "void at::native::elementwise_kernel<128, 2, c10::BFloat16>", "unknown", NULL },
+		{ "void at::native::elementwise_kernel<128, 2, c10::BFloat16>", "elementwise",
+			NULL },
+		{ "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_"
+		  "cuda(at::TensorIteratorBase &)>",
+			"copy", NULL },
+		{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>", "reduce",
+			NULL },
+		{ "void at::native::vectorized_gather_kernel<16, long>", "gather", NULL },
+		{ "void at::native::<unnamed>::distribution_elementwise_grid_stride_kernel<float>",
+			"rng", NULL },
 	};
 	enum { KNOWN = sizeof(known) / sizeof(known[0]) };
 	struct xspace *host = xrun_host(&run, "node-0");
