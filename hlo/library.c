@@ -257,10 +257,20 @@ static void convolution(struct hlo_costs *c, const struct hlo_instruction *i,
  * forward QK' and PV, backward those of five matmuls.
  */
 struct attention {
-	double scores;	     /* B N T S */
-	double width, value; /* H of queries and keys; H of values */
-	bool dense;	     /* no mask skips part of the scores */
+	double heads;	       /* B N */
+	double queries, keys;  /* T, S */
+	double width, value;   /* H of queries and keys; H of values */
+	bool causal, is_whole; /* query t sees the first t + 1 keys; nothing else skips any */
 };
+
+/* Pairs of a query and a key that it sees; of T = S with a causal mask half of them and T / 2. */
+static double scores_of(const struct attention *a)
+{
+	double both = fmin(a->queries, a->keys);
+	if (!a->causal)
+		return a->heads * a->queries * a->keys;
+	return a->heads * (both * (both + 1) / 2 + (a->queries - both) * a->keys);
+}
 
 static void attention_add(struct hlo_costs *c, const struct hlo_instruction *i,
 	const struct attention *a, struct work *w)
@@ -272,15 +282,7 @@ static void attention_add(struct hlo_costs *c, const struct hlo_instruction *i,
 		work_unknown(c, i, w);
 		return;
 	}
-	add(c, i, q, q, 2 * a->scores * products, a->dense ? COST_EXACT : COST_UPPER, w);
-}
-
-static double product(const struct hlo_dims *dims)
-{
-	double n = dims->count ? 1 : NAN;
-	for (ptrdiff_t i = 0; i < dims->count; i++)
-		n *= (double)dims->items[i];
-	return n;
+	add(c, i, q, q, 2 * scores_of(a) * products, a->is_whole ? COST_EXACT : COST_UPPER, w);
 }
 
 static void cudnn_attention(struct hlo_costs *c, const struct hlo_instruction *i,
@@ -296,8 +298,14 @@ static void cudnn_attention(struct hlo_costs *c, const struct hlo_instruction *i
 	read_dims(member(config, "intermediate_tensor_shape"), "dimensions", &scratch, &scores);
 	read_dims(member(config, "bmm1_dot_dimension_numbers"), "lhs_contracting_dimensions",
 		&scratch, &contracting);
-	struct attention a = { .scores = product(&scores), .width = NAN };
-	a.dense = cJSON_IsString(mask) && str_eq(str_from(mask->valuestring), STR("NO_MASK"));
+	struct attention a = { .heads = scores.count >= 2 ? 1 : NAN, .width = NAN };
+	for (ptrdiff_t k = 0; k < scores.count - 2; k++)
+		a.heads *= (double)scores.items[k];
+	a.queries = scores.count >= 2 ? (double)scores.items[scores.count - 2] : NAN;
+	a.keys = scores.count >= 2 ? (double)scores.items[scores.count - 1] : NAN;
+	struct str how = cJSON_IsString(mask) ? str_from(mask->valuestring) : STR("");
+	a.causal = str_eq(how, STR("CAUSAL"));
+	a.is_whole = a.causal || str_eq(how, STR("NO_MASK"));
 	if (q && contracting.count == 1 && contracting.items[0] >= 0 &&
 		contracting.items[0] < q->rank)
 		a.width = (double)q->dims[contracting.items[0]];
@@ -323,24 +331,31 @@ static double attribute(struct str config, struct str key)
 	return NAN;
 }
 
-/* Transformer Engine's mask_type 0 is none; a window of -1 is no window. */
+/*
+ * Transformer Engine's mask_type 0 is none, 2 is causal from the first key on; others depend on the
+ * lengths of sequences.  A window of -1 is no window; a causal mask may end its window at 0.
+ */
 static void te_attention(struct hlo_costs *c, const struct hlo_instruction *i,
 	const struct library *l, struct work *w)
 {
 	(void)l;
 	struct str config = i->backend_config;
+	enum { NO_MASK = 0, CAUSAL_MASK = 2 };
+	double mask = attribute(config, STR("mask_type"));
+	double right = attribute(config, STR("window_size_right"));
 	struct attention a = {
-		.scores = attribute(config, STR("input_batch")) *
-			  attribute(config, STR("attn_heads")) *
-			  attribute(config, STR("q_max_seqlen")) *
-			  attribute(config, STR("kv_max_seqlen")),
+		.heads = attribute(config, STR("input_batch")) *
+			 attribute(config, STR("attn_heads")),
+		.queries = attribute(config, STR("q_max_seqlen")),
+		.keys = attribute(config, STR("kv_max_seqlen")),
 		.width = attribute(config, STR("qk_head_dim")),
 		.value = attribute(config, STR("v_head_dim")),
 	};
 	if (isnan(a.width)) /* before queries and values could differ */
 		a.width = a.value = attribute(config, STR("head_dim"));
-	a.dense = attribute(config, STR("mask_type")) == 0 &&
-		  attribute(config, STR("window_size_left")) == -1 &&
-		  attribute(config, STR("window_size_right")) == -1;
+	a.causal = mask == CAUSAL_MASK;
+	a.is_whole = (a.causal || mask == NO_MASK) &&
+		     attribute(config, STR("window_size_left")) == -1 &&
+		     (right == -1 || (a.causal && right == 0));
 	attention_add(c, i, &a, w);
 }

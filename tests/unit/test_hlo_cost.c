@@ -359,7 +359,17 @@ static const char te_plain[] =
 	": i64, mask_type = 0 : i64, q_max_seqlen = 2048 : i64, window_size_left = -1 : i64, "
 	"window_size_right = -1 : i64}";
 
-#define ATTENTION 68719476736.0 /* 4 B N T S H of te_config */
+static const char fmha_causal[] =
+	"{\"cudnn_fmha_backend_config\":{\"mask_type\":\"CAUSAL\",\"intermediate_tensor_shape\":"
+	"{\"element_type\":\"BF16\",\"dimensions\":[\"2\",\"16\",\"512\",\"256\"]},"
+	"\"bmm1_dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[\"3\"]}}}";
+static const char te_padding[] =
+	"{attn_heads = 16 : i64, input_batch = 2 : i64, kv_max_seqlen = 2048 : i64, mask_type = "
+	"3 : i64, q_max_seqlen = 2048 : i64, qk_head_dim = 128 : i64, scaling_factor = 0.08 : f64, "
+	"v_head_dim = 128 : i64, window_size_left = -1 : i64, window_size_right = -1 : i64}";
+
+#define ATTENTION 68719476736.0		      /* 4 B N T S H of te_config */
+#define CAUSAL	  (2049.0 / 4096 * ATTENTION) /* T (T + 1) / 2 of T S */
 
 static const struct {
 	const char *target, *config, *lhs, *rhs, *third, *out;
@@ -390,12 +400,18 @@ static const struct {
 	{ "__cudnn$fmhaSoftmaxBackward", fmha_config, "bf16[2,16,512,64]", "bf16[2,16,256,64]",
 		"bf16[2,16,256,64]", "(bf16[2,16,512,64], u8[0])", COST_EXACT,
 		10.0 * 2 * 16 * 512 * 256 * 64, KIND_ATTENTION },
+	/* Of 512 queries the first 256 see 1 to 256 keys, the others all. */
+	{ "__cudnn$fmhaSoftmax", fmha_causal, "bf16[2,16,512,64]", "bf16[2,16,256,64]",
+		"bf16[2,16,256,64]", "(bf16[2,16,512,64], u8[0])", COST_EXACT,
+		4.0 * 2 * 16 * (256 * 257 / 2 + 256 * 256) * 64, KIND_ATTENTION },
 	{ "te_fused_attn_forward_ffi", te_config, "bf16[2]", "bf16[2]", "bf16[2]", "bf16[2]",
+		COST_EXACT, CAUSAL, KIND_ATTENTION },
+	{ "te_fused_attn_forward_ffi", te_padding, "bf16[2]", "bf16[2]", "bf16[2]", "bf16[2]",
 		COST_UPPER, ATTENTION, KIND_ATTENTION },
 	{ "te_fused_attn_forward_ffi", te_plain, "bf16[2]", "bf16[2]", "bf16[2]", "bf16[2]",
 		COST_EXACT, ATTENTION, KIND_ATTENTION },
 	{ "te_fused_attn_backward_ffi", te_config, "bf16[2]", "bf16[2]", "bf16[2]", "bf16[2]",
-		COST_UPPER, 2.5 * ATTENTION, KIND_ATTENTION },
+		COST_EXACT, 2.5 * CAUSAL, KIND_ATTENTION },
 	{ "te_fused_attn_forward_ffi", "{}", "bf16[2]", "bf16[2]", "bf16[2]", "bf16[2]",
 		COST_UNKNOWN, 0, KIND_ATTENTION },
 	{ "tpu_custom_call", "{}", "bf16[2]", "bf16[2]", "bf16[2]", "bf16[2]", COST_UNKNOWN, 0,
@@ -1006,8 +1022,9 @@ static void profile_of_transformer_engine(void **state)
 		{ "gemm_fusion_dot", 103079215104.0 },
 		{ "gemm_fusion_dot.7", 103079215104.0 },
 		{ "custom-call.1", 103079215104.0 },
-		{ "te_fused_attn_forward_ffi.10", 68719476736.0 },
-		{ "te_fused_attn_backward_ffi.12", 171798691840.0 },
+		/* Causal: 2048 queries see (1 + 2048) / 2 keys each. */
+		{ "te_fused_attn_forward_ffi.10", 34376515584.0 },
+		{ "te_fused_attn_backward_ffi.12", 85941288960.0 },
 	};
 	(void)state;
 	struct hlo_module *m = pb_profile(&keep,
