@@ -11,6 +11,9 @@
 /* Less is not worth a line, however sure it is. */
 #define CHANGE_LEAST 0.02
 
+/* Sums of the same numbers in another order, or scaled, differ by less. */
+#define ROUNDING 1e-9
+
 const struct str change_names[CHANGES] = { STR_INIT("new"), STR_INIT("gone"), STR_INIT("changed"),
 	STR_INIT("split"), STR_INIT("slower"), STR_INIT("faster"), STR_INIT("same") };
 
@@ -87,7 +90,8 @@ static enum change change_of(const struct group *base, const struct group *head)
 
 	if (!base->is_timed || !head->is_timed ||
 		fabs(lost) <= CHANGE_LEAST * fmin(base->step_s, head->step_s) ||
-		(head->count == base->count && intervals_meet && !apart))
+		(fabs(head->count - base->count) <= ROUNDING * base->count && intervals_meet &&
+			!apart))
 		return CHANGE_SAME;
 	return lost > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
 }
@@ -600,8 +604,9 @@ static bool group_add(struct group *all, const struct group *g)
 }
 
 /*
- * Matches of one purpose, the heaviest first.  Where other ops, more or fewer, run `slack` times as
- * often as before or less, one piece of code was compiled otherwise: its loop was written out.
+ * Matches of one purpose, the heaviest first.  Where more or fewer ops do its work, in counts that
+ * differ by the factor `slack` at most, one piece of code was compiled otherwise: its loop was
+ * written out.
  */
 static void join(struct match **items, ptrdiff_t count, double slack, struct arena *keep)
 {
@@ -614,8 +619,8 @@ static void join(struct match **items, ptrdiff_t count, double slack, struct are
 		heads += group_add(head, items[i]->head);
 		one = !one && items[i]->head ? items[i] : one;
 	}
-	if (!bases || !heads || bases == heads ||
-		fmax(base->count, head->count) > slack * fmin(base->count, head->count))
+	double most = fmax(base->count, head->count), least = fmin(base->count, head->count);
+	if (!bases || !heads || bases == heads || !(least > 0) || most > slack * least)
 		return;
 	for (ptrdiff_t i = 0; i < count; i++)
 		items[i]->is_piece = items[i] != one;
@@ -659,8 +664,7 @@ static double lost_by(const struct match *m)
 	double base_s = group_s(m->base);
 	double head_s = m->change == CHANGE_SPLIT ? m->split_s : group_s(m->head);
 
-	/* Sums of the same times in another order differ by their rounding. */
-	return fabs(head_s - base_s) <= 1e-12 * base_s ? 0 : head_s - base_s;
+	return fabs(head_s - base_s) <= ROUNDING * base_s ? 0 : head_s - base_s;
 }
 
 static void row_fill(struct changes_row *row, const struct match *m)
@@ -838,9 +842,12 @@ static double work_of_head(
 	return alike >= MOST_ALIKE * whole && whole > 0 ? median : (double)NAN;
 }
 
-static double window_of(const struct tables *t)
+/* What the ops of one side are of: its steps, or the window of a capture that has none. */
+static double length_of(const struct tables *t)
 {
-	return row_of_run(t) ? row_of_run(t)->window_s : (double)NAN;
+	const struct run_row *run = row_of_run(t);
+
+	return !run ? (double)NAN : is_window(t) ? run->window_s : run->step_time_s;
 }
 
 /* Captures are as long as somebody let them be: the base is told as if it did the head's work. */
@@ -852,8 +859,8 @@ static void compare_windows(struct op_diff *d, const struct tables *base, const 
 		b->items[i].step_s *= d->work;
 		b->items[i].count *= d->work;
 	}
-	d->base_step_s = window_of(base) * d->work;
-	d->head_step_s = window_of(head);
+	d->base_step_s = length_of(base) * d->work;
+	d->head_step_s = length_of(head);
 }
 
 void diff_ops(const struct tables *base, const struct tables *head, struct arena *keep,

@@ -320,6 +320,9 @@ static void spans_sort(struct host_spans *s, struct arena *keep)
 	}
 }
 
+/* Of a crowd of compilers at work at one time only the first are looked at. */
+#define COMPILERS_LOOKED 64
+
 /* The first that a compiler began and ended within a compilation is what was compiled. */
 static void compiles_name(struct host_spans *compiles, const struct host_spans *compilers)
 {
@@ -334,13 +337,15 @@ static void compiles_name(struct host_spans *compiles, const struct host_spans *
 			else
 				hi = mid;
 		}
-		while (lo < compilers->count && compilers->items[lo].host == c->host &&
-			compilers->items[lo].start_ps < c->end_ps &&
-			compilers->items[lo].end_ps > c->end_ps)
-			lo++;
-		if (lo < compilers->count && compilers->items[lo].host == c->host &&
-			compilers->items[lo].start_ps < c->end_ps)
-			c->name = compilers->items[lo].name;
+		ptrdiff_t end = lo + COMPILERS_LOOKED;
+		end = end < compilers->count ? end : compilers->count;
+		for (; lo < end && compilers->items[lo].host == c->host &&
+			compilers->items[lo].start_ps < c->end_ps;
+			lo++)
+			if (compilers->items[lo].end_ps <= c->end_ps) {
+				c->name = compilers->items[lo].name;
+				break;
+			}
 	}
 }
 

@@ -42,10 +42,11 @@ static void allocator_row(const struct capture *in, const struct swept *run, str
 		row->lifetime_peak_bytes = (double)a->lifetime_peak_bytes;
 	row->fragmentation = a->fragmentation;
 	row->samples = (double)a->samples;
-	if (a->used && run->first) {
+	int64_t growth = a->used && run->step_time_s > 0 ? curve_growth(a->used) : -1;
+	if (growth >= 0 && run->first) {
 		const struct sweep *s = &run->first->sweep;
 		double steps = (double)(s->last_ps - s->first_ps) * PS / run->step_time_s;
-		row->growth_bytes = (double)curve_growth(a->used) / fmax(steps, 1);
+		row->growth_bytes = (double)growth / fmax(steps, 1);
 	}
 	plan_columns(row, p, plan);
 	if (p && !plan->total_only)

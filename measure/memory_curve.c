@@ -80,7 +80,7 @@ int64_t curve_growth(const struct curve *c)
 	int64_t kept = INT64_MAX, last = 0, middle = 0, middle_ps;
 
 	if (c->count < GROWTH_SLOTS)
-		return 0;
+		return -1;
 	middle_ps = c->first_ps + (c->last_ps - c->first_ps) / 2;
 	last = c->slots[c->count - 1].least;
 	for (ptrdiff_t i = c->count; i-- > 0;) {

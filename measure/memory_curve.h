@@ -32,7 +32,8 @@ int64_t curve_slot_ps(const struct curve *c);
 int64_t curve_at_ps(const struct curve *c, ptrdiff_t i);
 /*
  * What was taken and not given back from the first sample to the last, by the lowest levels.  0
- * unless each half of the time saw a quarter of it: a job that keeps something in every step.
+ * unless each half of the time saw a quarter of it: a job that keeps something in every step.  -1
+ * where there are too few samples to tell.
  */
 int64_t curve_growth(const struct curve *c);
 

@@ -316,13 +316,16 @@ static enum copy_cause copy_cause_of(const struct subject *s)
 #define BEYOND_PEAK 1.05
 
 /*
- * A formula of the rule file, or the kernel author's estimate, that says more than the chip can do:
- * it is wrong, and what it says of bytes is no better.  The cost is not known.
+ * A formula of the rule file, or the kernel author's estimate, that says more than the chip can do
+ * is wrong, and what it says of bytes is no better: the cost is not known.  What is the most it can
+ * be may well be more than was done.
  */
 static void formula_doubt(const struct capture *in, const struct subject *s, struct op_facts *f)
 {
-	double p50_s = dist_quantile(&f->total.self, 0.5, *in->keep) * PS;
+	double p50_s = NAN;
 
+	if (f->total.self.count > 0 && f->bound != COST_UPPER)
+		p50_s = dist_quantile(&f->total.self, 0.5, *in->keep) * PS;
 	if (!(p50_s * BEYOND_PEAK < f->roof.t_math_s))
 		return;
 	diag_note(in->notes, in->keep, DIAG_HLO,
@@ -332,6 +335,7 @@ static void formula_doubt(const struct capture *in, const struct subject *s, str
 		STR_ARG(s->name), f->roof.t_math_s * 1e3, p50_s * 1e3);
 	f->roof = f->behind = roofline_unknown;
 	f->work.flops = f->work.hbm_bytes = NAN;
+	f->bound = COST_UNKNOWN;
 }
 
 static void facts_of(const struct capture *in, const struct chip_device *d,

@@ -573,8 +573,9 @@ static bool xspace_fields(struct opening *o)
 	struct wire w = wire_open(o->whole);
 	struct wire_field f;
 	ptrdiff_t error_cap = 0, warning_cap = 0;
-	int named = 0, repeated = 0; /* runs of planes that a host's name follows */
-	bool is_open = false;	     /* planes came behind the last name */
+	int named = 0;	      /* times that planes ended with a host's name */
+	int repeated = 0;     /* planes that were seen again, as of now */
+	bool is_open = false; /* planes came behind the last name */
 
 	while (wire_next(&w, &f)) {
 		if (f.type != WIRE_LEN)
@@ -600,7 +601,8 @@ static bool xspace_fields(struct opening *o)
 				warning_cap) = f.bytes;
 	}
 	/* Runtimes of before 2024 write no Task Environment plane. */
-	profile->has_end = profile->captures > 0 || (named > 0 && !is_open);
+	profile->has_end = named > 0 ? !is_open : profile->captures > 0;
+	named += named > 0 && is_open; /* of the last capture the end is missing */
 	profile->captures = profile->captures > named ? profile->captures : named;
 	return !w.why || wire_error(&w, o->whole, "XSpace", o->err);
 }

@@ -80,9 +80,14 @@ int claim_level(const struct table_def *table)
 /* Seconds of a claim that pools have room for. */
 static double most_of(const double pools[POOL_COUNT], const struct claim *c)
 {
-	double own = c->share > 0 ? pools[c->pool] / c->share : INFINITY;
+	double waited = c->waited, share = c->share;
 
-	return c->waited > 0 ? fmin(own, pools[POOL_COMMS] / c->waited) : own;
+	if (c->pool == POOL_COMMS) { /* both are taken of one pool */
+		share += waited;
+		waited = 0;
+	}
+	double own = share > 0 ? pools[c->pool] / share : INFINITY;
+	return waited > 0 ? fmin(own, pools[POOL_COMMS] / waited) : own;
 }
 
 static void take(double pools[POOL_COUNT], const struct claim *c, double seconds)
@@ -355,7 +360,9 @@ static int by_size(const void *a, const void *b)
 
 static double pay(struct purse *purse, const struct claim *claim)
 {
-	double taken = fmin(claim->seconds, purse->debt[claim->pool]);
+	/* Of what takes nothing of its own pool the others' waiting is looked at from above. */
+	enum pool above = claim->share > 0 ? claim->pool : POOL_COMMS;
+	double taken = fmin(claim->seconds, purse->debt[above]);
 	double wanted = fmin(claim->seconds - taken, most_of(purse->left, claim));
 	bool is_hiding =
 		claim->level == 2 && (claim->pool == POOL_COMMS || claim->pool == POOL_TRANSFER);
@@ -364,7 +371,7 @@ static double pay(struct purse *purse, const struct claim *claim)
 	double paid = fmax(0, fmin(wanted, most));
 	double lasting = fmax(0, paid - claim->unneeded_s); /* of work that remains */
 
-	purse->debt[claim->pool] -= fmax(0, taken);
+	purse->debt[above] -= fmax(0, taken);
 	take(purse->left, claim, paid);
 	take(purse->spent, claim, -paid);
 	purse->total_left -= lasting;

@@ -296,12 +296,17 @@ static bool apply_setting(struct loader *l, struct str text)
 	if (key && key->flags & RULE_TUNED && key->read != key_params && key->read != key_map)
 		return rule_tune(&r, rule, &s->setting);
 	if (number != PARAM_EXPLAINED) {
-		struct doc_node map = { .kind = DOC_MAP, .pairs = &s->setting, .count = 1 };
+		/* The rule keeps it as the origin of what was set. */
+		struct doc_node *map = arena_make(l->keep, struct doc_node, 1);
 		struct doc_node of = { .text = number >= PARAM_OWN ? STR("params")
 					       : rule->at_least	   ? STR("at_least")
 								   : STR("at_most") };
 
-		return rule_tune(&r, rule, &(struct doc_pair){ &of, &map });
+		*map = s->key;
+		map->kind = DOC_MAP;
+		map->pairs = &s->setting;
+		map->count = 1;
+		return rule_tune(&r, rule, &(struct doc_pair){ &of, map });
 	}
 	struct list names = { NULL, 0, 0 };
 	NAMES(&names, l->keep, rule->params, rule->param_count);

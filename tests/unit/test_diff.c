@@ -474,6 +474,12 @@ static void test_windows(void **state)
 	assert_true(fabs(d.work - 34. / 30) < 1e-12);
 	assert_int_equal(d.counts[CHANGE_FASTER], 1);
 
+	/* Ten steps of 100 ms, of which one side does not know that they are steps. */
+	base = head = (struct tables){ 0 };
+	diff("run steps_source=annotation step_time_s=0.1 window_s=1\n" OP("a", "9e-2", "1"),
+		"run steps_source=window window_s=1\n" OP("a", "9e-2", "10"));
+	assert_str(diff_headline(&d, &keep), "The same work takes 1.00 s, as before");
+
 	/* Of other work the counts do not agree, and nothing is said of the whole. */
 	base = head = (struct tables){ 0 };
 	diff(odd, runs[1]);

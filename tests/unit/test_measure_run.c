@@ -403,8 +403,8 @@ static void allocations_follow_from_each_other(void **state)
 	(void)state;
 	allocations_without(-1);
 	for (ptrdiff_t i = 0; i < table_count(&run.tables, quality); i++)
-		assert_false(str_eq(table_rows(&run.tables, quality)[i].name,
-			STR("allocations-complete")));
+		assert_false(str_eq(
+			table_rows(&run.tables, quality)[i].name, STR("allocations-complete")));
 }
 
 /* The first and the last may not have been recorded; of the others each is missed. */
@@ -592,6 +592,20 @@ static void a_file_of_an_old_runtime(void **state)
 	x_hostname(run.files[0], "worker-0");
 	xrun_measure(&run);
 	assert_number(xrun_quality(&run, "not-truncated")->ok, 1);
+}
+
+/* Another capture was appended, and its end is missing. */
+static void a_second_capture_that_is_cut(void **state)
+{
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct pb plane = pb_new(&run.keep);
+	(void)state;
+	busy_half(x_tpu(host, 0, V5E));
+	x_hostname(host, "worker-0");
+	pb_text(&plane, 2, "/host:metadata");
+	x_behind(host, pb_done(&plane));
+	xrun_measure(&run);
+	assert_number(xrun_quality(&run, "not-truncated")->ok, 0);
 }
 
 static void the_profilers_own_complaints(void **state)
@@ -839,6 +853,7 @@ int main(void)
 		TEST(a_file_in_good_order),
 		TEST(a_cut_file),
 		TEST(a_file_of_an_old_runtime),
+		TEST(a_second_capture_that_is_cut),
 		TEST(the_profilers_own_complaints),
 		TEST(dropped_events),
 		TEST(events_without_metadata),

@@ -171,6 +171,11 @@ void x_hostname(struct xspace *x, const char *name)
 	pb_text(&x->behind, XSPACE_HOSTNAMES, name);
 }
 
+void x_behind(struct xspace *x, struct str plane)
+{
+	pb_bytes(&x->behind, XSPACE_PLANES, plane);
+}
+
 struct xplane *x_plane(struct xspace *x, const char *name, const struct xstat *stats)
 {
 	struct xplane *p = arena_make(x->keep, struct xplane, 1);

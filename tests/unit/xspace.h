@@ -51,8 +51,9 @@ struct xstat x_bytes(const char *name, struct str value);
 
 struct xspace *xspace_new(struct arena *keep);
 struct str xspace_done(const struct xspace *x);
-void x_error(struct xspace *x, const char *text); /* what the profiler itself complains of */
-void x_hostname(struct xspace *x, const char *name); /* behind the planes */
+void x_error(struct xspace *x, const char *text);    /* what the profiler itself complains of */
+void x_hostname(struct xspace *x, const char *name); /* behind the planes, */
+void x_behind(struct xspace *x, struct str plane);   /* and one more plane behind it */
 
 struct xplane *x_plane(struct xspace *x, const char *name, const struct xstat *stats);
 struct xline *x_line(struct xplane *p, const char *name);
