@@ -803,7 +803,7 @@ static const struct devices_row *straggler_of(const struct tables *t)
 #define MOST_ALIKE (2. / 3)
 
 struct work_sample {
-	double ratio, weight;
+	double ratio, weight, head_s;
 };
 
 static int by_ratio(const void *a, const void *b)
@@ -813,22 +813,24 @@ static int by_ratio(const void *a, const void *b)
 	return order_numbers(x->ratio, y->ratio);
 }
 
-/* How much more often the ops ran: the median by their time, where most of it agrees. */
+/* How much more often the ops ran: the median by their time, where most of it agrees, both ways. */
 static double work_of_head(
 	const struct groups *base, const struct groups *head, struct arena scratch)
 {
 	struct matches all = match_groups(base, head, &scratch);
 	struct work_sample *samples = arena_make(&scratch, struct work_sample, all.count + 1);
-	double whole = 0, below = 0, alike = 0, median = NAN;
+	double whole = 0, below = 0, alike = 0, median = NAN, head_s = 0, head_alike_s = 0;
 	ptrdiff_t count = 0;
 
 	for (ptrdiff_t i = 0; i < base->count; i++)
 		whole += base->items[i].step_s;
+	for (ptrdiff_t i = 0; i < head->count; i++)
+		head_s += head->items[i].step_s;
 	for (ptrdiff_t i = 0; i < all.count; i++) {
 		const struct match *m = &all.items[i];
 		if (m->base && m->head && m->base->count > 0 && m->head->count > 0)
 			samples[count++] = (struct work_sample){ m->head->count / m->base->count,
-				m->base->step_s };
+				m->base->step_s, m->head->step_s };
 	}
 	sort_by(samples, count, by_ratio);
 	for (ptrdiff_t i = 0; i < count && isnan(median); i++) {
@@ -837,9 +839,12 @@ static double work_of_head(
 			median = samples[i].ratio;
 	}
 	for (ptrdiff_t i = 0; i < count; i++)
-		if (samples[i].ratio < median * ALIKE && samples[i].ratio > median / ALIKE)
+		if (samples[i].ratio < median * ALIKE && samples[i].ratio > median / ALIKE) {
 			alike += samples[i].weight;
-	return alike >= MOST_ALIKE * whole && whole > 0 ? median : (double)NAN;
+			head_alike_s += samples[i].head_s;
+		}
+	bool agrees = alike >= MOST_ALIKE * whole && head_alike_s >= MOST_ALIKE * head_s;
+	return agrees && whole > 0 ? median : (double)NAN;
 }
 
 /* What the ops of one side are of: its steps, or the window of a capture that has none. */

@@ -91,6 +91,9 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 							change > 0 ? "longer" : "less time");
 		out_fmt(o, "%.*s: %.*s, %.*s before", STR_ARG(much), STR_ARG(time_text(keep, head)),
 			STR_ARG(time_text(keep, base)));
+		if (d->is_window && fabs(d->work - 1) >= 0.005)
+			out_fmt(o, " (scaled: that capture holds %.3g times the work)",
+				1 / d->work);
 		put_reason(o, d, head - base, keep);
 	}
 	if (d->is_planned)

@@ -463,8 +463,9 @@ static void test_windows(void **state)
 	diff(runs[0], runs[1]);
 	assert_true(d.is_window);
 	assert_true(fabs(d.work - 30. / 34) < 1e-12);
-	assert_str(diff_headline(&d, &keep), "The same work takes 13.3% longer: 300 ms, 265 ms "
-					     "before; mostly by send (+32.0 ms)");
+	assert_str(diff_headline(&d, &keep),
+		"The same work takes 13.3% longer: 300 ms, 265 ms before (scaled: that capture "
+		"holds 1.13 times the work); mostly by send (+32.0 ms)");
 	assert_int_equal(d.count, 1);
 	assert_true(fabs(d.items[0].base_s - 0.03) < 1e-12);
 	assert_true(fabs(d.items[0].head_s - 0.062) < 1e-12);
@@ -479,6 +480,13 @@ static void test_windows(void **state)
 	diff("run steps_source=annotation step_time_s=0.1 window_s=1\n" OP("a", "9e-2", "1"),
 		"run steps_source=window window_s=1\n" OP("a", "9e-2", "10"));
 	assert_str(diff_headline(&d, &keep), "The same work takes 1.00 s, as before");
+
+	/* What agrees is all of one side, and a little of the other: another program. */
+	base = head = (struct tables){ 0 };
+	diff("run steps_source=window window_s=0.3\n" OP("a", "1e-3", "100"),
+		"run steps_source=window window_s=0.3\n" OP("a", "1e-3", "20") "\n" OP(
+			"attention", "4e-3", "50"));
+	assert_true(isnan(d.work));
 
 	/* Of other work the counts do not agree, and nothing is said of the whole. */
 	base = head = (struct tables){ 0 };
