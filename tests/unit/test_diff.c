@@ -276,8 +276,8 @@ static void test_no_copies(void **state)
 {
 	static const char *const after[] = { LOOP("x", "jit(f)/block/dot", "10", "1e-3", "2"),
 		LOOP("x", "jit(f)/block/dot", "9", "1e-3", "20"),
-		"ops key=x name=x kind=copy scope=jit(f)/block/dot source_file=m.py source_line=9"
-		" mean_s=1e-3 per_step=2" };
+		("ops key=x name=x kind=copy scope=jit(f)/block/dot source_file=m.py source_line=9"
+		 " mean_s=1e-3 per_step=2") };
 	(void)state;
 	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
 		fresh(NULL);
