@@ -44,8 +44,8 @@ struct key {
 	ptrdiff_t origin; /* of a struct origin there: which node set it; 0: that is not kept */
 	bool required;
 	/*
-	 * What the value is: "bytes, as in 12 GiB".  Of a word all of them, the first of which is
-	 * empty when 0 means that it was not said: "|full|none".  Of a map an example.
+	 * What the value is: "bytes, as in 12 GiB".  For a choice of words: all of them, the first
+	 * one empty when 0 means that none was given: "|full|none".  For a map: an example.
 	 */
 	const char *form;
 	enum unit unit; /* of a number that may have one */

@@ -237,10 +237,12 @@ struct comms_seen fill_collectives(const struct capture *in, const struct swept 
 	}
 	/* What beats the network between the job file's slices disproves them: which links carry a
 	 * collective is not known. */
-	for (ptrdiff_t i = 0; beats && in->options->job && in->options->job->slices > 1 && i < rows;
-		i++)
-		if (str_eq(all[i].link, STR("dcn")))
+	bool is_told = beats && in->options->job && in->options->job->slices > 1;
+	for (ptrdiff_t i = 0; i < rows && is_told; i++) {
+		const struct collective_time *t = op_rows->facts[subjects[i]->index].comms;
+		if (t && t->link == LINK_DCN)
 			all[i].expected_lo_s = all[i].expected_hi_s = NAN;
+	}
 	struct comms_seen ret = { n <= COLLECTIVES_MAX, beats ? beats->name : (struct str){ 0 } };
 	sort_by(all, rows, collective_cmp);
 	return ret;

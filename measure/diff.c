@@ -203,16 +203,10 @@ static int by_place(const void *a, const void *b)
 
 static ptrdiff_t first_at(const struct match_list *list, struct str place)
 {
-	ptrdiff_t from = 0, to = list->count;
+	ptrdiff_t i;
 
-	while (from < to) {
-		ptrdiff_t middle = from + (to - from) / 2;
-		if (str_cmp(list->items[middle]->place, place) < 0)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	FIND_FIRST(i, 0, list->count, str_cmp(list->items[i]->place, place) >= 0);
+	return i;
 }
 
 /* What an op does, as ops.inside says it. */
@@ -529,15 +523,9 @@ static struct match *find_alike(
 /* Alike and the nearest in time, which stands beside where `one` would; or NULL. */
 static struct match *find_nearest(const struct match_list *others, const struct match *one)
 {
-	ptrdiff_t from = 0, to = others->count;
+	ptrdiff_t from;
 
-	while (from < to) {
-		ptrdiff_t middle = from + (to - from) / 2;
-		if (by_purpose(others->items[middle], one) < 0)
-			from = middle + 1;
-		else
-			to = middle;
-	}
+	FIND_FIRST(from, 0, others->count, by_purpose(others->items[from], one) >= 0);
 	struct match *more = find_alike(others, from - 1, -1, one);
 	struct match *less = find_alike(others, from, 1, one);
 	if (!more || !less)
@@ -855,7 +843,7 @@ static double length_of(const struct tables *t)
 	return !run ? (double)NAN : is_window(t) ? run->window_s : run->step_time_s;
 }
 
-/* Captures are as long as somebody let them be: the base is told as if it did the head's work. */
+/* The length of a capture says nothing: the base is told as if it did the work of the head. */
 static void compare_windows(struct op_diff *d, const struct tables *base, const struct tables *head,
 	struct groups *b, const struct groups *h, struct arena scratch)
 {

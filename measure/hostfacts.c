@@ -328,22 +328,16 @@ static void compiles_name(struct host_spans *compiles, const struct host_spans *
 {
 	for (ptrdiff_t i = 0; i < compiles->count; i++) {
 		struct host_span *c = &compiles->items[i];
-		ptrdiff_t lo = 0, hi = compilers->count;
-		while (lo < hi) {
-			ptrdiff_t mid = lo + (hi - lo) / 2;
-			const struct host_span *x = &compilers->items[mid];
-			if (x->host != c->host ? x->host < c->host : x->start_ps < c->start_ps)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		ptrdiff_t end = lo + COMPILERS_LOOKED;
+		const struct host_span *x = compilers->items;
+		ptrdiff_t at, end;
+		FIND_FIRST(at, 0, compilers->count,
+			x[at].host == c->host ? x[at].start_ps >= c->start_ps
+					      : x[at].host > c->host);
+		end = at + COMPILERS_LOOKED;
 		end = end < compilers->count ? end : compilers->count;
-		for (; lo < end && compilers->items[lo].host == c->host &&
-			compilers->items[lo].start_ps < c->end_ps;
-			lo++)
-			if (compilers->items[lo].end_ps <= c->end_ps) {
-				c->name = compilers->items[lo].name;
+		for (; at < end && x[at].host == c->host && x[at].start_ps < c->end_ps; at++)
+			if (x[at].end_ps <= c->end_ps) {
+				c->name = x[at].name;
 				break;
 			}
 	}

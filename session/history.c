@@ -171,7 +171,7 @@ static bool add_page(struct recalling *r, struct run_pages *p, struct diag *err)
 	struct stored_run *asked[RUNS_KEPT_MAX];
 	ptrdiff_t count = 0, next = 0;
 	while (next < p->count && !is_enough(r)) {
-		/* No more than may be needed, and of which something is kept. */
+		/* As many as may be needed, of those with kept bytes. */
 		for (count = 0; next < p->count && !is_enough(r) && count < RUNS_KEPT_MAX &&
 				r->count + count < r->query->last;
 			next++) {

@@ -29,7 +29,7 @@ enum question_kind {
 	QUESTION_SQL	  /* expanded, too */
 };
 
-#define QUESTION_MAX_LIST 1000 /* some 100 kB of a query, of which servers read 256 kB */
+#define QUESTION_MAX_LIST 1000 /* some 100 kB of a query; servers read 256 kB */
 
 struct question_value {
 	const char *name;

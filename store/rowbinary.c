@@ -84,7 +84,7 @@ ptrdiff_t rowbinary_columns(struct arena *keep, struct rowbinary_column **ret)
 /*
  * A part for each week, since a window is read and an old one dropped as a whole; in it the runs of
  * a workload lie together.  The columns of a run and of its parts are what facts say; the numbers
- * are what questions read.  Of rows that are one, the one stays of which something is kept.  Runs
+ * are what questions read.  Of several rows with one hash the one with kept bytes stays.  Runs
  * without a date stay.
  */
 static void put_table(struct out *o, const char *name, const char *engine)

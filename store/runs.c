@@ -72,7 +72,7 @@ static bool take_run(void *arg, const struct str *cells, struct diag *err)
 	read_cells(&run_facts_def, cells, &run->facts, &p->keep);
 	str_to_i64(cells[run_facts_def.column_count], &run->captured_ns);
 	run->is_kept = str_to_i64(cells[run_facts_def.column_count + 1], &is_kept) && is_kept;
-	/* What a server has twice: first the one of which something is kept. */
+	/* A server may hold a run twice: the row with kept bytes comes first. */
 	if (!p->count || !str_eq(run->facts.hash, p->runs[p->count - 1]->facts.hash))
 		*arena_push(&p->keep, p->runs, p->count, p->cap) = run;
 	return true;

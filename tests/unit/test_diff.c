@@ -475,7 +475,7 @@ static void test_windows(void **state)
 	assert_true(fabs(d.work - 34. / 30) < 1e-12);
 	assert_int_equal(d.counts[CHANGE_FASTER], 1);
 
-	/* Ten steps of 100 ms, of which one side does not know that they are steps. */
+	/* Both run ten steps of 100 ms; the second does not mark them. */
 	base = head = (struct tables){ 0 };
 	diff("run steps_source=annotation step_time_s=0.1 window_s=1\n" OP("a", "9e-2", "1"),
 		"run steps_source=window window_s=1\n" OP("a", "9e-2", "10"));
