@@ -107,6 +107,23 @@ static ptrdiff_t first_bad(struct str s, uint32_t *ret)
 	return -1;
 }
 
+/*
+ * Offset of the first `? ` that begins a line, behind list items and document marks, or -1.  YAML's
+ * explicit keys are refused before libfyaml sees them: 0.7 frees an indent twice at "? x:\t:".
+ */
+static ptrdiff_t explicit_key(struct str source, ptrdiff_t from)
+{
+	bool begins = true;
+	for (ptrdiff_t at = from; at < source.len; at++) {
+		struct str rest = str_from_offset(source, at);
+		if (begins && *rest.p == '?' &&
+			(rest.len == 1 || space_len(str_from_offset(rest, 1))))
+			return at;
+		begins = strchr("\r\n", *rest.p) || (begins && strchr(" \t-", *rest.p));
+	}
+	return -1;
+}
+
 static bool check_source(struct builder *b)
 {
 	uint32_t c;
@@ -114,7 +131,10 @@ static bool check_source(struct builder *b)
 	if (source.len > DOC_MAX_BYTES)
 		return diag_set(b->err, DIAG_LIMIT, "%.*s: larger than %lld MiB, the most read",
 			STR_ARG(b->doc->file), (long long)(DOC_MAX_BYTES >> 20));
-	ptrdiff_t at = first_bad(source, &c);
+	ptrdiff_t at = first_bad(source, &c), key = explicit_key(source, b->bom);
+	if (at < 0 && key >= 0)
+		return syntax(
+			b, key, key + 1, "no line may begin with '? ': write keys as `key: value`");
 	if (at < 0)
 		return true;
 	if (c == UTF8_REPLACEMENT)
