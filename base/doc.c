@@ -22,7 +22,6 @@ enum { DOC_MAX_NODES = 1 << 18 };
 struct frame {
 	struct doc_node *node, *key; /* key: read, its value is still to come */
 	ptrdiff_t cap;
-	bool flow;     /* in brackets */
 	bool implicit; /* has no mark of its own: begins with its first child */
 };
 
@@ -349,13 +348,13 @@ static bool on_open(struct builder *b, struct fy_event *e, enum doc_kind kind)
 	if (b->depth == DOC_MAX_DEPTH)
 		return diag_caret(b->err, DIAG_LIMIT, place_at(b, from, from + 1),
 			"lists and maps are nested deeper than %d levels", DOC_MAX_DEPTH);
-	bool flow = has(b, from, map ? '{' : '[');
-	bool implicit = !flow && (map || !has(b, from, '-'));
+	n->flow = has(b, from, map ? '{' : '[');
+	bool implicit = !n->flow && (map || !has(b, from, '-'));
 	set_position(b, n, from, from + 1);
 	b->last = from;
 	if (!attach(b, n))
 		return false;
-	b->stack[b->depth++] = (struct frame){ .node = n, .flow = flow, .implicit = implicit };
+	b->stack[b->depth++] = (struct frame){ .node = n, .implicit = implicit };
 	return true;
 }
 
@@ -368,28 +367,32 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Sorted, so that a map of a hundred thousand keys is no quadratic matter. */
-static bool check_duplicates(struct builder *b, const struct doc_node *map)
+static void note_repeats(struct builder *b, const struct doc_node *map)
 {
-	struct arena scratch = *b->keep;
-	const struct doc_pair **sorted = arena_make(&scratch, const struct doc_pair *, map->count);
-	const struct doc_pair *again = NULL, *first = NULL;
+	struct doc *doc = b->doc;
+	const struct doc_pair **sorted = arena_make(b->keep, const struct doc_pair *, map->count);
+	const struct doc_node *first = NULL;
+
 	for (ptrdiff_t i = 0; i < map->count; i++)
 		sorted[i] = &map->pairs[i];
 	if (map->count)
 		qsort(sorted, (size_t)map->count, sizeof(*sorted), by_key);
-	for (ptrdiff_t i = 1; i < map->count; i++) {
-		if (!str_eq(sorted[i]->key->text, sorted[i - 1]->key->text))
-			continue;
-		if (!again || sorted[i] < again) {
-			again = sorted[i];
-			first = sorted[i - 1];
-		}
+	for (ptrdiff_t i = 0; i < map->count; i++) {
+		const struct doc_node *key = sorted[i]->key;
+
+		if (first && str_eq(key->text, first->text))
+			*arena_push(b->keep, doc->repeats, doc->repeat_count, doc->repeat_cap) =
+				(struct doc_repeat){ key, first };
+		else
+			first = key;
 	}
-	if (!again)
-		return true;
-	return diag_caret(b->err, DIAG_RULE_SYNTAX, doc_place(b->doc, again->key),
+}
+
+bool doc_tell_repeat(const struct doc *d, const struct doc_repeat *repeat, struct diag *err)
+{
+	return diag_caret(err, DIAG_RULE_SYNTAX, doc_place(d, repeat->key),
 		"the key '%.*s' stands here a second time; the first is on line %lld",
-		STR_ARG(again->key->text), (long long)first->key->line);
+		STR_ARG(repeat->key->text), (long long)repeat->first->line);
 }
 
 static bool on_close(struct builder *b, struct fy_event *e)
@@ -398,7 +401,9 @@ static bool on_close(struct builder *b, struct fy_event *e)
 		return true;
 	const struct doc_node *n = b->stack[--b->depth].node;
 	b->last = mark_offset(b, fy_event_end_mark(e));
-	return n->kind != DOC_MAP || check_duplicates(b, n);
+	if (n->kind == DOC_MAP)
+		note_repeats(b, n);
+	return true;
 }
 
 static bool on_document(struct builder *b, struct fy_event *e)
@@ -449,6 +454,7 @@ static const char *hint_for(struct str message)
 		{ STR_INIT("invalid indentation"), "line this up with the keys or items above it" },
 		{ STR_INIT("invalid mapping in plain multiline"),
 			"line this up with the keys above it" },
+		{ STR_INIT("wrongly indented"), "is its quote closed?" },
 		{ STR_INIT("invalid escape"), "write \\\\ for a backslash, or use single quotes" },
 	};
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
@@ -470,7 +476,7 @@ static ptrdiff_t line_offset(struct str source, int64_t line, int64_t column)
 /* A tab that indents one of the lines at source[from, to) is the likeliest mistake; or -1. */
 static ptrdiff_t indenting_tab(struct builder *b, ptrdiff_t from, ptrdiff_t to)
 {
-	if (b->depth && b->stack[b->depth - 1].flow)
+	if (b->depth && b->stack[b->depth - 1].node->flow)
 		return -1;
 	seek(b, from);
 	for (ptrdiff_t line = b->line_start; line < to;) {
@@ -489,7 +495,7 @@ static const struct doc_node *unclosed(const struct builder *b, ptrdiff_t at)
 {
 	bool at_end = !str_trim(str_from_offset(b->doc->source, at)).len;
 	const struct frame *f = b->depth ? &b->stack[b->depth - 1] : NULL;
-	return at_end && f && f->flow ? f->node : NULL;
+	return at_end && f && f->node->flow ? f->node : NULL;
 }
 
 static bool report(struct builder *b, const struct fy_diag_error *e)
@@ -615,7 +621,15 @@ bool doc_parse(
 	fy_diag_destroy(collected);
 	if (!ok)
 		ret->root = NULL;
-	return ok;
+	const struct doc_repeat *told = ret->repeats; /* the first in the file */
+	for (ptrdiff_t i = 1; i < ret->repeat_count; i++) {
+		const struct doc_node *key = ret->repeats[i].key;
+
+		if (key->line < told->key->line ||
+			(key->line == told->key->line && key->column < told->key->column))
+			told = &ret->repeats[i];
+	}
+	return ok && (!told || doc_tell_repeat(ret, told, err));
 }
 
 const struct doc_node *doc_get(const struct doc_node *map, struct str key)

@@ -1,9 +1,9 @@
 /*
  * YAML 1.2 and JSON documents with exact positions, as a tree of our own.
  *
- * The only user of libfyaml.  Aliases, anchors, tags and merge keys are refused, duplicate keys
- * are errors, and depth and size have limits.  Every node knows where it stands in the text, so
- * that a mistake can be shown with a caret.
+ * The only user of libfyaml.  Aliases, anchors, tags and merge keys are refused, repeated keys are
+ * errors behind which reading goes on, and depth and size have limits.  Every node knows where it
+ * stands in the text, so that a mistake can be shown with a caret.
  *
  * Refuses: typing scalars.  "1" and 1 differ only in doc_node.quoted; the reader of a key decides.
  */
@@ -20,6 +20,7 @@ struct doc_node {
 	enum doc_kind kind;
 	bool quoted;	 /* scalar in ' or ", or a block scalar */
 	bool block;	 /* scalar in | or > style: `text` is not a slice of the source */
+	bool flow;	 /* list or map in brackets */
 	struct str text; /* scalar's value */
 	int64_t line, column, width; /* of the first line of the node, from 1 */
 	struct doc_pair *pairs;	     /* map, in file order */
@@ -33,7 +34,11 @@ struct doc_pair {
 
 struct doc {
 	struct str file, source;
-	struct doc_node *root; /* NULL for an empty document */
+	struct doc_node *root; /* NULL for an empty document, and for one that could not be read */
+	struct doc_repeat {
+		const struct doc_node *key, *first;
+	} * repeats; /* keys that stand in a map already, map by map */
+	ptrdiff_t repeat_count, repeat_cap;
 };
 
 /* Where a value is written; all zero: nowhere, it was not said. */
@@ -55,8 +60,11 @@ struct doc_tree {
 #define DOC_MAX_BYTES ((ptrdiff_t)4 << 20) /* a rule file larger than this is generated data */
 #define DOC_MAX_DEPTH 32
 
+/* False with a diagnostic; when only keys are repeated, all the same with the whole document. */
 bool doc_parse(
 	struct str file, struct str source, struct arena *keep, struct doc *ret, struct diag *err);
+/* That a key is repeated, which has no other effect.  Always false. */
+bool doc_tell_repeat(const struct doc *d, const struct doc_repeat *repeat, struct diag *err);
 /* The value of `key` in a map, or NULL; NULL for another kind of node too. */
 const struct doc_node *doc_get(const struct doc_node *map, struct str key);
 struct text_place doc_place(const struct doc *d, const struct doc_node *n);

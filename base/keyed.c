@@ -17,9 +17,17 @@ bool mistake_note(struct mistakes *m, struct arena *keep, const struct diag *err
 	for (ptrdiff_t i = 0; i < m->count; i++)
 		if (str_eq(m->items[i].note.text, text))
 			return false;
-	*arena_push(keep, m->items, m->count, m->cap) =
-		(struct mistake_at){ { err->id, arena_str(keep, text) }, err->place, m->count };
+	if (m->count < MISTAKES_MAX)
+		*arena_push(keep, m->items, m->count, m->cap) =
+			(struct mistake_at){ { err->id, arena_str(keep, text) }, err->place,
+				m->count };
 	return false;
+}
+
+/* Whether reading goes on behind what was read well or not. */
+static bool goes_on(const struct keyed *r, bool ok)
+{
+	return ok || (r->mistakes && r->mistakes->count < MISTAKES_MAX);
 }
 
 static bool tell(const struct keyed *r, const struct doc_node *node, enum diag_id id,
@@ -105,6 +113,16 @@ static ptrdiff_t opened(const struct doc_node *node)
 	return node->kind == DOC_SCALAR && !node->quoted ? depth : 0;
 }
 
+/* The expression in { } whose comma YAML took for its own: the next key is the rest of it. */
+static const struct doc_node *cut_value(const struct key *of, const struct doc_node *map)
+{
+	for (ptrdiff_t i = 1; map->flow && i < map->count; i++)
+		if (opened(map->pairs[i - 1].value) > 0 &&
+			!key_named(of->keys, map->pairs[i].key->text))
+			return map->pairs[i - 1].value;
+	return NULL;
+}
+
 /* What may be meant: the key that comes nearest, or all of them where they are not too many. */
 static struct str names_hint(const struct keyed *r, const struct key *keys, struct str name)
 {
@@ -122,26 +140,39 @@ static struct str names_hint(const struct keyed *r, const struct key *keys, stru
 
 bool keyed_names(const struct keyed *r, const struct key *of, const struct doc_node *map)
 {
+	const struct doc_node *cut = cut_value(of, map);
+	const char *told = NULL; /* what is meant instead is said once */
 	bool ok = true;
 
-	for (ptrdiff_t i = 0; i < map->count && (ok || r->mistakes); i++) {
+	for (ptrdiff_t i = 0; i < map->count && goes_on(r, ok); i++) {
 		const struct doc_node *key = map->pairs[i].key;
 		const struct key *known = key_named(of->keys, key->text);
 		const struct doc_pair *last = i ? &map->pairs[i - 1] : NULL;
 
-		if (known && known->read)
+		if (known && (known->read || (told && !strcmp(known->form, told))))
 			continue;
 		/* The rest of the map is what an expression lost. */
-		if (last && opened(last->value) > 0)
+		if (cut && last->value == cut)
 			return key_fail(r, &(struct key){ .name = last->key->text }, last->value,
 				r->mistake,
 				": quote this expression: its comma ends it inside { }");
 		struct str hint = known ? arena_fmt(r->keep, "; %s", known->form)
 					: names_hint(r, of->keys, key->text);
+		told = known ? known->form : told;
 		ok = keyed_fail(r, key, "%.*s has no key '%.*s'%.*s", STR_ARG(map_name(r, of)),
 			STR_ARG(key->text), STR_ARG(hint));
 	}
 	return ok;
+}
+
+/* Whether a key that is none comes near this one, which is told of it. */
+static bool is_misspelt(const struct key *of, const struct key *k, const struct doc_node *map)
+{
+	for (ptrdiff_t i = 0; i < map->count; i++)
+		if (!key_named(of->keys, map->pairs[i].key->text) &&
+			text_nearest(map->pairs[i].key->text, &k->name, 1).p)
+			return true;
+	return false;
 }
 
 bool keyed_map(const struct keyed *r, const struct key *of, const struct doc_node *at,
@@ -150,13 +181,16 @@ bool keyed_map(const struct keyed *r, const struct key *of, const struct doc_nod
 	if (map->kind != DOC_MAP)
 		return keyed_fail(r, map, "%.*s is a map of keys%s%s", STR_ARG(map_name(r, of)),
 			of->form ? ", such as " : "", of->form ? of->form : "");
+	const struct doc_node *cut = cut_value(of, map);
 	bool ok = keyed_names(r, of, map);
-	for (const struct key *k = of->keys; k->read && (ok || r->mistakes); k++) {
+	for (const struct key *k = of->keys; k->read && goes_on(r, ok); k++) {
 		const struct doc_node *value = doc_get(map, k->name);
 
-		if (value)
+		if (value && value == cut)
+			ok = false; /* which is told */
+		else if (value)
 			ok &= key_set(r, k, value);
-		else if (k->required)
+		else if (k->required && !is_misspelt(of, k, map))
 			ok = k->read == key_version
 				     ? keyed_fail(
 					       r, at, "%.*s %s", STR_ARG(of->name), begins_with(of))
@@ -206,7 +240,7 @@ bool key_entries(const struct keyed *r, const struct key *k, const struct doc_no
 
 	if (node->kind != (is_list ? DOC_LIST : DOC_MAP))
 		return key_fail(r, k, node, r->mistake, " is %s", k->form);
-	for (ptrdiff_t i = 0; i < node->count && (ok || r->mistakes); i++)
+	for (ptrdiff_t i = 0; i < node->count && goes_on(r, ok); i++)
 		ok &= is_list ? k->each->entry(r, k->each, node->items[i], node->items[i])
 			      : k->each->entry(
 					r, k->each, node->pairs[i].key, node->pairs[i].value);
@@ -323,9 +357,15 @@ bool key_word(const struct keyed *r, const struct key *k, const struct doc_node 
 bool keyed_open(const struct keyed *r, struct doc *doc, struct str file, struct str text,
 	const struct key *of)
 {
-	return doc_parse(file, text, r->keep, doc, r->err) &&
-	       (doc->root || diag_set(r->err, r->mistake, "%.*s: the file is empty; %.*s %s",
-				     STR_ARG(file), STR_ARG(of->name), begins_with(of)));
+	bool ok = doc_parse(file, text, r->keep, doc, r->err);
+
+	for (ptrdiff_t i = 0; r->mistakes && doc->root && i < doc->repeat_count; i++) {
+		ok = true;
+		doc_tell_repeat(doc, &doc->repeats[i], r->err);
+		mistake_note(r->mistakes, r->keep, r->err);
+	}
+	return ok && (doc->root || diag_set(r->err, r->mistake, "%.*s: the file is empty; %.*s %s",
+					   STR_ARG(file), STR_ARG(of->name), begins_with(of)));
 }
 
 bool key_version(const struct keyed *r, const struct key *k, const struct doc_node *node)

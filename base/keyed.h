@@ -3,7 +3,7 @@
  *
  * A table says of each key how its value is read, where it goes and what it has to be.  A mistake
  * is shown with a caret, and with the nearest name where one may have been meant.  Reading ends at
- * the first mistake, or notes each of them and goes on behind it.
+ * the first mistake, or notes each of them and goes on behind it, up to MISTAKES_MAX.
  *
  * Refuses: judging what several keys say together, for which a table names a function.
  */
@@ -12,6 +12,8 @@
 
 #include "base/doc.h"
 #include "base/unit.h"
+
+#define MISTAKES_MAX 100 /* of a file: a reader mends twenty, and each is a search for its line */
 
 /* Mistakes, to be told all at once. */
 struct mistakes {
@@ -94,7 +96,7 @@ bool key_fail(const struct keyed *r, const struct key *k, const struct doc_node 
 	enum diag_id id, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 struct str key_path(const struct keyed *r, struct str name);
 
-/* Parses the text of a file into *doc, which r->doc is. */
+/* Parses the text of a file into *doc, which r->doc is; repeated keys are mistakes like others. */
 bool keyed_open(const struct keyed *r, struct doc *doc, struct str file, struct str text,
 	const struct key *of);
 /*

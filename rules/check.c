@@ -1091,6 +1091,27 @@ static bool tell_param(const struct checker *c, const struct token *t, struct sq
 	return false;
 }
 
+/* kind = matmul: what columns hold as a word takes quotes. */
+static bool tell_word(const struct checker *c, const struct token *t, struct sql_fault *fault)
+{
+	const struct table_def *def = c->table_count ? c->tables[0] : NULL;
+
+	for (ptrdiff_t i = 0; def && i < def->column_count; i++) {
+		struct str rest = str_from(def->columns[i].words ? def->columns[i].words : ""),
+			   word;
+
+		for (bool more = true; more;) {
+			more = str_cut(rest, '|', &word, &rest);
+			if (!str_eq_nocase(word, t->text))
+				continue;
+			fault->text = arena_fmt(
+				c->keep, "a text takes single quotes: '%.*s'", STR_ARG(word));
+			return true;
+		}
+	}
+	return false;
+}
+
 static void tell_column(const struct checker *c, const struct token *t, struct sql_fault *fault)
 {
 	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
@@ -1111,6 +1132,8 @@ static void tell_column(const struct checker *c, const struct token *t, struct s
 				STR_ARG(t->text), STR_ARG(last->text), STR_ARG(t->text));
 		return; /* else SQLite knows better */
 	}
+	if (last == t && tell_word(c, t, fault))
+		return;
 	struct str name = str_head(str_from_offset(c->sql, t->at), fault->width);
 	struct str hint = did_you_mean(c->keep, last->text, known.items, known.count);
 	if (!hint.len && names->table)

@@ -418,15 +418,21 @@ static struct expression *text_expression(
 	return NULL;
 }
 
+static void text_fault(void *arg, const struct sql_fault *fault)
+{
+	const struct text_at *t = arg;
+
+	rule_fault(t->c, t->key, &t->source->origin, fault);
+}
+
 static void compile_text(
 	struct compiler *c, const struct rule_text *text, const char *key, struct template *ret)
 {
-	struct sql_fault fault;
 	struct text_at at = { c, key, text };
-	struct template_names names = { c->code->subjects.rows, c->rule, text_expression, &at };
+	struct template_names names = { c->code->subjects.rows, c->rule, text_expression,
+		text_fault, &at };
 
-	if (!template_compile(text->text, &names, c->keep, ret, &fault))
-		rule_fault(c, key, &text->origin, &fault);
+	template_compile(text->text, &names, c->keep, ret);
 }
 
 static struct advice_code *compile_advice(
@@ -460,6 +466,8 @@ static void compile_message(struct compiler *c)
 		return;
 	}
 	bool is_assert = rule->assert.text.p;
+	if (!is_assert && !rule->value.text.p)
+		return; /* a mistake */
 	struct text_at at = { c, "message", is_assert ? &rule->assert : &rule->value };
 	struct sql_fault fault;
 	const struct piece pieces[] = { { .text = is_assert ? STR("this does not hold: ")
@@ -480,7 +488,7 @@ static bool fits(struct compiler *c, struct rule_param *limit, const char *key)
 	const struct origin *o = &limit->origin;
 	struct keyed r = rule_reading(c->set, o->doc, c->keep, c->err);
 
-	if (!limit->text.p || !o->node)
+	if (!limit->text.p || !o->node || isnan(limit->value)) /* NaN: a mistake told of */
 		return true;
 	r.owner = c->rule->name;
 	bool ok = number_fits(&r, str_from(key), limit, c->code->unit, STR(", as its value is"));
@@ -561,7 +569,10 @@ static void check_waivers(struct compiler *c)
 		struct waiver *w = rule->waivers[i];
 		struct sql_fault fault = { DIAG_RULE_SCHEMA, -1, 0, { NULL, 0 } };
 
-		if (!rule->value.text.p && w->limit.text.p)
+		if (rule->gate)
+			fault.text = STR("the rule is of the group evidence, and evidence that is "
+					 "missing cannot be waived");
+		else if (!rule->value.text.p && w->limit.text.p)
 			fault.text = STR("the rule has an assert, so its waiver has no limit");
 		else if (rule->value.text.p && !w->limit.text.p)
 			fault.text = arena_fmt(c->keep, "a waiver has a limit: %s",
@@ -672,7 +683,7 @@ void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, st
 	list_expressions(&c);
 	if (!open_listing(&c, &code->subjects, rule->from, &rule->select, "select"))
 		return;
-	if (p->origin.node)
+	if (p->from || p->select.text.p)
 		open_listing(&c, &code->places, p->from, &p->select, "places.select");
 	settle_unit(&c);
 	settle_gain(&c);
@@ -686,6 +697,6 @@ void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, st
 	check_listing(&c, &code->texts);
 	if (code->places.rows)
 		check_listing(&c, &code->places);
-	if (c.ok) /* what is misspelt there is used nowhere */
+	if (c.ok && !rule->is_broken) /* what is misspelt there is used nowhere */
 		check_params(&c);
 }

@@ -146,7 +146,7 @@ static bool read_field(struct template_reader *r)
 	struct piece *piece = add(r);
 
 	piece->param = -1;
-	if (len < 0)
+	if (len < 0 || str_find_char(str_head(rest, len), '{') >= 0)
 		return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at - 1, 1,
 			"this brace is never closed; a brace itself is written {{");
 	name = str_head(rest, len);
@@ -174,8 +174,14 @@ static bool read_field(struct template_reader *r)
 /* Behind a brace that is not meant as one.  "{?" begins a part, and parts hold no parts. */
 static bool read_brace(struct template_reader *r, char c)
 {
-	if (c == '{' && (r->at == r->text.len || r->text.p[r->at] != '?'))
-		return read_field(r);
+	if (c == '{' && (r->at == r->text.len || r->text.p[r->at] != '?')) {
+		if (read_field(r))
+			return true;
+		/* The rest of the field is passed over, and what is behind it read. */
+		r->names->tell(r->names->arg, r->fault);
+		r->at += str_find_char(str_from_offset(r->text, r->at), '}') + 1;
+		return true;
+	}
 	if (c == '{' && r->part >= 0)
 		return sql_fail(r->fault, r->keep, DIAG_RULE_SQL, r->at - 1, 2,
 			"a part that may be left out holds no other");
@@ -193,10 +199,11 @@ static bool read_brace(struct template_reader *r, char c)
 	return true;
 }
 
-bool template_compile(struct str text, const struct template_names *names, struct arena *keep,
-	struct template *ret, struct sql_fault *fault)
+void template_compile(struct str text, const struct template_names *names, struct arena *keep,
+	struct template *ret)
 {
-	struct template_reader r = { text, 0, names, keep, ret, fault, -1, 0 };
+	struct sql_fault fault;
+	struct template_reader r = { text, 0, names, keep, ret, &fault, -1, 0 };
 	ptrdiff_t from = 0;
 
 	*ret = (struct template){ NULL, 0, 0 };
@@ -210,13 +217,18 @@ bool template_compile(struct str text, const struct template_names *names, struc
 		bool twice = r.at + 1 < text.len && text.p[r.at + 1] == c;
 		add(&r)->text = slice(&r, from, r.at + twice);
 		r.at += 1 + twice;
-		if (!twice && !read_brace(&r, c))
-			return false;
+		if (!twice && !read_brace(&r, c)) {
+			names->tell(names->arg, &fault);
+			return;
+		}
 		from = r.at;
 	}
 	add(&r)->text = slice(&r, from, r.at);
-	return r.part < 0 || sql_fail(fault, keep, DIAG_RULE_SQL, r.part_at, 2,
-				     "this part is never closed; a brace itself is written {{");
+	if (r.part < 0)
+		return;
+	sql_fail(&fault, keep, DIAG_RULE_SQL, r.part_at, 2,
+		"this part is never closed; a brace itself is written {{");
+	names->tell(names->arg, &fault);
 }
 
 /* ---- filling ------------------------------------------------------------------------------ */

@@ -42,6 +42,7 @@ struct template_names {
 	/* The expression so many bytes into the text; NULL and a fault. */
 	struct expression *(*compile)(
 		void *arg, struct str sql, ptrdiff_t at, struct sql_fault *fault);
+	void (*tell)(void *arg, const struct sql_fault *fault); /* each mistake in the text */
 	void *arg;
 };
 
@@ -49,8 +50,8 @@ struct template_names {
 enum wording { WORDING_VALUE, WORDING_PLACES, WORDING_PROFILE, WORDING_BASELINE, WORDINGS };
 extern const struct str wording_names[WORDINGS];
 
-bool template_compile(struct str text, const struct template_names *names, struct arena *keep,
-	struct template *ret, struct sql_fault *fault);
+void template_compile(struct str text, const struct template_names *names, struct arena *keep,
+	struct template *ret);
 /* With the current row of the texts' listing; the rule is the one that is judged. */
 struct str template_fill(const struct template *t, const struct rule *rule,
 	const struct listing *texts, struct arena *keep);

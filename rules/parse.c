@@ -396,19 +396,18 @@ static bool read_rule(const struct keyed *r, const struct key *each, const struc
 	struct rule *rule = ruleset_rule(set, name->text);
 	bool has_limit = doc_get(map, STR("at_most")) || doc_get(map, STR("at_least"));
 
-	if (!rule && !rule_name_ok(name->text))
-		return keyed_fail(r, name,
-			"a rule's name has small letters, digits and '-', at most %d",
-			RULE_NAME_MAX);
 	if (!rule && set->count >= RULES_MAX)
 		return keyed_fail_as(r, name, DIAG_LIMIT, "more than %d rules", RULES_MAX);
+	bool ok = rule || rule_name_ok(name->text) ||
+		  keyed_fail(r, name, "a rule's name has small letters, digits and '-', at most %d",
+			  RULE_NAME_MAX);
 	rule = rule ? rule : new_rule(r, name);
 	if (doc_get(map, STR("value")) &&
 		doc_get(map, rule->at_least ? STR("at_most") : STR("at_least")))
 		limits_clear(rule);	 /* another value may have the other direction */
 	if (doc_get(map, STR("places"))) /* anew, not key by key */
 		rule->places = (struct rule_places){ 0 };
-	bool ok = entry_read(r, each, rule->name, name, map, rule);
+	ok &= entry_read(r, each, rule->name, name, map, rule);
 	rule->is_broken |= !ok;
 	if (doc_get(map, STR("select")))
 		rule->from_text = none;

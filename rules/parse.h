@@ -62,8 +62,12 @@ bool entry_read(const struct keyed *r, const struct key *of, struct str owner,
 bool rule_name_ok(struct str s);
 struct rule_group *group_named(const struct ruleset *set, struct str name); /* or NULL */
 struct rule_set *set_named(const struct ruleset *set, struct str name);	    /* or NULL */
-/* "; did you mean 'x'?", or nothing when no other rule is near.  (ruleset.c) */
-struct str rule_hint(const struct ruleset *set, struct str name, struct arena *keep);
+/*
+ * "; did you mean 'x'?", of rules that another file than `but` states; else the built-in set that
+ * has this one; or nothing.  (ruleset.c)
+ */
+struct str rule_hint(
+	const struct ruleset *set, struct str name, const struct doc *but, struct arena *keep);
 struct origin origin_of(const struct keyed *r, const struct doc_node *node);
 
 /* value.c */

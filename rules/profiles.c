@@ -110,8 +110,8 @@ static bool tune_rule(
 			ok &= rule_tune(r, *rule, &pair->value->pairs[k]);
 		return ok;
 	}
-	return keyed_fail_as(r, pair->key, DIAG_RULE_NAME, "there is no rule '%.*s' to change",
-		STR_ARG(pair->key->text));
+	return keyed_fail_as(r, pair->key, DIAG_RULE_NAME, "there is no rule '%.*s' to change%.*s",
+		STR_ARG(pair->key->text), STR_ARG(rule_hint(set, pair->key->text, NULL, r->keep)));
 }
 
 static struct ruleset *copy_set(const struct ruleset *set, struct arena *keep)

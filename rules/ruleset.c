@@ -62,19 +62,25 @@ bool ruleset_is_name(struct str word)
 	return embed_find(str_from(name)).p != NULL;
 }
 
-static struct str builtin_hint(struct loader *l, struct str name)
+static struct list builtin_names(struct arena *keep)
 {
-	struct str names[32];
-	ptrdiff_t n = 0;
+	struct list names = { NULL, 0, 0 };
 
-	for (ptrdiff_t i = 0; i < embedded_count && n < 32; i++) {
+	for (ptrdiff_t i = 0; i < embedded_count; i++) {
 		struct str s = str_from(embedded_files[i].name);
 
 		if (str_take(&s, STR("rules/")) && str_ends(s, STR(".yaml")) &&
 			!str_ends(s, STR(".test.yaml")))
-			names[n++] = str_head(s, s.len - 5);
+			list_add(&names, str_head(s, s.len - 5), keep);
 	}
-	return did_you_mean(l->keep, name, names, n);
+	return names;
+}
+
+static struct str builtin_hint(struct loader *l, struct str name)
+{
+	const struct list names = builtin_names(l->keep);
+
+	return did_you_mean(l->keep, name, names.items, names.count);
 }
 
 static bool read_file(struct loader *l, struct str path, struct str *ret)
@@ -251,7 +257,7 @@ static bool split_setting(struct setting *s, struct str text, struct diag *err)
 {
 	struct str left, right, rule, key;
 
-	s->doc = (struct doc){ STR_INIT("--set"), text, NULL };
+	s->doc = (struct doc){ .file = STR_INIT("--set"), .source = text };
 	if (!str_cut(text, '=', &left, &right) || !str_cut(left, '.', &rule, &key))
 		return diag_set(err, DIAG_USAGE,
 			"--set %.*s: it takes rule.key=value, such as copy-share.fail=5%%",
@@ -263,15 +269,37 @@ static bool split_setting(struct setting *s, struct str text, struct diag *err)
 	return true;
 }
 
-struct str rule_hint(const struct ruleset *set, struct str name, struct arena *keep)
+/* A built-in set that states the rule itself, or one that is missing. */
+static struct str set_with(struct str rule, struct arena scratch)
 {
-	struct str *names = arena_make(keep, struct str, set->count + 1);
+	const struct list sets = builtin_names(&scratch);
+	struct diag never; /* what ships can be read */
+
+	for (ptrdiff_t i = 0; i < sets.count; i++) {
+		struct str file = arena_fmt(&scratch, "rules/%.*s.yaml", STR_ARG(sets.items[i]));
+		struct doc doc;
+
+		if (doc_parse(file, embed_find(file), &scratch, &doc, &never) &&
+			doc_get(doc_get(doc.root, STR("rules")), rule))
+			return sets.items[i];
+	}
+	return (struct str){ NULL, 0 };
+}
+
+struct str rule_hint(
+	const struct ruleset *set, struct str name, const struct doc *but, struct arena *keep)
+{
+	struct str *names = arena_make(keep, struct str, set->count + 1), home;
 	ptrdiff_t count = 0;
 
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		if (!str_eq(set->items[i]->name, name))
+		if (!str_eq(set->items[i]->name, name) && set->items[i]->origin.doc != but)
 			names[count++] = set->items[i]->name;
-	return did_you_mean(keep, name, names, count);
+	struct str hint = did_you_mean(keep, name, names, count);
+	if (hint.len || !(home = set_with(name, *keep)).p)
+		return hint;
+	return arena_fmt(
+		keep, "; the set %.*s has it: extends: %.*s", STR_ARG(home), STR_ARG(home));
 }
 
 static bool apply_setting(struct loader *l, struct str text)
@@ -289,7 +317,8 @@ static bool apply_setting(struct loader *l, struct str text)
 			STR_ARG(s->key.text), STR_ARG(s->value.text));
 	if (!rule)
 		return keyed_fail_as(&r, &s->rule, DIAG_RULE_NAME, "there is no rule '%.*s'%.*s",
-			STR_ARG(s->rule.text), STR_ARG(rule_hint(l->set, s->rule.text, l->keep)));
+			STR_ARG(s->rule.text),
+			STR_ARG(rule_hint(l->set, s->rule.text, NULL, l->keep)));
 	const struct key *key = key_named(rule_entry.keys, s->key.text);
 	const struct rule_param *param = rule_param_named(rule, s->key.text);
 	ptrdiff_t number = param ? param - rule->params : PARAM_EXPLAINED;
@@ -347,7 +376,7 @@ static bool check_complete(const struct loader *l, struct rule *rule)
 	else if (has_value && !has_limit)
 		lack = "the value's limit: at_most or at_least";
 	if (lack) {
-		struct str hint = rule_hint(l->set, rule->name, l->keep);
+		struct str hint = rule_hint(l->set, rule->name, rule->origin.doc, l->keep);
 
 		rule->is_broken = true;
 		diag_caret(l->err, DIAG_RULE_NAME, doc_place(rule->origin.doc, rule->origin.node),
@@ -416,10 +445,6 @@ static bool check_needs(const struct loader *l, struct rule *rule, const struct 
 
 	if (rule->gate && needs->count)
 		return rule_fail(l, rule, &needs->origin, "a gate does not depend on other gates");
-	if (rule->gate && rule->waiver_count)
-		return rule_fail(l, rule, &rule->waivers[0]->rule.origin,
-			"it is of the group evidence, and evidence that is missing cannot be "
-			"waived");
 	rule->gates = arena_make(l->keep, const struct rule *, l->set->count + 1);
 	rule->gate_count = 0;
 	if (rule->gate)
@@ -488,28 +513,32 @@ static void check_group_is_used(const struct loader *l, const struct rule_group 
 		STR_ARG(did_you_mean(l->keep, group->name, names, l->set->count)));
 }
 
-static bool finish(struct loader *l)
+/*
+ * What each rule is, of a broken one as far as it was read.  Without its base a file is asked only
+ * what its own rules demand by themselves: the base may have the rest.
+ */
+static void check_rules(struct loader *l)
 {
-	struct mistakes *m = l->set->mistakes;
+	struct ruleset *set = l->set;
 
-	for (ptrdiff_t i = 0; i < l->set->count; i++) {
-		struct rule *rule = l->set->items[i];
+	for (ptrdiff_t i = 0; i < set->count && !set->lacks_base; i++)
+		check_group(l, set->items[i], group_named(set, set->items[i]->group.text));
+	for (ptrdiff_t i = 0; i < set->group_count && !set->lacks_base; i++)
+		check_group_is_used(l, &set->groups[i]);
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		struct rule *rule = set->items[i];
 
-		check_group(l, rule, group_named(l->set, rule->group.text));
-	}
-	for (ptrdiff_t i = 0; i < l->set->group_count; i++)
-		check_group_is_used(l, &l->set->groups[i]);
-	for (ptrdiff_t i = 0; i < l->set->count; i++) {
-		struct rule *rule = l->set->items[i];
-
-		if (!rule->is_broken && check_complete(l, rule) &&
-			check_needs(l, rule, group_named(l->set, rule->group.text)))
-			rule_compile(l->set, rule, l->keep, l->err);
+		if (!rule->is_broken && !set->lacks_base)
+			check_complete(l, rule);
+		if (rule->from || rule->select.text.p)
+			rule_compile(set, rule, l->keep, l->err);
+		if (!set->lacks_base)
+			check_needs(l, rule, group_named(set, rule->group.text));
 		if (!rule->title.text.p)
 			rule->title.text = rule->name;
 	}
-	profiles_check(l->set, l->keep, l->err);
-	return !m->count;
+	if (!set->lacks_base)
+		profiles_check(set, l->keep, l->err);
 }
 
 /* File by file, as they stand in it; what points nowhere first. */
@@ -524,14 +553,15 @@ static int by_place(const void *a, const void *b)
 	return (order > 0) - (order < 0);
 }
 
-/* All mistakes, one below the other; *err has room for some twenty. */
-static bool tell_mistakes(const struct loader *l)
+/* Whether there are none; else all of them, one below the other: *err has room for some twenty. */
+static bool finish(struct loader *l)
 {
 	const struct mistakes *m = l->set->mistakes;
 	ptrdiff_t i = 1;
 
+	check_rules(l);
 	if (!m->count)
-		return false; /* *err says it */
+		return true;
 	qsort(m->items, (size_t)m->count, sizeof(*m->items), by_place);
 	diag_set(l->err, m->items[0].note.id, "%.*s", STR_ARG(m->items[0].note.text));
 	for (; i < m->count &&
@@ -539,7 +569,8 @@ static bool tell_mistakes(const struct loader *l)
 		i++)
 		diag_append(l->err, "%.*s", STR_ARG(m->items[i].note.text));
 	if (i < m->count)
-		diag_append(l->err, "and %td more mistakes", m->count - i);
+		diag_append(l->err, "and %s%td more mistakes",
+			m->count == MISTAKES_MAX ? "at least " : "", m->count - i);
 	return false;
 }
 
@@ -575,7 +606,8 @@ const struct rule *ruleset_find_rule(
 	if (!rule)
 		diag_set(err, DIAG_USAGE,
 			"no rule of %.*s is called '%.*s'%.*s (rooflint rules list)",
-			STR_ARG(set->name), STR_ARG(name), STR_ARG(rule_hint(set, name, keep)));
+			STR_ARG(set->name), STR_ARG(name),
+			STR_ARG(rule_hint(set, name, NULL, keep)));
 	return rule;
 }
 
@@ -617,11 +649,10 @@ bool ruleset_load(struct engine *e, const struct rule_source *source, struct str
 				       : false;
 		}
 	}
-	if (!load_text(&l, file, text))
-		return tell_mistakes(&l);
-	for (ptrdiff_t i = 0; settings && i < settings->count; i++)
+	ret->lacks_base |= !load_text(&l, file, text);
+	for (ptrdiff_t i = 0; settings && i < settings->count && !ret->lacks_base; i++)
 		apply_setting(&l, settings->items[i]);
-	return finish(&l) || tell_mistakes(&l);
+	return finish(&l);
 }
 
 bool ruleset_parse(struct engine *e, struct str file, struct str text, struct arena *keep,
@@ -631,7 +662,8 @@ bool ruleset_parse(struct engine *e, struct str file, struct str text, struct ar
 
 	*ret = (struct ruleset){ .engine = e, .name = file };
 	set_defaults(ret, keep);
-	return (load_text(&l, file, text) && finish(&l)) || tell_mistakes(&l);
+	ret->lacks_base |= !load_text(&l, file, text);
+	return finish(&l);
 }
 
 struct str ruleset_find(struct str from, struct arena *keep)

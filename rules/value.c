@@ -139,12 +139,13 @@ static bool read_number(const struct keyed *r, const struct key *k, const struct
 
 	if (!key_scalar(r, k, node))
 		return false;
-	if (node->quoted)
-		return key_fail(r, k, node, r->mistake, " is a number: write it without quotes");
 	ret->text = node->text;
 	ret->origin = origin_of(r, node);
-	if (unit_parse(node->text, &ret->value, &ret->unit, &nearest))
+	if (!node->quoted && unit_parse(node->text, &ret->value, &ret->unit, &nearest))
 		return true;
+	ret->value = NAN; /* nothing more is said of it */
+	if (node->quoted)
+		return key_fail(r, k, node, r->mistake, " is a number: write it without quotes");
 	return nearest.p ? key_fail(r, k, node, DIAG_RULE_UNIT,
 				   ": '%.*s' has an unknown unit; did you mean '%.*s'?",
 				   STR_ARG(node->text), STR_ARG(nearest))
@@ -236,23 +237,24 @@ static bool param_set(const struct keyed *r, struct str name, const struct doc_n
 	struct rule_param *old = rule_param_named(rule, name);
 	struct rule_param param = { .name = name };
 
-	if (!is_param_name(name))
-		return keyed_fail(r, at, "a parameter's name has small letters, digits and '_'");
+	bool ok = is_param_name(name) ||
+		  keyed_fail(r, at, "a parameter's name has small letters, digits and '_'");
 	const struct key *key = key_named(rule_entry.keys, name);
 	bool is_limit = old && old < rule->params + PARAM_OWN;
 	if ((key && key->read) || is_limit)
-		return keyed_fail(r, at,
+		ok = keyed_fail(r, at,
 			"a parameter cannot be called '%.*s': rules have %s of that name",
 			STR_ARG(name), is_limit ? "a limit" : "a key");
+	if (is_limit)
+		return false;
 	if (old)
 		param = *old;
-	if (!set_number(r, name, node, &param))
-		return false;
+	ok &= set_number(r, name, node, &param);
 	param.origin = origin_of(r, at);
-	if (!old)
+	if (!old) /* of a mistake, too: expressions that use it are not to blame */
 		old = arena_push(r->keep, rule->params, rule->param_count, rule->param_cap);
 	*old = param;
-	return true;
+	return ok;
 }
 
 bool key_params(const struct keyed *r, const struct key *k, const struct doc_node *map)

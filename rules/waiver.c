@@ -59,14 +59,14 @@ static bool read_waiver(const struct keyed *r, const struct key *each, const str
 	if (w->rule.text.p && !rule)
 		ok = keyed_fail_as(r, w->rule.origin.node, DIAG_RULE_NAME,
 			"there is no rule '%.*s' to waive%.*s", STR_ARG(w->rule.text),
-			STR_ARG(rule_hint(set, w->rule.text, r->keep)));
+			STR_ARG(rule_hint(set, w->rule.text, NULL, r->keep)));
 	if (ok && set->waiver_count >= WAIVERS_MAX)
 		ok = keyed_fail_as(r, node, DIAG_LIMIT, "more than %d waivers", WAIVERS_MAX);
-	if (!ok)
+	if (!rule || set->waiver_count >= WAIVERS_MAX)
 		return false;
 	*arena_push(r->keep, rule->waivers, rule->waiver_count, rule->waiver_cap) = w;
 	*arena_push(r->keep, set->waivers, set->waiver_count, set->waiver_cap) = w;
-	return true;
+	return ok;
 }
 
 const struct key waiver_entry = { .name = STR_INIT("a waiver"),

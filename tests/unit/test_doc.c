@@ -150,7 +150,7 @@ static void assert_error(const char *text, enum diag_id id, const char *want)
 {
 	struct str source = str_from(text);
 	assert_false(doc_parse(STR("f.yaml"), source, &keep, &d, &err));
-	assert_null(d.root);
+	assert_int_equal(d.root != NULL, d.repeat_count > 0);
 	if (strncmp(err.text, want, strlen(want)))
 		fail_msg("%s\n-- instead of --\n%s", err.text, want);
 	assert_int_equal(err.id, id);
