@@ -28,9 +28,10 @@ int text_columns(struct str clean);
 #define TEXT_BRIEF 100
 
 /*
- * A clean text in at most TEXT_BRIEF characters: "..." stands for what is left out behind three
- * quarters of them.  A kernel's name says first what it does, and last what it takes.
+ * A clean text in at most so many characters, or TEXT_BRIEF: "..." stands for what is left out
+ * behind three quarters of them.  A kernel's name says first what it does, and last what it takes.
  */
+struct str text_squeezed(struct arena *keep, struct str clean, int columns);
 struct str text_brief(struct arena *keep, struct str clean);
 /* Cut at a character within `bytes`, with "..." when cut. */
 struct str text_cut(struct arena *keep, struct str clean, ptrdiff_t bytes);

@@ -65,6 +65,9 @@ static enum status diff_run(struct context *c, const void *settings, const struc
 	struct report report;
 	struct op_diff ops;
 	struct diag err;
+	struct str before = path_trim(args->items[0]);
+	if (str_eq(before, path_trim(args->items[1])))
+		return misuse("%.*s is compared with itself; name two runs", STR_ARG(before));
 	const struct doc_template *page = diff_html_load(s->templates, c->keep, &err);
 	if (!page || !load_options(&s->read, task_cpus(), c->keep, &options, &err))
 		return misused(&err);

@@ -132,11 +132,12 @@ static struct str comparison_line(const struct report *r, const struct metric_lo
 			"ops ran says how much work each holds",
 			STR_ARG(unit_text(keep, d->head, look->unit)), STR_ARG(against),
 			STR_ARG(unit_text(keep, d->base, look->unit)));
-	const char *way = d->head > d->base ? "more" : "less";
+	bool is_share = look->unit == UNIT_RATIO;
+	double percent = 100 * fabs(is_share ? d->head - d->base : d->ratio - 1);
 	struct str change =
-		look->unit == UNIT_RATIO
-			? arena_fmt(keep, "%.1f points %s", fabs(d->head - d->base) * 100, way)
-			: arena_fmt(keep, "%.1f%% %s", fabs(d->ratio - 1) * 100, way);
+		percent < 0.05 ? STR("the same")
+			       : arena_fmt(keep, "%.1f%s %s", percent, is_share ? " points" : "%",
+					 d->head > d->base ? "more" : "less");
 	struct str left_out = str_eq(look->metric, STR("run.predicted_step_s"))
 				      ? prose_unpredicted(r, keep)
 				      : STR("");

@@ -235,7 +235,7 @@ void html_tables(const struct report *r, struct arena *keep, struct html_report 
 
 /* ---- a terminal ------------------------------------------------------------------------------ */
 
-/* Row 0 holds the names. */
+/* Row 0 holds the names of the columns. */
 static struct str text_at(const struct html_table *t, ptrdiff_t row, ptrdiff_t column)
 {
 	const struct html_row *r = (const struct html_row *)t->rows.items + row - 1;
@@ -249,8 +249,10 @@ static void put_grid(struct page *p, const struct html_table *t)
 {
 	ptrdiff_t rows = t->rows.count + 1, columns = t->columns.count;
 	struct str *cells = arena_make(p->keep, struct str, rows * columns);
+	/* A row's name leaves half of the width to its numbers. */
 	for (ptrdiff_t i = 0; i < rows * columns; i++)
-		cells[i] = text_at(t, i / columns, i % columns);
+		cells[i] =
+			text_squeezed(p->keep, text_at(t, i / columns, i % columns), p->width / 2);
 	page_grid(p, PAGE_LABEL, cells, rows, columns, NULL);
 }
 

@@ -288,13 +288,17 @@ bool svg_gaps(const struct report *r, struct arena *keep, struct html_picture *r
 	if (!g->count)
 		return false;
 	const struct gap *top = &g->items[0];
-	struct str caption = arena_fmt(keep,
-		"%.*s of the idle time in the %lld gaps recorded (of %.0f) lies between %.*s and "
-		"%.*s.",
-		STR_ARG(ratio_text(keep, top->total_s / g->total_s)),
-		(long long)table_count(&r->tables, gaps), r->row_totals[TABLE_gaps],
-		STR_ARG(html_clip(top->longest->before, 40, keep)),
-		STR_ARG(html_clip(top->longest->after, 40, keep)));
+	double all = r->row_totals[TABLE_gaps];
+	ptrdiff_t kept = table_count(&r->tables, gaps);
+	struct str which = all > (double)kept
+				   ? arena_fmt(keep, "the %td longest of %.0f gaps", kept, all)
+			   : kept == 1 ? STR("the one gap")
+				       : arena_fmt(keep, "all %td gaps", kept);
+	struct str caption =
+		arena_fmt(keep, "%.*s of the idle time in %.*s lies between %.*s and %.*s.",
+			STR_ARG(ratio_text(keep, top->total_s / g->total_s)), STR_ARG(which),
+			STR_ARG(html_clip(top->longest->before, 40, keep)),
+			STR_ARG(html_clip(top->longest->after, 40, keep)));
 	*ret = svg_picture(&plot, g, caption, keep);
 	return true;
 }

@@ -215,7 +215,22 @@ static void test_news(void **state)
 	assert_int_equal(notes.count, 1);
 	assert_string_equal(arena_z(&keep, notes.items[0].text),
 		"the program differs from that of old: 1 new op takes 10.0% of the time, "
-		"1 op that took 2.00% is gone");
+		"1 op that is gone took 2.00%");
+}
+
+/* A diff counts all of them. */
+static void test_trifles_are_counted(void **state)
+{
+	(void)state;
+	make_run(&bases[0], 0.018, 0.01);
+	rows_tell(&head, &keep,
+		"ops key=a per_step=1 mean_s=0.009\nops key=b kind=sort per_step=1 mean_s=0.001\n"
+		"ops key=c kind=copy per_step=1 mean_s=0.0000001");
+	rows_tell(&bases[0], &keep, "ops key=a per_step=1 mean_s=0.009");
+	assert_true(compare(1));
+	assert_string_equal(arena_z(&keep, notes.items[0].text),
+		"the program differs from that of old: the heaviest of 2 new ops takes 10.0% of "
+		"the time");
 }
 
 /* Versions come first; what only one of the two tells is no difference. */
@@ -564,6 +579,7 @@ int main(void)
 		cmocka_unit_test_setup(test_odd_one_out, fresh),
 		cmocka_unit_test_setup(test_no_baseline, fresh),
 		cmocka_unit_test_setup(test_news, fresh),
+		cmocka_unit_test_setup(test_trifles_are_counted, fresh),
 		cmocka_unit_test_setup(test_versions_are_news, fresh),
 		cmocka_unit_test_setup(test_dtypes_are_news, fresh),
 		cmocka_unit_test_setup(test_slower_than_one, fresh),
