@@ -35,7 +35,7 @@ static bool merge_once(struct plane *p, struct arena *keep, uint64_t *hash)
 	while ((e = merge_next(m))) {
 		check_times(e->start_ps, e->end_ps);
 		require(e->start_ps >= last_ps);
-		require(e->op >= 0 && e->op < p->op_count);
+		require(e->op == OP_EXECUTION || (e->op >= 0 && e->op < p->op_count));
 		require(e->lane >= 0 && e->lane < p->lane_count);
 		last_ps = e->start_ps;
 		*hash = mix(mix(mix(*hash, e->start_ps), e->end_ps), e->op);
