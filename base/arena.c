@@ -18,69 +18,65 @@
 #endif
 
 /*
- * Under ASan the first bytes of a reservation hold the highest address ever handed out: poisoning
- * (and above all unpoisoning) a whole reservation would touch an eighth of it as shadow memory.
- * By-value copies share the mark, so what a scratch user left behind is poisoned too.
+ * The first bytes of a reservation hold its mark.  Up to there it may have been written to; behind
+ * it are the kernel's zeros, which we do not touch.  By-value copies share the mark.
  *
- *     base                              at                          high          end
- *     [mark][object][red zone][object][red zone | poisoned ahead ... ]  untouched  |
+ *     base                    at               mark                end
+ *     [mark][object][object]  | written before | never handed out  |
+ *
+ * Under ASan a red zone follows each object, and the bytes ahead of it are poisoned as far as the
+ * mark: poisoning (and above all unpoisoning) a whole reservation would touch an eighth of it as
+ * shadow memory.  What a scratch user left behind is poisoned, too.
  */
+enum { MARK_BYTES = 64 };
+
+static char **mark_of(const struct arena *a)
+{
+	return (char **)(void *)a->base;
+}
+
 #ifdef HAS_ASAN
 #include <sanitizer/asan_interface.h>
 
 /* No spares: what is used behind its end is to be found. */
-enum { RED_ZONE = 32, POISONED_AHEAD = 4096, MARK_BYTES = 64, SPARES_KEPT = 0 };
+enum { RED_ZONE = 32, POISONED_AHEAD = 4096, SPARES_KEPT = 0 };
 
-static void asan_open(struct arena *a)
+/* Returns how far it has poisoned. */
+static char *asan_hand_out(const struct arena *a, char *p, ptrdiff_t bytes)
 {
-	*(char **)(void *)a->base = a->base + MARK_BYTES;
-	a->at = a->base + MARK_BYTES;
-}
-
-static void asan_hand_out(struct arena *a, char *p, ptrdiff_t bytes)
-{
-	char **mark = (char **)(void *)a->base;
 	ptrdiff_t ahead = a->end - (p + bytes);
 	if (ahead > POISONED_AHEAD)
 		ahead = POISONED_AHEAD;
 	__asan_unpoison_memory_region(p, (size_t)bytes);
 	__asan_poison_memory_region(p + bytes, (size_t)ahead);
-	if (*mark < p + bytes + ahead)
-		*mark = p + bytes + ahead;
+	return p + bytes + ahead;
 }
 
-static void asan_clear(struct arena *a)
+static void asan_clear(const struct arena *a)
 {
-	char *high = *(char **)(void *)a->base;
-	a->at = a->base + MARK_BYTES;
-	__asan_poison_memory_region(a->at, (size_t)(high - a->at));
+	__asan_poison_memory_region(a->at, (size_t)(*mark_of(a) - a->at));
 }
 
-static void asan_close(struct arena *a)
+static void asan_close(const struct arena *a)
 {
-	char *high = *(char **)(void *)a->base;
-	__asan_unpoison_memory_region(a->base, (size_t)(high - a->base));
+	__asan_unpoison_memory_region(a->base, (size_t)(*mark_of(a) - a->base));
 }
 #else
 /* Freed reservations that wait for another use: a run of eight devices takes about as many. */
-enum { RED_ZONE = 0, MARK_BYTES = 0, SPARES_KEPT = 16 };
+enum { RED_ZONE = 0, SPARES_KEPT = 16 };
 
-static void asan_open(struct arena *a)
+static char *asan_hand_out(const struct arena *a, char *p, ptrdiff_t bytes)
+{
+	(void)a;
+	return p + bytes;
+}
+
+static void asan_clear(const struct arena *a)
 {
 	(void)a;
 }
 
-static void asan_hand_out(struct arena *a, char *p, ptrdiff_t bytes)
-{
-	(void)a, (void)p, (void)bytes;
-}
-
-static void asan_clear(struct arena *a)
-{
-	(void)a;
-}
-
-static void asan_close(struct arena *a)
+static void asan_close(const struct arena *a)
 {
 	(void)a;
 }
@@ -238,9 +234,10 @@ struct arena arena_new(ptrdiff_t bytes)
 	for (ptrdiff_t n = share_of(bytes); n >= least; n /= 2) {
 		char *p = reserve(n);
 		if (p) {
-			struct arena a = { p, p + n, p };
+			struct arena a = { p + MARK_BYTES, p + n, p };
 			reserved += n;
-			asan_open(&a);
+			if (!*mark_of(&a)) /* no spare's */
+				*mark_of(&a) = a.at;
 			return a;
 		}
 	}
@@ -249,9 +246,9 @@ struct arena arena_new(ptrdiff_t bytes)
 
 static void give_back(const struct arena *a)
 {
-	ptrdiff_t size = a->end - a->base;
-	if (size > ARENA_KEPT_BYTES)
-		madvise(a->base + ARENA_KEPT_BYTES, (size_t)(size - ARENA_KEPT_BYTES),
+	ptrdiff_t used = *mark_of(a) - a->base;
+	if (used > ARENA_KEPT_BYTES)
+		madvise(a->base + ARENA_KEPT_BYTES, (size_t)(used - ARENA_KEPT_BYTES),
 			MADV_DONTNEED);
 }
 
@@ -259,7 +256,7 @@ void arena_clear(struct arena *a)
 {
 	if (!a->base)
 		return;
-	a->at = a->base;
+	a->at = a->base + MARK_BYTES;
 	give_back(a);
 	asan_clear(a);
 }
@@ -282,6 +279,13 @@ void arena_free(struct arena *a)
 	*a = (struct arena){ NULL, NULL, NULL };
 }
 
+/* Up to `end` it is handed out. */
+static void mark(const struct arena *a, char *end)
+{
+	if (*mark_of(a) < end)
+		*mark_of(a) = end;
+}
+
 /* Not zeroed. */
 static char *take(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t count)
 {
@@ -292,19 +296,18 @@ static char *take(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t co
 	char *p = a->at + pad;
 	ptrdiff_t bytes = size * count;
 	a->at = p + bytes + RED_ZONE;
-	asan_hand_out(a, p, bytes);
+	mark(a, asan_hand_out(a, p, bytes));
 	return p;
 }
 
-/*
- * Zeroed here and not by the kernel: a callee that had this arena by value may have written to
- * the same bytes before.
- */
 void *arena_alloc(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t count)
 {
+	char *written = a->base ? *mark_of(a) : NULL;
 	char *p = take(a, size, align, count); /* which refuses what would overflow */
 
-	return memset(p, 0, (size_t)(size * count));
+	if (p < written)
+		memset(p, 0, (size_t)(written - p < size * count ? written - p : size * count));
+	return p;
 }
 
 char *arena_room(struct arena *a, ptrdiff_t bytes)
@@ -362,6 +365,7 @@ static char *grown(struct arena *a, char *old, ptrdiff_t count, ptrdiff_t *cap, 
 	*cap = more * 2;
 	if (!RED_ZONE && old && a->at == old + more * size && (a->end - a->at) / size >= more) {
 		a->at += more * size;
+		mark(a, a->at);
 		return old;
 	}
 	char *p = take(a, size, alignof(max_align_t), *cap);

@@ -210,14 +210,18 @@ static int by_integer(const void *a, const void *b)
 
 void sort_items(void *items, ptrdiff_t n, ptrdiff_t size, int (*cmp)(const void *, const void *))
 {
-	if (n > 1)
+	const char *at = items;
+	ptrdiff_t sorted = 1; /* what was recorded in order need not be sorted */
+
+	for (; sorted < n && cmp(at, at + size) <= 0; at += size)
+		sorted++;
+	if (sorted < n)
 		qsort(items, (size_t)n, (size_t)size, cmp);
 }
 
 void sort_integers(int64_t *values, ptrdiff_t n)
 {
-	if (n > 1)
-		qsort(values, (size_t)n, sizeof(*values), by_integer);
+	sort_by(values, n, by_integer);
 }
 
 /* The bucket that holds a rank, which is below the count. */

@@ -302,12 +302,7 @@ static int run_cmp(const void *a, const void *b)
 
 void program_runs_sort(struct program_run *runs, ptrdiff_t count)
 {
-	ptrdiff_t sorted = 1;
-
-	while (sorted < count && run_cmp(&runs[sorted - 1], &runs[sorted]) <= 0)
-		sorted++;
-	if (sorted < count)
-		sort_by(runs, count, run_cmp);
+	sort_by(runs, count, run_cmp);
 }
 
 /* Spans without a done never end: they are dropped at the last event's end. */

@@ -31,8 +31,12 @@ static void aligned_and_zeroed(void **state)
 
 static void scribble(struct arena scratch)
 {
-	char *p = arena_make(&scratch, char, 4096);
-	memset(p, 0xee, 4096);
+	char *list = NULL;
+	ptrdiff_t count = 0, cap = 0;
+	char *p = arena_make(&scratch, char, 1024);
+	memset(p, 0xee, 1024);
+	while (count < 3072) /* an array that grows where it is */
+		*arena_push(&scratch, list, count, cap) = '\xee';
 }
 
 static void scratch_by_value(void **state)
