@@ -86,6 +86,7 @@ static void op_join(struct op_total *into, struct arena *keep, const struct op_t
 	into->exposed_ps += t->exposed_ps;
 	into->hidden_ps += t->hidden_ps;
 	into->bytes += t->bytes;
+	into->pageable_bytes += t->pageable_bytes;
 	into->nested |= t->nested;
 	if (t->self.count > 0) {
 		into->devices++;

@@ -39,6 +39,9 @@
 	TEXT(captured, 0, "when the profiler was started, UTC: 2027-01-31T12:00:00Z")              \
 	TEXT(inputs, 0, "what was read: files by format, their size, HLO modules")                 \
 	TEXT(platform, "tpu|nvidia|amd|cpu|unknown", "what wrote the profile")                     \
+	TEXT(compiler, "xla|none",                                                                 \
+		"whose programs the steps ran; none: kernels of no program, as PyTorch launches "  \
+		"them, in an export of Nsight Systems")                                            \
 	TEXT(evidence, "measured|planned",                                                         \
 		"measured: it ran; planned: all there is is a compiler's dump")                    \
 	TEXT(chip, 0, "id of the chip, as `rooflint hardware` lists it")                           \
@@ -439,6 +442,9 @@
 	REAL(count, COUNT, "transfers over all devices and steady steps")                          \
 	REAL(per_step, COUNT, "per device and step")                                               \
 	REAL(bytes, BYTES, "moved per device and step, NULL when the profile does not say")        \
+	REAL(pageable_ratio, RATIO,                                                                \
+		"of the bytes, those to or from memory of the host that the profile calls "        \
+		"pageable: the driver copies them once more")                                      \
 	REAL(time_s, SECONDS,                                                                      \
 		"time per device and step; while several are in flight, they share the time")      \
 	REAL(exposed_s, SECONDS, "time of it with nothing else running")                           \

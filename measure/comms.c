@@ -313,7 +313,7 @@ void fill_transfers(const struct capture *in, const struct swept *run, const str
 {
 	/* Sums over all devices and steady steps. */
 	struct moved {
-		double count, bytes, time_ps, exposed_ps;
+		double count, bytes, pageable_bytes, time_ps, exposed_ps;
 	} sums[COPY_UNKNOWN + 1] = { { 0 } };
 
 	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
@@ -330,6 +330,7 @@ void fill_transfers(const struct capture *in, const struct swept *run, const str
 		struct moved *d = &sums[direction_of(s)];
 		d->count += (double)t->self.count;
 		d->bytes += t->self.count > 0 ? transfer_bytes(s, t) : 0;
+		d->pageable_bytes += (double)t->pageable_bytes;
 		/* An async transfer's time is its span's, which exposed and hidden add up to. */
 		d->time_ps += s->async == ASYNC_START ? (double)(t->exposed_ps + t->hidden_ps)
 						      : (double)t->self.sum;
@@ -346,6 +347,7 @@ void fill_transfers(const struct capture *in, const struct swept *run, const str
 			continue;
 		row->per_step = d->count / run->device_steps;
 		row->bytes = d->bytes / run->device_steps;
+		row->pageable_ratio = d->pageable_bytes / d->bytes;
 		row->time_s = d->time_ps * PS / run->device_steps;
 		row->exposed_s = d->exposed_ps * PS / run->device_steps;
 		row->step_share = row->exposed_s / run->step_mean_s;

@@ -175,6 +175,18 @@ static bool contains_nocase(struct str s, struct str word)
 	return false;
 }
 
+/* cuDNN's, FlashAttention's, PyTorch's and Inductor's, and the optimizers that PyTorch fuses. */
+bool kernel_is_backward(struct str kernel)
+{
+	static const struct str words[] = { STR_INIT("bwd"), STR_INIT("backward"),
+		STR_INIT("dgrad"), STR_INIT("wgrad"), STR_INIT("FusedAdam"), STR_INIT("FusedSgd") };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (contains_nocase(kernel, words[i]))
+			return true;
+	return false;
+}
+
 static enum op_kind find_equal(const struct word_kind *t, size_t n, struct str word)
 {
 	for (size_t i = 0; i < n; i++)

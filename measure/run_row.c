@@ -24,8 +24,15 @@ enum phase run_phase(const struct capture *in, const struct swept *run)
 	if (j && j->phase)
 		return (enum phase)j->phase;
 	enum phase phase = program_phase(run->main);
-	bool by_mark = phase == PHASE_UNKNOWN && run->is_scheduled;
-	return by_mark ? phase_of_name(run->schedule.sorts[run->schedule.judged].name) : phase;
+	if (phase == PHASE_UNKNOWN && run->is_scheduled)
+		phase = phase_of_name(run->schedule.sorts[run->schedule.judged].name);
+	/* Kernels of no program may be of a backward pass all the same. */
+	for (ptrdiff_t i = 0; phase == PHASE_UNKNOWN && i < registry_program_count(in->registry);
+		i++) {
+		const struct program *p = registry_program_at(in->registry, i);
+		phase = p->role == ROLE_STEP && p->has_gradient ? PHASE_TRAIN : PHASE_UNKNOWN;
+	}
+	return phase;
 }
 
 static struct mask_sum run_masks(const struct swept *run)
@@ -112,6 +119,7 @@ static double run_row_ops(const struct capture *in, const struct swept *run,
 	if (sum.time > 0) {
 		/* Without XLA's programs there is nothing that a kernel could be missing from. */
 		bool is_foreign = in->hosts[0].format == FORMAT_NSYS && !sum.of_programs;
+		row->compiler = is_foreign ? STR("none") : STR("xla");
 		row->unattributed_ratio = is_foreign ? 0 : sum.unattributed / sum.time;
 		row->unknown_kind_ratio = sum.unknown_kind / sum.time;
 		if (run->first && run->first->chip.chip) /* without one nothing could be known */

@@ -299,6 +299,7 @@ static void subject_understand(struct subject *s)
 			    (s->platform == PLATFORM_AMD || s->platform == PLATFORM_NVIDIA);
 	s->may_mark = s->said.hlo_op.len > 0;
 	s->alone = true;
+	s->program->has_gradient |= s->instruction < 0 && kernel_is_backward(s->said.name);
 	if (s->instruction < 0)
 		return;
 	const struct hlo_instruction *i = &m->instructions[s->instruction];

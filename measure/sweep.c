@@ -79,7 +79,7 @@ static void known_add(struct sweeping *s, int32_t op)
 		reserve_subject(s, subject->starts[i]);
 	/* A loop's own time keeps the core busy. */
 	s->known[op] = (struct known){ subject, activity ? activity : ACTIVITY_COMPUTE, kind,
-		known_program ? subject->program->index : -1 };
+		known_program ? subject->program->index : -1, ops[op].pageable };
 }
 
 static const struct known *known_of(struct sweeping *s, int32_t op)
@@ -271,8 +271,11 @@ static inline void event_take(struct sweeping *s, const struct op_event *e)
 	program_event(s, known, e, begins);
 	if (subject->groups_kernels)
 		group_add(s, group, subject, e, first);
-	if (e->bytes > 0 && s->in_step)
-		pending_of(s, subject->index)->bytes += e->bytes;
+	if (e->bytes > 0 && s->in_step) {
+		struct pending *p = pending_of(s, subject->index);
+		p->bytes += e->bytes;
+		p->pageable_bytes += known->pageable ? e->bytes : 0;
+	}
 	event_hold(s, known, e);
 	event_count(s, e);
 }

@@ -106,7 +106,8 @@ struct op_total {
 	struct dist self;	       /* self time of its executions */
 	int64_t overlap_ps;	       /* of that, with something else running */
 	int64_t exposed_ps, hidden_ps; /* collectives and transfers: without and with compute */
-	int64_t bytes;		       /* moved by copies that say so */
+	int64_t bytes;		       /* moved by copies that say so, */
+	int64_t pageable_bytes;	       /* and of them to or from pageable memory */
 	int64_t devices, least_ps, most_ps; /* sums over devices: 1, of each its extremes */
 	bool nested;			    /* it ran inside another op */
 	bool done_before;		    /* of a done: what it ends now began in the window */

@@ -72,10 +72,10 @@ struct program_state {
 
 /* What the open step owes a subject, beside the journal.  Small: cleared with every step. */
 struct pending {
-	int64_t overlap_ps, bytes;    /* as in op_total */
-	double exposed_ps, hidden_ps; /* the same */
-	struct dist *poured;	      /* executions that left the journal; NULL none */
-	bool touched;		      /* listed in sweeping.touched */
+	int64_t overlap_ps, bytes, pageable_bytes; /* as in op_total */
+	double exposed_ps, hidden_ps;		   /* the same */
+	struct dist *poured;			   /* executions that left the journal; NULL none */
+	bool touched;				   /* listed in sweeping.touched */
 };
 
 struct execution {
@@ -94,6 +94,7 @@ struct known {
 	int32_t bit;		       /* enum activity while it runs */
 	enum op_kind kind;
 	int32_t program; /* index; -1 not known */
+	bool pageable;
 };
 
 /*

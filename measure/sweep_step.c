@@ -189,6 +189,7 @@ static void step_commit(struct sweeping *s)
 		t->exposed_ps += (int64_t)(p->exposed_ps + 0.5); /* rounded: none is negative */
 		t->hidden_ps += (int64_t)(p->hidden_ps + 0.5);
 		t->bytes += p->bytes;
+		t->pageable_bytes += p->pageable_bytes;
 		if (p->poured)
 			dist_merge(&t->self, s->keep, p->poured);
 	}

@@ -146,6 +146,10 @@ static const struct {
 	{ CONTAINS, STR_INIT("pure_callback_impl"), HOST_CALLBACK },
 	{ CONTAINS, STR_INIT("io_callback_impl"), HOST_CALLBACK },
 	{ CONTAINS, STR_INIT("debug_callback_impl"), HOST_CALLBACK },
+	/* These return when the copy is done, where the host's side of it is pageable (CUDA's "API
+	 * synchronization behavior"). */
+	{ EQUALS, STR_INIT("cudaMemcpy"), HOST_SYNC },
+	{ EQUALS, STR_INIT("cudaMemcpyAsync"), HOST_SYNC },
 	{ EQUALS, STR_INIT("cudaDeviceSynchronize"), HOST_SYNC },
 	{ EQUALS, STR_INIT("cudaEventSynchronize"), HOST_SYNC },
 	{ EQUALS, STR_INIT("cudaStreamSynchronize"), HOST_SYNC },

@@ -164,9 +164,11 @@ static void ranges_read(struct nsys *n)
 			continue;
 		}
 		const struct nsys_note *says = &n->ranges.notes[note];
-		host_event(n, tid, says->name,
-			says->kind == NOTE_OTHER ? says->module : (struct str){ NULL, 0 }, start_ns,
-			end_ns);
+		/* A step's range tells nothing of what the host is at. */
+		if (says->kind != NOTE_STEP)
+			host_event(n, tid, says->name,
+				says->kind == NOTE_OTHER ? says->module : (struct str){ NULL, 0 },
+				start_ns, end_ns);
 		struct nsys_range range = { tid, start_ns, end_ns, note, -1 };
 		if (says->kind != NOTE_OTHER && !nsys_range_add(&n->ranges, range))
 			nsys_db_doubt(n->db, table, "too many ranges; profile a shorter time");

@@ -15,7 +15,7 @@
 struct op_key {
 	int64_t hlo_op; /* a reference's index, or a plain text's hash; -1 when not said */
 	uint64_t program;
-	int32_t name, part, copy, filler; /* 0, as keys are compared by their bytes */
+	int32_t name, part, copy, pageable; /* keys are compared by their bytes */
 };
 _Static_assert(sizeof(struct op_key) == 32, "no byte of a key is unset");
 
@@ -198,6 +198,7 @@ static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const stru
 		.part = part,
 		/* Of a copy the details may say what its name leaves open. */
 		.copy = details.p ? (int32_t)copy_direction_of(text, details) : -1,
+		.pageable = details.p && str_contains(details, STR(":pageable")),
 	};
 	struct str bytes = { (const char *)&key, sizeof(key) };
 	if (!p->table)
@@ -215,6 +216,7 @@ static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const stru
 	op->scope = stat_text(s, STAT_NAME);
 	op->copy = key.copy >= 0 ? (enum copy_direction)key.copy
 				 : copy_direction_of(op->name, details);
+	op->pageable = key.pageable;
 	return at;
 }
 

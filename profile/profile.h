@@ -158,6 +158,7 @@ struct profile_op {
 	uint64_t program; /* PROGRAM_UNKNOWN when not said; 0 is a program */
 	struct str category, scope, source, source_stack, shape;
 	enum copy_direction copy;
+	bool pageable; /* a copy to or from memory of the host that is said to be pageable */
 	double flops, model_flops, bytes_accessed;
 	double hbm_read_bytes, hbm_write_bytes; /* of the breakdown; NaN without one */
 };

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Databases as `nsys export --type sqlite` writes them, for tests.
 
-    python3 tests/builder/nsys.py [--old] [--steps] OUT.sqlite
+    python3 tests/builder/nsys.py [--old] [--steps] [--torch] OUT.sqlite
 
 A JAX job on two GPUs: a compilation, then STEPS executions of one program, launched thunk by thunk
 by a thread for each GPU.  --old writes the tables of early 2021, --steps NVTX ranges named
-"step N" around the launches.  The same arguments and SQLite give the same bytes.
+"step N" around the launches.  --torch is a PyTorch job instead: no program, the backward pass on a
+thread of its own, a batch from pageable memory, and a loss that is read in each step.  The same
+arguments and SQLite give the same bytes.
 """
 
 import argparse
@@ -151,20 +153,50 @@ def step(export, gpu, number, start, named):
     export.call(tid, start + 800_000, start + 890_000, "cudaStreamSynchronize_v3020")
 
 
+TORCH_NS = 1_800_000
+TORCH_OPS = (
+    (10, "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNN", 7, 300_000),
+    (10, "void flash::flash_fwd_kernel<cutlass::bfloat16_t>(flash::Flash_fwd_params)", 7, 100_000),
+    (20, "void flash::flash_bwd_dq_dk_dv_kernel<cutlass::bfloat16_t>(Flash_bwd_params)", 7, 200_000),
+    (20, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096>)", 20, 400_000),
+)
+
+
+def torch_step(export, gpu, number, start):
+    """The copy of the batch blocks the thread; so does that of the loss, and then the host is late."""
+    main, backward, copied = 10 + gpu, 20 + gpu, start + 200_000
+    export.call(main, start - 5_000, copied, "cudaMemcpyAsync_v3020")
+    export.op("MEMCPY", gpu, 7, start, 200_000, bytes=1_200_000, copyKind=1, srcKind=0, dstKind=2)
+    at, launch = copied + 10_000, copied + 1_000
+    for tid, kernel, stream, length in TORCH_OPS:
+        export.call(main if tid == 10 else backward, launch, launch + 2_000, "cudaLaunchKernel_v7000")
+        export.op("KERNEL", gpu, stream, at, length, demangledName=export.string(kernel),
+                  shortName=export.string(kernel[:8]))
+        at, launch = at + length, launch + 4_000
+    export.call(main, launch, at + 6_000, "cudaMemcpyAsync_v3020")
+    export.op("MEMCPY", gpu, 7, at, 2_000, bytes=4, copyKind=2, srcKind=2, dstKind=0)
+    export.range(main, start - 10_000, start + TORCH_NS - 20_000, f"iteration {number}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--old", action="store_true")
     parser.add_argument("--steps", action="store_true")
+    parser.add_argument("--torch", action="store_true")
     parser.add_argument("out")
     options = parser.parse_args()
     export = Export(options.out, options.old)
     about(export)
     module = "module=jit_train,program_id=7"
-    export.range(9, 100_000, 1_900_000, f"XlaCompile:#{module}#")
-    export.range(9, 200_000, 1_700_000, f"XlaCompileBackend:#{module}#")
+    if not options.torch:
+        export.range(9, 100_000, 1_900_000, f"XlaCompile:#{module}#")
+        export.range(9, 200_000, 1_700_000, f"XlaCompileBackend:#{module}#")
     for number in range(STEPS):
         for gpu in range(2):
-            step(export, gpu, number, 2 * STEP_NS + number * STEP_NS + gpu * 2_000, options.steps)
+            if options.torch:
+                torch_step(export, gpu, number, (number + 1) * TORCH_NS + gpu * 2_000)
+            else:
+                step(export, gpu, number, (number + 2) * STEP_NS + gpu * 2_000, options.steps)
     export.db.execute("COMMIT")
     export.db.execute("VACUUM")
     export.db.close()

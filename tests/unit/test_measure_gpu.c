@@ -164,6 +164,36 @@ static void kernels_that_nobody_claims(void **state)
 	assert_text(xrun_op(&run, "MemcpyH2D")->attribution, "profile");
 }
 
+/* No program says that it trains; a kernel's name may. */
+static void backward_kernels(void **state)
+{
+	static const struct {
+		const char *kernel, *phase;
+	} cases[] = {
+		{ "flash_fwd_kernel", "unknown" },
+		{ "void flash::flash_bwd_dq_dk_dv_kernel<bf16>", "train" },
+		{ "cutlass_tensorop_bf16_s16816dgrad_optimized", "train" },
+		{ "triton_red_fused_native_layer_norm_backward_4", "train" },
+		{ "multi_tensor_apply_kernel<FusedAdamMathFunctor<float>>", "train" },
+		{ "fast_hadamard_transform_kernel", "unknown" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		run.count = 0;
+		struct xline *compute = x_line(one_gpu(), "Stream #1(Compute)");
+		for (int64_t at = 0; at < 800; at += 200) {
+			x_event(compute, "gemm", at, at + 60,
+				X_STATS(x_ref("hlo_op", "dot.1"), x_ref("hlo_module", "jit_f"),
+					x_int("program_id", 5)));
+			x_event(compute, cases[i].kernel, at + 100, at + 150, NULL);
+		}
+		xrun_measure(&run);
+		assert_text(xrun_row(&run)->main_program, "jit_f");
+		assert_text(xrun_row(&run)->phase, cases[i].phase);
+		assert_text(xrun_row(&run)->compiler, "xla");
+	}
+}
+
 static void copies_by_direction(void **state)
 {
 	(void)state;
@@ -188,6 +218,7 @@ static void copies_by_direction(void **state)
 	assert_number(t->count, 2);
 	assert_number(t->per_step, 1);
 	assert_number(t->bytes, 1e6);
+	assert_number(t->pageable_ratio, 1);
 	assert_number(t->time_s, 20 * US);
 	assert_number(t->exposed_s, 10 * US);
 	assert_number(t->step_share, 10. / 200);
@@ -195,6 +226,7 @@ static void copies_by_direction(void **state)
 	t = xrun_transfer(&run, "d2h");
 	assert_number(t->per_step, 2);
 	assert_number(t->bytes, 8000);
+	assert_number(t->pageable_ratio, 0);
 	assert_number(t->time_s, 14 * US);
 	assert_number(t->exposed_s, 14 * US);
 	assert_number(xrun_transfer(&run, "d2d")->time_s, 10 * US);
@@ -524,6 +556,7 @@ int main(void)
 		TEST(a_repeated_kernel_of_a_lone_op),
 		TEST(streams_overlap),
 		TEST(kernels_that_nobody_claims),
+		TEST(backward_kernels),
 		TEST(copies_by_direction),
 		TEST(the_last_to_arrive_waits_for_nobody),
 		TEST(kernels_and_their_hlo),

@@ -248,7 +248,7 @@ static void attribution(void **state)
 	assert_true(str_eq(profile.hlo[0].name, STR("jit_f")));
 }
 
-/* Ranges and calls of a thread; a mark and a range that was never closed are none. */
+/* Ranges and calls of a thread; a mark, a range that was never closed and a step's are none. */
 static void host_lanes(void **state)
 {
 	(void)state;
@@ -257,6 +257,7 @@ static void host_lanes(void **state)
 				RANGE("40,NULL,59,'open'," TID ",NULL")
 					RANGE("50,50,34,'mark'," TID ",NULL")
 						RANGE("100,200,59,NULL," TID ",10")
+							RANGE("5,95,59,'step 3'," TID ",NULL")
 							CALL("12,14," TID ",1,4"));
 	assert_lane("/host:CPU", "thread 5", "aten::mm/0@10-20 mine/0@30-90 XlaCompile/1@100-200");
 	assert_lane("/host:CPU", "CUDA calls of thread 5", "cudaLaunchKernel/0@12-14");
