@@ -19,7 +19,7 @@
 struct told {
 	struct program_run *runs;
 	ptrdiff_t count, cap;
-	bool usable, cut;
+	bool usable;
 };
 
 struct reading {
@@ -28,7 +28,6 @@ struct reading {
 	struct told *devices;
 	struct arena *keep; /* of what is read, under the lock */
 	pthread_mutex_t lock;
-	_Atomic bool cut; /* of some device: nothing is foreseen */
 };
 
 /* The program that a module's name is of; NULL where the capture does not list it. */
@@ -57,8 +56,7 @@ static bool lane_modules(struct told *t, const struct capture *in, const struct 
 		if (e->name.p != last.p) /* each name stands once */
 			program = program_of_module(in, p, e->name);
 		last = e->name;
-		t->cut = t->count == PROGRAM_RUNS_MAX;
-		if (!program || t->cut)
+		if (!program || t->count == PROGRAM_RUNS_MAX)
 			return program != NULL;
 		*arena_push(work, t->runs, t->count, t->cap) =
 			(struct program_run){ .start_ps = e->start_ps - shift,
@@ -78,7 +76,7 @@ static void device_modules(void *arg, ptrdiff_t i)
 	struct arena work;
 	bool ok = true;
 
-	if (p->platform != PLATFORM_TPU || r->cut)
+	if (p->platform != PLATFORM_TPU)
 		return;
 	work = arena_new(SWEEP_ARENA_BYTES);
 	plane_learn(p, &work);
@@ -89,8 +87,6 @@ static void device_modules(void *arg, ptrdiff_t i)
 	plane_drop(p);
 	program_runs_sort(t->runs, t->count);
 	t->usable = ok && t->count > 0;
-	if (t->cut)
-		r->cut = true;
 	pthread_mutex_lock(&r->lock);
 	LONGER(r->keep, t->runs, t->count, t->count);
 	pthread_mutex_unlock(&r->lock);
@@ -132,12 +128,12 @@ bool modules_read(const struct capture *in, struct swept *run, struct arena *kee
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		struct told *t = &r.devices[i];
 		struct sweep *s = &run->devices[i].sweep;
-		*s = (struct sweep){ .plane = run->devices[i].plane, .runs_cut = r.cut };
+		*s = (struct sweep){ .plane = run->devices[i].plane };
 		s->runs = t->runs;
 		for (ptrdiff_t k = 0; k < t->count; k++)
 			if (!without_ops[t->runs[k].program])
 				s->runs[s->run_count++] = t->runs[k];
-		all &= t->usable || r.cut;
+		all &= t->usable;
 	}
 	return all;
 }
