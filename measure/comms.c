@@ -13,23 +13,28 @@
  * Durations of instances over devices.  The last device to arrive does not wait, so the
  * shortest duration is the transfer and the longest minus it is waiting; clocks never matter.
  */
-static void transfer_measure(
-	const struct aggregate_collective *c, struct arena scratch, struct collectives_row *row)
+static double transfer_s(const struct aggregate_collective *c, struct arena scratch, double *wait_s)
 {
-	double *transfer_s = arena_make(&scratch, double, c->count);
-	double *wait_s = arena_make(&scratch, double, c->count);
+	double *transfers = arena_make(&scratch, double, c->count);
+	double *waits = arena_make(&scratch, double, c->count);
 
 	for (ptrdiff_t i = 0; i < c->count; i++) {
 		const struct aggregate_instance *k = &c->instances[i];
-		transfer_s[i] = (double)k->min_ps * PS;
-		wait_s[i] = (double)(k->max_ps - k->min_ps) * PS;
+		transfers[i] = (double)k->min_ps * PS;
+		waits[i] = (double)(k->max_ps - k->min_ps) * PS;
 	}
-	row->transfer_s = median(transfer_s, c->count);
-	row->wait_s = median(wait_s, c->count);
+	*wait_s = median(waits, c->count);
+	return median(transfers, c->count);
 }
 
 /* A done that lasts longer than this was waiting: an issue alone takes well under it. */
 #define DONE_WAITS_PS 2000000 /* 2 us */
+
+static bool done_waits(const struct subject *s, const struct aggregate_collective *spans)
+{
+	return s->async != ASYNC_START ||
+	       (double)spans->done_self_ps > DONE_WAITS_PS * (double)spans->span.count;
+}
 
 /*
  * Was every member of the collective's groups seen?  All are when all devices were; of a part of
@@ -49,6 +54,13 @@ static bool groups_are_whole(
 	return c && c->stride == 1 && c->group_size > 0 && (double)c->group_size <= host;
 }
 
+/* The last to arrive may be on a host whose profile is not here. */
+static bool transfer_is_known(const struct capture *in, const struct swept *run,
+	const struct subject *s, const struct op_facts *f, const struct aggregate_collective *spans)
+{
+	return spans->count > 0 && done_waits(s, spans) && groups_are_whole(in, run, f->collective);
+}
+
 static void collective_times(const struct capture *in, const struct swept *run,
 	const struct subject *s, const struct op_facts *f, const struct aggregate_collective *spans,
 	struct collectives_row *row)
@@ -62,17 +74,14 @@ static void collective_times(const struct capture *in, const struct swept *run,
 		return;
 	}
 	bool in_step = s->program->role == ROLE_STEP;
-	double n = spans->span.count > 0 ? (double)spans->span.count : NAN;
-
 	double steps = in_step ? run->device_steps : run->windows_s / run->step_mean_s;
 	row->rate = steps > 0 ? (double)spans->span.count / steps : (double)NAN;
 	row->per_step = in_step ? row->rate : 0;
 	row->span_s =
 		spans->span.count > 0 ? dist_quantile(&spans->span, 0.5, *in->keep) * PS : NAN;
-	row->done_waits = !async || (double)spans->done_self_ps / n > DONE_WAITS_PS;
-	/* The last to arrive may be on a host whose profile is not here. */
-	if (row->done_waits > 0 && spans->count > 0 && groups_are_whole(in, run, f->collective))
-		transfer_measure(spans, *in->keep, row);
+	row->done_waits = done_waits(s, spans);
+	if (transfer_is_known(in, run, s, f, spans))
+		row->transfer_s = transfer_s(spans, *in->keep, &row->wait_s);
 	if (run->device_steps > 0 && in_step) {
 		row->exposed_s = (double)t->exposed_ps * PS / run->device_steps;
 		row->hidden_s = (double)t->hidden_ps * PS / run->device_steps;
@@ -210,7 +219,39 @@ static const struct subject **collective_subjects(const struct capture *in, ptrd
 	return ret;
 }
 
-struct comms_seen fill_collectives(const struct capture *in, const struct swept *run,
+/*
+ * What beats the network between the job file's slices disproves them: which links carry a
+ * collective is not known then, nor what it should take.
+ */
+struct str comms_disprove(const struct capture *in, const struct swept *run, struct op_facts *facts)
+{
+	const struct job_file *job = in->options->job;
+	const struct subject *beats = NULL; /* the one with most exposed time */
+	ptrdiff_t n;
+	const struct subject **subjects = collective_subjects(in, &n);
+
+	for (ptrdiff_t i = 0; job && job->slices > 1 && i < n; i++) {
+		const struct op_facts *f = &facts[subjects[i]->index];
+		struct aggregate_collective spans =
+			aggregate_collective(run->sums, subjects[i]->index);
+		double wait_s;
+		if (f->comms && f->comms->link == LINK_DCN &&
+			transfer_is_known(in, run, subjects[i], f, &spans) &&
+			transfer_s(&spans, *in->keep, &wait_s) * BEATS < f->comms->lo_s &&
+			(!beats || f->total.exposed_ps > facts[beats->index].total.exposed_ps))
+			beats = subjects[i];
+	}
+	for (ptrdiff_t i = 0; beats && i < n; i++) {
+		struct op_facts *f = &facts[subjects[i]->index];
+		if (!f->comms || f->comms->link != LINK_DCN)
+			continue;
+		f->comms->lo_s = f->comms->hi_s = NAN;
+		f->roof = roofline_unknown;
+	}
+	return beats ? beats->name : (struct str){ NULL, 0 };
+}
+
+bool fill_collectives(const struct capture *in, const struct swept *run,
 	const struct op_rows *op_rows, struct tables *tables)
 {
 	ptrdiff_t n, rows = 0;
@@ -228,24 +269,8 @@ struct comms_seen fill_collectives(const struct capture *in, const struct swept 
 	}
 	struct collectives_row *all = table_rows(tables, collectives);
 	regathers_count(all, subjects, rows, *in->keep);
-	const struct collectives_row *beats = NULL; /* the first, as they are sorted */
-	for (ptrdiff_t i = 0; i < rows; i++) {
-		const struct collective_time *t = op_rows->facts[subjects[i]->index].comms;
-		if (t && t->link == LINK_DCN && all[i].transfer_s * BEATS < all[i].expected_lo_s &&
-			(!beats || collective_cmp(&all[i], beats) < 0))
-			beats = &all[i];
-	}
-	/* What beats the network between the job file's slices disproves them: which links carry a
-	 * collective is not known. */
-	bool is_told = beats && in->options->job && in->options->job->slices > 1;
-	for (ptrdiff_t i = 0; i < rows && is_told; i++) {
-		const struct collective_time *t = op_rows->facts[subjects[i]->index].comms;
-		if (t && t->link == LINK_DCN)
-			all[i].expected_lo_s = all[i].expected_hi_s = NAN;
-	}
-	struct comms_seen ret = { n <= COLLECTIVES_MAX, beats ? beats->name : (struct str){ 0 } };
 	sort_by(all, rows, collective_cmp);
-	return ret;
+	return n <= COLLECTIVES_MAX;
 }
 
 /* ---- transfers ------------------------------------------------------------------------------- */

@@ -50,7 +50,7 @@ void run_row_tell(const struct job_file *j, struct run_row *row)
 
 /* The program's transfers tell how many slices it joins at least; a torus has all of one. */
 static struct str topology_contradiction(const struct capture *in, const struct swept *run,
-	const struct comms_seen *comms, const struct job_file *j)
+	struct str beats_network, const struct job_file *j)
 {
 	double joined = (double)run->shape.slices, slices = fmax(joined, j->slices);
 	double torus = job_torus_chips(j);
@@ -64,17 +64,17 @@ static struct str topology_contradiction(const struct capture *in, const struct 
 			"the job file says a slice of %.*s, %.0f chips in all, and the program is "
 			"for %lld",
 			STR_ARG(j->topology), torus * slices, (long long)run->shape.chips);
-	if (j->slices > 1 && comms->beats_network.p)
+	if (j->slices > 1 && beats_network.p)
 		return arena_fmt(in->keep,
 			"the job file says %.0f slices, and %.*s is faster than the network "
 			"between them",
-			j->slices, STR_ARG(comms->beats_network));
+			j->slices, STR_ARG(beats_network));
 	return (struct str){ 0 };
 }
 
 /* The first contradiction, or the missing string. */
 static struct str contradiction(const struct capture *in, const struct swept *run,
-	const struct comms_seen *comms, const struct job_file *j, const struct run_row *row)
+	struct str beats_network, const struct job_file *j, const struct run_row *row)
 {
 	double devices = run->shape.partitions, seen = (double)run->device_count;
 
@@ -100,12 +100,12 @@ static struct str contradiction(const struct capture *in, const struct swept *ru
 			"the job file's model needs %.3g FLOPs a step, %.3g times what the program "
 			"has: look at the parameters and the tokens per step",
 			row->model_flops, row->useful_flops_ratio);
-	return topology_contradiction(in, run, comms, j);
+	return topology_contradiction(in, run, beats_network, j);
 }
 
 /* What a file of another job makes of this one's time is no utilisation. */
 struct str fill_job_facts(const struct capture *in, const struct swept *run,
-	const struct comms_seen *comms, struct run_row *row, double counted_flops)
+	struct str beats_network, struct run_row *row, double counted_flops)
 {
 	const struct job_file *j = in->options->job;
 	struct str wrong = { NULL, 0 };
@@ -113,7 +113,7 @@ struct str fill_job_facts(const struct capture *in, const struct swept *run,
 	if (j) {
 		run_row_tell(j, row);
 		fill_utilisation(in, run, j, row, counted_flops);
-		wrong = contradiction(in, run, comms, j, row);
+		wrong = contradiction(in, run, beats_network, j, row);
 	}
 	if (wrong.p)
 		row->mfu = row->hfu = row->useful_flops_ratio = NAN;

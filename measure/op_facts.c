@@ -368,7 +368,7 @@ static void facts_of(const struct capture *in, const struct chip_device *d,
 		formula_doubt(in, s, f);
 }
 
-const struct op_facts *op_facts_know(const struct capture *in, const struct swept *run)
+struct op_facts *op_facts_know(const struct capture *in, const struct swept *run)
 {
 	const struct chip_device *d = run->first ? &run->first->chip : NULL;
 	struct job_shape job = shape_of_job(in, &run->shape);

@@ -19,17 +19,18 @@ static bool tables_fill(struct measured *m, struct str name, struct tables *ret,
 		    : !host_facts_read(in->hosts, in->host_count, in->keep, &m->facts, err) ||
 				!steps_sweep(in, facts, &m->run, err))
 		return false;
-	const struct op_facts *ops = op_facts_know(in, run);
+	struct op_facts *ops = op_facts_know(in, run);
+	parts.beats_network = comms_disprove(in, run, ops);
 	m->programs = programs_know(in, run, ops);
 	fill_devices(in, run, ret);
 	if (!fill_sparse_cores(in, run, ret, err))
 		return false;
 	fill_steps(in, run, ret);
 	parts.ops = fill_ops(in, run, ops, ret);
-	parts.comms = fill_collectives(in, run, &parts.ops, ret);
+	bool is_whole = fill_collectives(in, run, &parts.ops, ret);
 	fill_programs(in, run, &m->programs, ret);
 	fill_memory(in, run, facts, &m->programs, ret);
-	bool is_whole = fill_live(in, ret) && parts.comms.is_whole;
+	is_whole &= fill_live(in, ret);
 	parts.compiles_in_steps = fill_compiles(in, run, facts, ret);
 	if (!planned) {
 		fill_transfers(in, run, ops, ret);

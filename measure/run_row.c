@@ -298,14 +298,14 @@ struct str fill_run(const struct capture *in, const struct swept *run,
 	if (run->main)
 		row->main_program = run->main->module;
 	if (capture_is_planned(in))
-		return fill_job_facts(in, run, &parts->comms, row, NAN);
+		return fill_job_facts(in, run, parts->beats_network, row, NAN);
 	row->hosts = (double)in->host_count;
 	row->hosts_expected = run->shape.hosts_expected;
 	row->verdict_share = parts->verdict_share;
 	row->programs_per_step = programs_per_step(in, run);
 	run_row_steps(in, run, row);
-	struct str job_wrong =
-		fill_job_facts(in, run, &parts->comms, row, run_row_ops(in, run, &parts->ops, row));
+	struct str job_wrong = fill_job_facts(
+		in, run, parts->beats_network, row, run_row_ops(in, run, &parts->ops, row));
 	/* Without host events nothing can be told. */
 	if (has_host_events(in)) {
 		row->compiles_in_steps = parts->compiles_in_steps;

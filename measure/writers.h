@@ -39,10 +39,10 @@ struct op_facts {
 	struct roofline behind;	 /* of half of a pair: of what it sets off */
 	enum copy_cause copy_cause;
 	const struct hlo_collective *collective; /* NULL: it is none, or its HLO is not known */
-	const struct collective_time *comms;	 /* of a known chip; NULL else */
+	struct collective_time *comms;		 /* of a known chip; NULL else */
 };
 /* By subject. */
-const struct op_facts *op_facts_know(const struct capture *in, const struct swept *run);
+struct op_facts *op_facts_know(const struct capture *in, const struct swept *run);
 
 /* ---- ops.c: ops, families, edges ------------------------------------------------------------- */
 
@@ -98,12 +98,12 @@ bool fill_live(const struct capture *in, struct tables *tables); /* false: there
 
 /* ---- comms.c --------------------------------------------------------------------------------- */
 
-struct comms_seen {
-	bool is_whole; /* there are no more collectives */
-	/* The first that is done before the network between slices could have carried it. */
-	struct str beats_network;
-};
-struct comms_seen fill_collectives(const struct capture *in, const struct swept *run,
+/* What collectives should take is forgotten, where the network between the job file's slices could
+ * not have carried one in its time: that one's name; else missing. */
+struct str comms_disprove(
+	const struct capture *in, const struct swept *run, struct op_facts *facts);
+/* False: there are more collectives. */
+bool fill_collectives(const struct capture *in, const struct swept *run,
 	const struct op_rows *op_rows, struct tables *tables);
 void fill_transfers(const struct capture *in, const struct swept *run, const struct op_facts *facts,
 	struct tables *tables);
@@ -178,7 +178,7 @@ double programs_per_step(const struct capture *in, const struct swept *run);
 struct run_parts {
 	const struct programs *programs;
 	struct op_rows ops;
-	struct comms_seen comms;
+	struct str beats_network; /* comms_disprove */
 	struct gap_sums gaps;
 	double compiles_in_steps; /* fill_compiles */
 	double verdict_share;
@@ -190,7 +190,7 @@ struct str fill_run(const struct capture *in, const struct swept *run,
 enum phase run_phase(const struct capture *in, const struct swept *run);
 /* job_facts.c: what the job file adds to the run row.  Returns what fill_run does. */
 struct str fill_job_facts(const struct capture *in, const struct swept *run,
-	const struct comms_seen *comms, struct run_row *row, double counted_flops);
+	struct str beats_network, struct run_row *row, double counted_flops);
 
 void fill_files(const struct capture *in, struct tables *tables);
 struct str files_line(const struct capture *in, const struct swept *run); /* the same in words */

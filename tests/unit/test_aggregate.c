@@ -114,8 +114,8 @@ static void what_a_device_keeps(void **state)
 		assert_int_equal(s[d].self_count, 1);
 		assert_int_equal(s[d].steps[0].number, 7);
 		assert_int_equal(s[d].gaps[0].step, 8);
-		assert_false(s[d].programs[0].marker_nested);
-		assert_true(s[d].programs[1].marker_nested);
+		assert_int_equal(s[d].programs[0].marker, 0);
+		assert_int_equal(s[d].programs[1].marker, OPS - 1 + d);
 	}
 	assert_true(aggregate_op(j, OPS - 1).nested);
 	assert_true(aggregate_op(j, OPS).nested);

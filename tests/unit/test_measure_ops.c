@@ -704,6 +704,41 @@ static void what_a_collective_moves(void **state)
 	assert_number(xrun_row(&run)->chips, 4);
 }
 
+/* 8 MiB in 30 us, where the network between the slices that a job file tells takes milliseconds:
+ * neither the op nor the step keeps what it should take. */
+static void links_that_the_run_disproves(void **state)
+{
+	const struct pb_instruction body[] = {
+		{ "g.1", "parameter", "f32[2097152]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "all-reduce.2", "all-reduce", "f32[2097152]{0}", 2, { 1 }, NO_ROW, 0,
+			all_four() },
+		NO_ROW,
+	};
+	(void)state;
+	for (int told = 0; told < 2; told++) {
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct job_file job;
+		struct diag err;
+		x_hlo(host, "jit_step", PROGRAM, module_of(body, partitions(4)));
+		for (int d = 0; d < 4; d++) {
+			struct xplane *tpu = x_tpu(host, d, "TPU v5 lite");
+			struct xline *ops = x_line(tpu, "XLA Ops");
+			x_op(tpu, "all-reduce.2", OF_IT);
+			for (int64_t i = 0; i < STEPS; i++)
+				x_event(ops, "all-reduce.2", i * 200, i * 200 + 30, NULL);
+		}
+		assert_true(job_parse(
+			STR("job.yaml"), STR("version: 1\nslices: 2\n"), &run.keep, &job, &err));
+		run.options.job = told ? &job : NULL;
+		xrun_measure(&run);
+		assert_int_equal(isnan(xrun_collective(&run, "all-reduce.2")->expected_lo_s), told);
+		assert_int_equal(isnan(xrun_op(&run, "all-reduce.2")->roofline_s), told);
+		assert_int_equal(isnan(xrun_row(&run)->predicted_step_s), told);
+		run_end(state);
+		run_begin(state);
+	}
+}
+
 /* The same array gathered by two instructions, once and twice a step. */
 static void one_array_gathered_thrice(void **state)
 {
@@ -844,7 +879,7 @@ static void copies_between_memories(void **state)
 	assert_int_equal(table_count(&run.tables, transfers), 1);
 	assert_number(t->count, STEADY);
 	assert_number(t->bytes, 4096);
-	assert_number(t->time_s, 30 * US); /* from the start to the end of the done */
+	assert_number(t->time_s, 30 * US);	/* from the start to the end of the done */
 	assert_number(t->least_s, 4096 / 16e9); /* a v5e's link, of which no share is published */
 }
 
@@ -1253,6 +1288,7 @@ int main(void)
 		TEST(a_pair_spans_from_start_to_done),
 		TEST(a_done_that_did_not_wait),
 		TEST(a_done_comes_first),
+		TEST(links_that_the_run_disproves),
 		TEST(what_is_in_flight_keeps_nobody_waiting),
 		TEST(pairs_from_trip_to_trip),
 		TEST(halves_of_pairs),
