@@ -122,7 +122,7 @@
 		"share idle while the host waits for a result, or in outfeeds")                    \
 	REAL(tiny_ops_ratio, RATIO, "device busy time in ops shorter than 10 us")                  \
 	REAL(tiny_ops_count_ratio, RATIO, "share of op executions shorter than 10 us")             \
-	REAL(compiles_in_steps, COUNT, "compilations inside steps after the first")                \
+	REAL(compiles_in_steps, COUNT, "compilations inside steps after the warm-up")              \
 	REAL(gain_s, SECONDS,                                                                      \
 		"step time all findings together would give back; set after judging")              \
 	TEXT(model, 0, "name of the model; this and what follows is the job file's")               \
@@ -458,7 +458,7 @@
 	REAL(programs, COUNT, "distinct programs of this module name in the window")               \
 	REAL(start_s, SECONDS, "on the host's clock, as the profile counts it")                    \
 	REAL(time_s, SECONDS, "length")                                                            \
-	REAL(in_step, BOOL, "inside the steps, after the first")
+	REAL(in_step, BOOL, "inside the steps, after the warm-up")
 
 #define FILES_COLUMNS(TEXT, REAL)                                                                  \
 	TEXT(file, 0, "its name")                                                                  \

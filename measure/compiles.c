@@ -5,7 +5,7 @@
 
 #include "measure/writers.h"
 
-/* The host time from the end of the first step to the end of the last, on any device. */
+/* The host time from the end of the warm-up to the end of the last step, on any device. */
 static bool steps_span(const struct swept *run, int32_t host, int64_t *from, int64_t *to)
 {
 	bool any = false;

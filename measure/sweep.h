@@ -179,7 +179,7 @@ struct sweep {
 	ptrdiff_t run_count, run_cap;
 	bool runs_cut;			   /* there may be more: it was read no further */
 	int64_t steady_count, other_count; /* all of them, */
-	int64_t first_end_ps, last_end_ps; /* and where the first and the last one ended */
+	int64_t first_end_ps, last_end_ps; /* and where the warm-up and the last one ended */
 	int64_t steady_ps;		   /* the steady ones' time, */
 	struct dist lengths;		   /* and that of each; */
 	int64_t steady_events;		   /* events that began in them, */

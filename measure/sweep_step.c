@@ -230,8 +230,8 @@ void step_close(struct sweeping *s, int64_t at_ps, bool complete)
 		s->pending[s->touched[i] - s->out->op_first] = (struct pending){ 0 };
 	s->touched_count = s->instance_count = s->gap_count = s->journal_count = 0;
 	s->step_keep = s->step_empty;
-	if (s->serial == 0)
-		s->out->first_end_ps = at_ps;
+	if (s->serial == 0 || (s->step.warmup && !s->out->steady_count))
+		s->out->first_end_ps = at_ps; /* one shape after the other warms up */
 	s->out->last_end_ps = at_ps;
 	int64_t alike = steady ? s->out->steady_count : ++s->out->other_count;
 	if (alike <= SWEEP_MAX_STEPS) {
