@@ -152,6 +152,8 @@ static const struct {
 		STR_INIT("the job file contradicts the profile, or not all FLOPs are counted") },
 	{ STR_INIT("remat_flops_ratio"),
 		STR_INIT("the FLOPs of too much of the compute time are unknown") },
+	{ STR_INIT("t_math_s"), STR_INIT("the FLOPs of these ops are unknown") },
+	{ STR_INIT("t_hbm_s"), STR_INIT("the bytes that these ops move are unknown") },
 	{ STR_INIT("slowness"), STR_INIT("fewer than two devices recorded steady steps") },
 	{ STR_INIT("all_hosts_read"),
 		STR_INIT("not all hosts of the job were read (files are missing, or --hosts-sample "
@@ -160,8 +162,8 @@ static const struct {
 		STR_INIT("the program's HLO is not in the profile, and without it only a part is "
 			 "known") },
 	{ STR_INIT("expected_hi_s"),
-		STR_INIT("the links' speed is unknown, or the job file's slices contradict the "
-			 "profile") },
+		STR_INIT("the size of these collectives or the speed of the links is unknown, or "
+			 "the job file's slices contradict the profile") },
 	{ STR_INIT("owner_bytes"),
 		STR_INIT("the job file does not say how much memory is expected") },
 	{ STR_INIT("lo"),

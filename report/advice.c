@@ -12,6 +12,7 @@
 enum lack {
 	LACK_ANY,
 	LACK_CHIP,   /* the chip was not recognised */
+	LACK_XLA,    /* no program of XLA ran */
 	LACK_EXPORT, /* its format holds neither programs nor memory events */
 	LACK_HLO,    /* no program is in it */
 	LACK_HOST,   /* no event of the host is in it */
@@ -53,6 +54,9 @@ static const struct advice advices[] = {
 	{ OF_PEAKS " chip expected_*_s", LACK_CHIP,
 		STR_INIT("Name the chip with --hardware NAME; `rooflint hardware` lists the known "
 			 "ones, and a file of your own works too.") },
+	{ OF_PEAKS " " OF_PROGRAM, LACK_XLA,
+		STR_INIT("Nothing has to be done: only programs of XLA can tell it, and none "
+			 "ran.") },
 	{ OF_PEAKS " " OF_PROGRAM, LACK_EXPORT,
 		STR_INIT("Exports do not hold the program (HLO). Give the compiler's dump of the "
 			 "job with --hlo DIR, or the *.xplane.pb of the same run.") },
@@ -121,6 +125,8 @@ static bool lacks(const struct report *r, enum lack what)
 	switch (what) {
 	case LACK_CHIP:
 		return !fact_text(r, STR("chip")).len;
+	case LACK_XLA:
+		return str_eq(fact_text(r, STR("compiler")), STR("none"));
 	case LACK_EXPORT:
 		return is_export(r) && !has_program(r);
 	case LACK_HLO:
