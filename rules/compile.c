@@ -516,8 +516,8 @@ static void settle_gain(struct compiler *c)
 	struct expression *x = &code->gain;
 	bool is_known = x->source && x->dimension.unit;
 
-	code->is_bytes = is_known ? x->dimension.unit == UNIT_BYTES
-				  : str_eq(c->rule->group.text, STR("memory"));
+	code->is_bytes =
+		is_known ? x->dimension.unit == UNIT_BYTES : c->rule->known == GROUP_MEMORY;
 	if (!is_known || x->dimension.unit == UNIT_BYTES || x->dimension.unit == UNIT_SECONDS)
 		return;
 	struct sql_fault fault = { DIAG_RULE_UNIT, 0, x->text.len,

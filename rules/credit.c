@@ -54,19 +54,14 @@ enum pool pool_of_row(const struct table_def *table, struct str kind)
 	return kind.p ? pool_of_kind(kind) : POOL_NONE;
 }
 
-enum pool pool_of_group(struct str group)
+enum pool pool_of_group(enum group_id group)
 {
-	static const struct {
-		struct str group;
-		enum pool pool;
-	} pools[] = { { STR_INIT("compute"), POOL_COMPUTE },
-		{ STR_INIT("communication"), POOL_COMMS }, { STR_INIT("copies"), POOL_COPY },
-		{ STR_INIT("waiting"), POOL_IDLE } };
+	static const enum pool pools[GROUP_COUNT] = { [GROUP_COMPUTE] = POOL_COMPUTE,
+		[GROUP_COMMUNICATION] = POOL_COMMS,
+		[GROUP_COPIES] = POOL_COPY,
+		[GROUP_WAITING] = POOL_IDLE };
 
-	for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
-		if (str_eq(pools[i].group, group))
-			return pools[i].pool;
-	return POOL_NONE;
+	return pools[group];
 }
 
 int claim_level(const struct table_def *table)

@@ -62,7 +62,7 @@ struct claim {
 /* Of a row of `table`: POOL_NONE where neither the table nor the row's kind says. */
 enum pool pool_of_row(const struct table_def *table, struct str kind);
 /* Of what rules of a group are about. */
-enum pool pool_of_group(struct str group);
+enum pool pool_of_group(enum group_id group);
 int claim_level(const struct table_def *table);
 /* Seconds per step in each pool; infinite where the profile does not tell. */
 void pools_fill(const struct tables *tables, double pools[POOL_COUNT]);

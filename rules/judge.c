@@ -180,7 +180,7 @@ static enum pool pool_of(const struct trial *t, const void *row)
 		return POOL_NONE;
 	if (pool == POOL_NONE)
 		pool = t->places_pool;
-	return pool == POOL_NONE && claim_level(l->rows) == 2 ? pool_of_group(t->rule->group.text)
+	return pool == POOL_NONE && claim_level(l->rows) == 2 ? pool_of_group(t->rule->known)
 							      : pool;
 }
 

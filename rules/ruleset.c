@@ -459,10 +459,13 @@ static bool check_needs(const struct loader *l, struct rule *rule, const struct 
 	return true;
 }
 
-static const struct str known_groups[] = { STR_INIT("evidence"), STR_INIT("compute"),
-	STR_INIT("communication"), STR_INIT("copies"), STR_INIT("waiting"), STR_INIT("memory"),
-	STR_INIT("regression") };
-enum { KNOWN_GROUPS = sizeof(known_groups) / sizeof(known_groups[0]) };
+static const struct str known_groups[GROUP_COUNT] = { [GROUP_EVIDENCE] = STR_INIT("evidence"),
+	[GROUP_COMPUTE] = STR_INIT("compute"),
+	[GROUP_COMMUNICATION] = STR_INIT("communication"),
+	[GROUP_COPIES] = STR_INIT("copies"),
+	[GROUP_WAITING] = STR_INIT("waiting"),
+	[GROUP_MEMORY] = STR_INIT("memory"),
+	[GROUP_REGRESSION] = STR_INIT("regression") };
 
 static bool check_group(const struct loader *l, struct rule *rule, const struct rule_group *group)
 {
@@ -472,7 +475,9 @@ static bool check_group(const struct loader *l, struct rule *rule, const struct 
 		rule->severity = group->severity;
 		rule->severity_origin = group->severity_origin;
 	}
-	rule->gate = str_eq(rule->group.text, known_groups[0]);
+	const struct str *known = NAMED(known_groups + 1, GROUP_COUNT - 1, rule->group.text);
+	rule->known = known ? (enum group_id)(known - known_groups) : GROUP_OWN;
+	rule->gate = rule->known == GROUP_EVIDENCE;
 	/* Of a group switched off one gate says it for all. */
 	const struct mistakes *m = l->set->mistakes;
 	const struct text_place *last = m->count ? &m->items[m->count - 1].place : NULL;
@@ -483,9 +488,9 @@ static bool check_group(const struct loader *l, struct rule *rule, const struct 
 			"a gate cannot be switched off: what needs it would be judged without "
 			"evidence; with severity: warn it closes nothing and still says what is "
 			"missing");
-	if (group || !rule->group.text.p || NAMED(known_groups, KNOWN_GROUPS, rule->group.text))
+	if (group || !rule->group.text.p || known)
 		return true;
-	NAMES(&names, l->keep, known_groups, KNOWN_GROUPS);
+	NAMES(&names, l->keep, known_groups + 1, GROUP_COUNT - 1);
 	NAMES(&names, l->keep, l->set->groups, l->set->group_count);
 	struct str hint = did_you_mean(l->keep, rule->group.text, names.items, names.count);
 	if (hint.len)
@@ -494,7 +499,7 @@ static bool check_group(const struct loader *l, struct rule *rule, const struct 
 	return rule_fail(l, rule, &rule->group.origin,
 		"there is no group '%.*s': %.*s, or one of your own under groups:",
 		STR_ARG(rule->group.text),
-		STR_ARG(words_joined(l->keep, known_groups, KNOWN_GROUPS, ", ")));
+		STR_ARG(words_joined(l->keep, known_groups + 1, GROUP_COUNT - 1, ", ")));
 }
 
 /* What is said of a group that no rule is of changes nothing. */

@@ -24,6 +24,19 @@
 
 #define RULES_MAX 1000 /* a rule file with more is generated, and no report shows it */
 
+/* The groups of the language; a rule may be of one that its file makes up. */
+enum group_id {
+	GROUP_OWN,
+	GROUP_EVIDENCE, /* its rules are gates */
+	GROUP_COMPUTE,
+	GROUP_COMMUNICATION,
+	GROUP_COPIES,
+	GROUP_WAITING,
+	GROUP_MEMORY, /* gains are bytes */
+	GROUP_REGRESSION,
+	GROUP_COUNT
+};
+
 enum severity { SEVERITY_OFF, SEVERITY_WARN, SEVERITY_ERROR };
 
 /* A number with its unit.  Not said: the text is missing and the value NaN. */
@@ -95,6 +108,7 @@ struct rule {
 	struct rule_places places;
 	bool at_least; /* the limits are lower ones */
 	enum severity severity;
+	enum group_id known;
 	bool gate;     /* of the group evidence: what needs it is inconclusive without it */
 	bool required; /* inconclusive counts for the exit status */
 	struct name_list needs;
