@@ -219,7 +219,7 @@ void diag_note(struct diag_list *list, struct arena *a, enum diag_id id, const c
 	for (int64_t i = 0; i < list->count; i++)
 		if (list->items[i].id == id && str_eq(list->items[i].text, text))
 			return;
-	if (list->count == (int64_t)(sizeof(list->items) / sizeof(list->items[0]))) {
+	if (list->count == COUNT_OF(list->items)) {
 		list->dropped++;
 		return;
 	}

@@ -151,7 +151,7 @@ static enum input_kind sniff(struct str bytes)
 	if (!bytes.len)
 		return INPUT_EMPTY;
 	str_take(&bytes, STR("\xef\xbb\xbf"));
-	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(magics); i++)
 		if (str_starts(bytes, magics[i].magic))
 			return magics[i].kind;
 	return is_mangled(bytes) ? INPUT_MANGLED : INPUT_UNKNOWN;

@@ -253,6 +253,12 @@ void out_char(struct out *o, char c)
 	out_str(o, (struct str){ &c, 1 });
 }
 
+struct out *out_part(struct out *o, const char *between)
+{
+	out_z(o, out_text(o).len ? between : "");
+	return o;
+}
+
 void out_repeat(struct out *o, char c, int64_t count)
 {
 	while (count-- > 0)

@@ -28,6 +28,8 @@ bool out_folder(struct str path, struct arena *keep, struct diag *err);
 void out_str(struct out *o, struct str s);
 void out_z(struct out *o, const char *z);
 void out_char(struct out *o, char c);
+/* Between the parts of a list: nothing where nothing was written yet.  Memory only; returns it. */
+struct out *out_part(struct out *o, const char *between);
 void out_repeat(struct out *o, char c, int64_t count);
 void out_fmt(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Letters, digits and -._~ stay, and slashes of a path; others become %XX (RFC 3986). */

@@ -12,20 +12,11 @@ extern char **environ;
 
 static const struct str prefix = STR_INIT("ROOFLINT_");
 
-static bool is_name_char(char c)
-{
-	return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 bool secret_name_ok(struct str name)
 {
 	struct str rest = name;
-	if (name.len > SECRET_NAME_MAX || !str_take(&rest, prefix) || !rest.len)
-		return false;
-	for (ptrdiff_t i = 0; i < rest.len; i++)
-		if (!is_name_char(rest.p[i]))
-			return false;
-	return true;
+	return name.len <= SECRET_NAME_MAX && str_take(&rest, prefix) && rest.len &&
+	       str_only(rest, "A-Z0-9_");
 }
 
 struct str secret_value(struct str name)

@@ -20,7 +20,7 @@ int sql_harden(sqlite3 *db, const struct sql_limit *limits, ptrdiff_t count)
 	};
 	int code = SQLITE_OK;
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && code == SQLITE_OK; i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(options) && code == SQLITE_OK; i++)
 		code = sqlite3_db_config(db, options[i].option, options[i].value, (int *)NULL);
 	for (ptrdiff_t i = 0; i < count; i++)
 		sqlite3_limit(db, limits[i].limit, limits[i].value);

@@ -200,7 +200,7 @@ const struct sql_function sql_functions[] = {
 	{ STR_INIT("last_value"), RESULT_ARGUMENT, true, true, false, NULL, NULL, NULL, 0, 0 },
 	{ STR_INIT("nth_value"), RESULT_ARGUMENT, true, true, false, NULL, NULL, NULL, 0, 0 },
 };
-const ptrdiff_t sql_function_count = (ptrdiff_t)(sizeof(sql_functions) / sizeof(sql_functions[0]));
+const ptrdiff_t sql_function_count = COUNT_OF(sql_functions);
 
 const struct sql_function *sql_function_find(struct str name)
 {

@@ -20,11 +20,6 @@ static inline int lower(char c)
 	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c;
 }
 
-static inline bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 bool str_same_nocase(struct str a, struct str b)
 {
 	for (ptrdiff_t i = 0; i < a.len; i++)

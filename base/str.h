@@ -37,6 +37,8 @@ static inline const char *str_bytes(struct str s)
 	return s.p ? s.p : "";
 }
 
+#define COUNT_OF(array) ((ptrdiff_t)(sizeof(array) / sizeof((array)[0])))
+
 /* Strings in an order that says something; grown by arena_push. */
 struct list {
 	struct str *items;
@@ -69,6 +71,15 @@ static inline uint64_t hash_mix(uint64_t h)
 	h ^= h >> 33;
 	h *= 0xc4ceb9fe1a85ec53u;
 	return h ^ h >> 33;
+}
+
+static inline bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+static inline bool is_letter(char c) /* ASCII, whatever the locale */
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 bool str_starts(struct str s, struct str prefix);

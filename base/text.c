@@ -156,8 +156,8 @@ struct str text_shell(struct arena *keep, struct str s)
 	bool is_plain = s.len > 0;
 	for (ptrdiff_t i = 0; i < s.len; i++) {
 		char c = s.p[i];
-		is_plain &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-			    (c >= '-' && c <= ':') || c == '_' || c == '+' || c == '=';
+		is_plain &=
+			is_letter(c) || (c >= '-' && c <= ':') || c == '_' || c == '+' || c == '=';
 	}
 	if (is_plain)
 		return s;
@@ -187,11 +187,6 @@ struct str text_nearest(struct str word, const struct str *candidates, ptrdiff_t
 		limit = d - 1;
 	}
 	return best;
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 /*

@@ -76,7 +76,6 @@ static const struct scale scales[] = {
 	{ STR_INIT("PFLOP/s"), 1e15, 1, UNIT_FLOPS_PER_SECOND, true },
 	{ STR_INIT("EFLOP/s"), 1e18, 1, UNIT_FLOPS_PER_SECOND, true },
 };
-enum { SCALES = sizeof(scales) / sizeof(scales[0]) };
 
 const char *unit_name(enum unit u)
 {
@@ -92,12 +91,12 @@ const char *unit_name(enum unit u)
 		[UNIT_BOOL] = "bool",
 		[UNIT_DOLLARS] = "dollars",
 	};
-	return (unsigned)u < sizeof(names) / sizeof(names[0]) ? names[u] : "none";
+	return (ptrdiff_t)u < COUNT_OF(names) ? names[u] : "none";
 }
 
 static ptrdiff_t digits(struct str s, ptrdiff_t at)
 {
-	while (at < s.len && s.p[at] >= '0' && s.p[at] <= '9')
+	while (at < s.len && is_digit(s.p[at]))
 		at++;
 	return at;
 }
@@ -119,10 +118,10 @@ static ptrdiff_t number_len(struct str s)
 
 static struct str nearest_unit(struct str word)
 {
-	struct str names[SCALES];
-	for (int i = 0; i < SCALES; i++)
+	struct str names[COUNT_OF(scales)];
+	for (int i = 0; i < COUNT_OF(scales); i++)
 		names[i] = scales[i].name;
-	return text_nearest(word, names, SCALES);
+	return text_nearest(word, names, COUNT_OF(scales));
 }
 
 bool unit_parse(struct str text, double *ret, enum unit *ret_unit, struct str *nearest)
@@ -139,7 +138,7 @@ bool unit_parse(struct str text, double *ret, enum unit *ret_unit, struct str *n
 	*ret_unit = dollars ? UNIT_DOLLARS : UNIT_NONE;
 	if (!name.len)
 		return true;
-	for (int i = 0; i < SCALES; i++) {
+	for (int i = 0; i < COUNT_OF(scales); i++) {
 		if (!str_eq(name, scales[i].name))
 			continue;
 		*ret = number * scales[i].mul / scales[i].div;
@@ -190,7 +189,7 @@ static void plain_number(char buf[NUMBER_BYTES], double value)
 static const struct scale *scale_for(double value, enum unit u)
 {
 	const struct scale *best = NULL;
-	for (int i = 0; i < SCALES; i++) {
+	for (int i = 0; i < COUNT_OF(scales); i++) {
 		const struct scale *s = &scales[i];
 		if (s->unit != u || !s->shown)
 			continue;

@@ -120,7 +120,7 @@ bool span_parse(struct str text, int64_t *ret_ns)
 	int64_t count;
 	if (text.len < 2 || !str_to_i64(str_head(text, text.len - 1), &count) || count < 1)
 		return false;
-	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(spans); i++)
 		if (spans[i].unit == text.p[text.len - 1] && count <= most_s / spans[i].seconds) {
 			*ret_ns = count * spans[i].seconds * NS_PER_S;
 			return true;

@@ -171,13 +171,12 @@ static const struct shell {
 	{ "fish", fish_script },
 	{ "zsh", zsh_script },
 };
-enum { SHELLS = sizeof(shells) / sizeof(shells[0]) };
 
 static enum status completion_run(struct context *c, const void *settings, const struct list *args)
 {
 	(void)settings;
-	struct str names[SHELLS];
-	for (int i = 0; i < SHELLS; i++) {
+	struct str names[COUNT_OF(shells)];
+	for (int i = 0; i < COUNT_OF(shells); i++) {
 		names[i] = str_from(shells[i].name);
 		if (!str_eq(args->items[0], names[i]))
 			continue;
@@ -186,7 +185,7 @@ static enum status completion_run(struct context *c, const void *settings, const
 	}
 	return misuse("no completion for the shell '%.*s'%.*s (bash, fish or zsh)",
 		STR_ARG(args->items[0]),
-		STR_ARG(did_you_mean(c->keep, args->items[0], names, SHELLS)));
+		STR_ARG(did_you_mean(c->keep, args->items[0], names, COUNT_OF(shells))));
 }
 
 const struct command completion_command = {

@@ -17,8 +17,7 @@ enum { WIDTH = 88, INDENT = 2, CODE_INDENT = 6 };
 
 static bool is_word_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
+	return is_letter(c) || is_digit(c) || c == '_';
 }
 
 /*
@@ -100,14 +99,13 @@ static const ptrdiff_t expressions[] = {
 	offsetof(struct rule, can_fail),
 	offsetof(struct rule, gain),
 };
-enum { EXPRESSIONS = sizeof(expressions) / sizeof(expressions[0]) };
 
 static void put_columns(struct context *c, const struct rule *r)
 {
 	struct columns columns = {
 		.grid = { .keep = c->keep, .columns = 3, .indent = INDENT, .wrap = WIDTH }
 	};
-	for (int i = 0; i < EXPRESSIONS; i++) {
+	for (int i = 0; i < COUNT_OF(expressions); i++) {
 		const struct rule_text *x = (const void *)((const char *)r + expressions[i]);
 		struct str rest = x->text, before, word;
 		if (r->from)

@@ -53,7 +53,6 @@ static const struct chip_line {
 	{ "attainable, link", offsetof(struct chip, attainable_link), UNIT_RATIO },
 	{ "attainable, PCIe", offsetof(struct chip, attainable_pcie), UNIT_RATIO },
 };
-enum { LINES = sizeof(lines) / sizeof(lines[0]) };
 
 /* ---- all chips ------------------------------------------------------------------------------- */
 
@@ -147,7 +146,7 @@ static void put_numbers(struct context *c, const struct chip *chip)
 		add_number(&g, arena_fmt(c->keep, "peak, %.*s", STR_ARG(peak_label(t))),
 			&chip->peak[t], UNIT_FLOPS_PER_SECOND);
 	}
-	for (int i = 0; i < LINES; i++) {
+	for (int i = 0; i < COUNT_OF(lines); i++) {
 		const void *number = (const char *)chip + lines[i].offset;
 		add_number(&g, str_from(lines[i].label), number, lines[i].unit);
 	}
@@ -160,7 +159,7 @@ static void put_chip(struct context *c, const struct chip *chip)
 	out_fmt(c->out, "%.*s: %.*s\n", STR_ARG(chip->id), STR_ARG(chip->name));
 	put_field(c, "vendor", str_from(vendors[chip->vendor]));
 	for (ptrdiff_t i = 0; i < chip->alias_count; i++)
-		out_fmt(aliases, "%s%.*s", i ? ", " : "", STR_ARG(chip->aliases[i]));
+		out_str(out_part(aliases, ", "), chip->aliases[i]);
 	put_field(c, "also called", out_text(aliases));
 	put_field(c, "architecture", chip->arch);
 	put_field(c, "cores",

@@ -2,9 +2,9 @@
  * rooflint hlo FILE: what the instructions of a module cost over one run of the program.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/saturate.h"
+#include "base/stats.h"
 #include "base/text.h"
 #include "cmd/hlo.h"
 #include "hlo/memory.h"
@@ -67,13 +67,10 @@ static int heavier(const void *a, const void *b)
 {
 	const struct op *x = a, *y = b;
 	double p = known(x->e.work.hbm_bytes) * x->runs, q = known(y->e.work.hbm_bytes) * y->runs;
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	if (p != q)
-		return p < q ? 1 : -1;
-	int order = str_cmp(x->name, y->name);
-	return order ? order
-		     : (x->instruction > y->instruction) - (x->instruction < y->instruction);
+	int order = order_numbers(y->weight, x->weight);
+	order = order ? order : order_numbers(q, p);
+	order = order ? order : str_cmp(x->name, y->name);
+	return order ? order : order_integers(x->instruction, y->instruction);
 }
 
 static struct listing list_ops(const struct hlo_view *v)
@@ -88,8 +85,7 @@ static struct listing list_ops(const struct hlo_view *v)
 		if (n > 0 && hlo_is_work(m, k))
 			add_op(&l, &estimator, k, n);
 	}
-	if (l.count)
-		qsort(l.ops, (size_t)l.count, sizeof(*l.ops), heavier);
+	sort_by(l.ops, l.count, heavier);
 	return l;
 }
 

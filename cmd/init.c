@@ -74,7 +74,7 @@ static void put_comments(struct context *c, const struct limits *l)
 			"These could not be judged, and keep the limits of " EXTENDED },
 	};
 	bool fails = false;
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(lists); i++) {
 		bool is_any = false;
 		for (ptrdiff_t k = 0; k < l->count; k++) {
 			const struct limit *x = &l->items[k];

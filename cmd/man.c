@@ -159,7 +159,7 @@ static void program_page(struct out *o)
 	out_z(o, ".TP\n\\fIrooflint.yaml\\fR\nThe rule file, looked for from the working directory "
 		 "upwards. Without one the built\\-in set \\fIrecommended\\fR applies.\n");
 	put_section(o, "ENVIRONMENT");
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(variables); i++)
 		out_fmt(o, ".TP\n%s\n%s\n", variables[i].names, variables[i].text);
 }
 

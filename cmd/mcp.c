@@ -122,7 +122,6 @@ static const struct tool tools[] = {
 		{ { PARAM_EITHER, "what", NULL, true, "the text, or a file below a root" },
 			HARDWARE_PARAM } },
 };
-enum { TOOLS = sizeof(tools) / sizeof(tools[0]) };
 
 static const struct top_list {
 	const char *name, *sql;
@@ -144,7 +143,6 @@ static const struct top_list {
 		  "after "
 		  "FROM gaps ORDER BY time_s DESC" },
 };
-enum { LISTS = sizeof(lists) / sizeof(lists[0]) };
 
 static cJSON *schema_of(const struct tool *t)
 {
@@ -158,7 +156,7 @@ static cJSON *schema_of(const struct tool *t)
 			property, "type", p->kind == PARAM_ROWS ? STR("integer") : STR("string"));
 		json_add_str(property, "description", str_from(p->help));
 		cJSON *words = p->kind == PARAM_LIST ? json_add_array(property, "enum") : NULL;
-		for (ptrdiff_t i = 0; words && i < LISTS; i++)
+		for (ptrdiff_t i = 0; words && i < COUNT_OF(lists); i++)
 			cJSON_AddItemToArray(words, json_str(str_from(lists[i].name)));
 		if (p->kind == PARAM_ROWS) {
 			json_add_i64(property, "minimum", 1);
@@ -174,7 +172,7 @@ static cJSON *schema_of(const struct tool *t)
 static cJSON *list_tools(void)
 {
 	cJSON *result = cJSON_CreateObject(), *array = json_add_array(result, "tools");
-	for (ptrdiff_t i = 0; i < TOOLS; i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(tools); i++) {
 		cJSON *tool = cJSON_CreateObject();
 		json_add_str(tool, "name", str_from(tools[i].name));
 		json_add_str(tool, "description", str_from(tools[i].help));
@@ -252,7 +250,7 @@ static bool take_text(const struct server *s, const struct param *p, const cJSON
 		return take_path(s, p, *ret, ret, err);
 	if (p->kind != PARAM_LIST)
 		return true;
-	for (ptrdiff_t i = 0; i < LISTS; i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(lists); i++)
 		if (str_eq(*ret, str_from(lists[i].name))) {
 			*ret = str_from(lists[i].sql);
 			return true;
@@ -433,9 +431,9 @@ static cJSON *call_tool(struct server *s, const cJSON *params, struct diag *err)
 	struct str name = json_get_str(params, "name");
 	struct list words = { 0 };
 	const struct tool *t = tools;
-	while (t < tools + TOOLS && !str_eq(name, str_from(t->name)))
+	while (t < tools + COUNT_OF(tools) && !str_eq(name, str_from(t->name)))
 		t++;
-	if (t == tools + TOOLS) {
+	if (t == tools + COUNT_OF(tools)) {
 		diag_set(err, DIAG_USAGE, "there is no tool '%.*s'", STR_ARG(name));
 		return NULL;
 	}
@@ -454,7 +452,7 @@ static const char *const versions[] = { "2025-11-25", "2025-06-18", "2025-03-26"
 static cJSON *initialize(const cJSON *params)
 {
 	struct str asked = json_get_str(params, "protocolVersion"), version = str_from(versions[0]);
-	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(versions); i++)
 		if (str_eq(asked, str_from(versions[i])))
 			version = asked;
 	cJSON *result = cJSON_CreateObject();

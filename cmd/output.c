@@ -38,7 +38,6 @@ static const struct file_output {
 	[FILE_METRICS] = { "openmetrics", offsetof(struct output_settings, openmetrics) },
 	[FILE_HTML] = { "html", offsetof(struct output_settings, html) },
 };
-enum { FILES = sizeof(files) / sizeof(files[0]) };
 
 static bool write_document(enum file file, const struct report_set *set,
 	const struct output_settings *s, struct arena *keep, struct out *o, struct diag *err)
@@ -116,7 +115,7 @@ static struct str path_of(const struct output_settings *s, const struct file_out
 /* The option of the file that goes to standard output, from `first` on, or NULL. */
 static const char *stdout_option(const struct output_settings *s, const char *besides)
 {
-	for (int i = 0; i < FILES; i++)
+	for (int i = 0; i < COUNT_OF(files); i++)
 		if (str_eq(path_of(s, &files[i]), STR("-")) && files[i].option != besides)
 			return files[i].option;
 	return NULL;
@@ -242,7 +241,7 @@ bool output_write(struct context *c, const struct output_settings *s, const stru
 {
 	bool delivered = true;
 	const char *summary = getenv("GITHUB_STEP_SUMMARY");
-	for (int i = 0; i < FILES; i++)
+	for (int i = 0; i < COUNT_OF(files); i++)
 		delivered &= write_output(c, s, set, (enum file)i);
 	if (s->github && summary && *summary)
 		delivered &= append_summary(c, set, summary);

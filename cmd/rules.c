@@ -95,7 +95,7 @@ struct tester {
 static struct str beside(struct str rules, struct arena *keep)
 {
 	static const struct str ends[] = { STR_INIT(".yaml"), STR_INIT(".yml"), STR_INIT(".json") };
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(ends); i++)
 		if (str_ends(rules, ends[i]))
 			return arena_fmt(keep, "%.*s.test.yaml",
 				STR_ARG(str_head(rules, rules.len - ends[i].len)));

@@ -14,11 +14,6 @@
 /* Of the text quoted in an error: enough to find the place, short enough to read. */
 enum { QUOTE_BYTES = 512 };
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool number(struct scan *s, int64_t max, int64_t *ret)
 {
 	ptrdiff_t from = s->at;

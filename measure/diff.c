@@ -314,7 +314,7 @@ static void find_splits(const struct matches *all, struct arena *keep)
 			const struct group *piece = pieces.items[k]->head;
 			pieces.items[k]->is_piece = pieces.items[k] != m;
 			m->split_s += piece->step_s;
-			out_fmt(o, "%s%.*s", k ? ", " : "", STR_ARG(piece->op->name));
+			out_str(out_part(o, ", "), piece->op->name);
 		}
 		m->pieces = out_text(o);
 	}

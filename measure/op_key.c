@@ -137,7 +137,7 @@ static struct str name_core(struct str name, struct arena *keep)
 	while (rest.len > 0) {
 		str_cut(rest, '.', &part, &rest);
 		struct str head = part;
-		while (head.len > 0 && head.p[head.len - 1] >= '0' && head.p[head.len - 1] <= '9')
+		while (head.len > 0 && is_digit(head.p[head.len - 1]))
 			head.len--;
 		if (head.len > 0 && !str_eq(head, STR("remat")))
 			head = part;

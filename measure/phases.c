@@ -27,11 +27,6 @@ struct str phase_word(enum phase p)
 	return words[p];
 }
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* "jit_train_step" has the word "train", "jit_constrained" has not. */
 static bool has_word(struct str text, struct str word)
 {

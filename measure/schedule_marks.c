@@ -131,7 +131,7 @@ static struct str name_core(struct str name, struct arena *keep)
 	str_take(&name, STR("jit_"));
 	for (ptrdiff_t i = 0; i < name.len; i++) {
 		char c = name.p[i];
-		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
+		if (is_letter(c) || is_digit(c))
 			p[len++] = c;
 	}
 	return (struct str){ p, len };

@@ -73,11 +73,6 @@ static const struct str step_words[] = { STR_INIT("train_step"), STR_INIT("train
 	STR_INIT("train step"), STR_INIT("training step"), STR_INIT("profilerstep"),
 	STR_INIT("iteration"), STR_INIT("iter"), STR_INIT("step"), STR_INIT("train") };
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_number(struct str s)
 {
 	uint64_t n;

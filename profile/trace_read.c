@@ -43,11 +43,6 @@ static void look_at_key(struct trace_reader *r, struct str key)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-static inline bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Times of hostile files must leave room for sums: 26 days in picoseconds. */
 #define TIME_LIMIT_PS (INT64_MAX / 4)
 

@@ -372,7 +372,7 @@ static void plane_chip_read(struct plane *p, const struct stats *s)
 static bool has_digit(struct str s)
 {
 	for (ptrdiff_t i = 0; i < s.len; i++)
-		if (s.p[i] >= '0' && s.p[i] <= '9')
+		if (is_digit(s.p[i]))
 			return true;
 	return false;
 }

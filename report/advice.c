@@ -124,19 +124,19 @@ static bool lacks(const struct report *r, enum lack what)
 {
 	switch (what) {
 	case LACK_CHIP:
-		return !fact_text(r, STR("chip")).len;
+		return !run_of(r)->chip.len;
 	case LACK_XLA:
-		return str_eq(fact_text(r, STR("compiler")), STR("none"));
+		return str_eq(run_of(r)->compiler, STR("none"));
 	case LACK_EXPORT:
 		return is_export(r) && !has_program(r);
 	case LACK_HLO:
 		return !has_program(r);
 	case LACK_HOST:
-		return isnan(fact_real(r, STR("compiles_in_steps")));
+		return isnan(run_of(r)->compiles_in_steps);
 	case LACK_STEPS:
 		return is_only_seen(r);
 	case LACK_DEVICE:
-		return str_eq(fact_text(r, STR("platform")), STR("cpu"));
+		return str_eq(run_of(r)->platform, STR("cpu"));
 	case LACK_ANY:
 		break;
 	}
@@ -146,7 +146,7 @@ static bool lacks(const struct report *r, enum lack what)
 /* What to do about one column; missing when nothing is known. */
 static struct str advice_column(const struct report *r, struct str column)
 {
-	for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(advices); i++) {
 		const struct advice *a = &advices[i];
 		struct str rest = str_from(a->columns), glob;
 		while (str_next(&rest, ' ', &glob))

@@ -2,8 +2,8 @@
 #include "report/alert.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/stats.h"
 #include "base/text.h"
 #include "report/prose.h"
 
@@ -59,7 +59,7 @@ static void set_identity(struct alert *a, struct arena *keep)
 {
 	struct str subject = a->finding ? a->finding->subject : MISSING;
 	/* The subject of a rule about the whole run is the run's name, and that may be a date. */
-	if (str_eq(subject, fact_text(a->report, STR("name"))))
+	if (str_eq(subject, run_of(a->report)->name))
 		subject = MISSING;
 	struct str text = arena_fmt(keep, "%.*s\n%.*s\n%.*s", STR_ARG(a->rule),
 		STR_ARG(text_clean(keep, subject)), STR_ARG(workload_of(a->report, keep)));
@@ -81,8 +81,7 @@ static void number_identities(struct alerts *all, struct arena *keep)
 {
 	struct str last = MISSING;
 	int64_t number = 0;
-	if (all->count)
-		qsort(all->items, (size_t)all->count, sizeof(*all->items), by_identity);
+	sort_by(all->items, all->count, by_identity);
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		struct alert *a = &all->items[i];
 		number = str_eq(last, a->fingerprint) ? number + 1 : 1;
@@ -143,7 +142,7 @@ static void add_unsure(struct alerts *all, const struct report *r, const struct 
 		/* What counts for the exit status warns. */
 		if (rule->demanded != (level == ALERT_WARNING))
 			continue;
-		out_fmt(names, "%s%.*s", first ? ", " : "", STR_ARG(text_clean(keep, rule->name)));
+		out_str(out_part(names, ", "), text_clean(keep, rule->name));
 		first = first ? first : rule;
 	}
 	if (!first)
@@ -183,22 +182,17 @@ static void add_report(struct alerts *all, const struct report *r, struct arena 
 static int by_rank(const void *x, const void *y)
 {
 	const struct alert *a = x, *b = y;
-	if (a->level != b->level)
-		return a->level < b->level ? -1 : 1;
-	if (a->place != b->place)
-		return a->place < b->place ? -1 : 1;
-	if (isnan(a->gain_s) != isnan(b->gain_s))
-		return isnan(a->gain_s) ? 1 : -1;
-	if (a->gain_s > b->gain_s || a->gain_s < b->gain_s)
-		return a->gain_s > b->gain_s ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
+	int order = order_integers(a->level, b->level);
+	order = order ? order : order_integers(a->place, b->place);
+	order = order ? order : !!isnan(a->gain_s) - !!isnan(b->gain_s);
+	order = order ? order : order_numbers(b->gain_s, a->gain_s);
+	return order ? order : order_integers(a->order, b->order);
 }
 
 static void rank(struct alerts *all, struct arena *keep)
 {
 	number_identities(all, keep);
-	if (all->count)
-		qsort(all->items, (size_t)all->count, sizeof(*all->items), by_rank);
+	sort_by(all->items, all->count, by_rank);
 }
 
 struct alerts alerts_of(const struct report_set *set, struct arena *keep)

@@ -5,9 +5,9 @@
  * long table are kept depends on the rows alone: the largest by time or size, ties in table order.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/text.h"
+#include "base/stats.h"
 #include "report/model.h"
 
 static struct str own(struct arena *keep, struct str s)
@@ -221,11 +221,8 @@ static int pick_cmp(const void *a, const void *b)
 	const struct pick *x = a, *y = b;
 	if (isnan(x->weight) != isnan(y->weight))
 		return isnan(x->weight) ? 1 : -1;
-	if (x->weight > y->weight)
-		return -1;
-	if (x->weight < y->weight)
-		return 1;
-	return (x->index > y->index) - (x->index < y->index);
+	int order = order_numbers(y->weight, x->weight);
+	return order ? order : order_integers(x->index, y->index);
 }
 
 static ptrdiff_t pick_heaviest(const struct tables *t, enum table_id id, struct pick *picks)
@@ -235,8 +232,7 @@ static ptrdiff_t pick_heaviest(const struct tables *t, enum table_id id, struct 
 	for (ptrdiff_t i = 0; i < count; i++)
 		picks[i] = (struct pick){ i,
 			c ? cell_real(c, table_row(&table_defs[id], &t->items[id], i)) : 0 };
-	if (count > 0)
-		qsort(picks, (size_t)count, sizeof(*picks), pick_cmp);
+	sort_by(picks, count, pick_cmp);
 	return count < REPORT_MAX_ROWS ? count : REPORT_MAX_ROWS;
 }
 

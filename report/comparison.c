@@ -32,7 +32,6 @@ static const struct metric_look {
 	{ STR_INIT("memory.compiled_bytes"), "the compiler plans for", UNIT_BYTES, false, true,
 		"" },
 };
-enum { LOOKS = sizeof(looks) / sizeof(looks[0]) };
 
 bool note_is_comparison(const struct report_note *note)
 {
@@ -152,7 +151,7 @@ static void add_lines(const struct report *r, bool changed, struct arena *keep, 
 {
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, deltas); i++) {
 		const struct deltas_row *d = &table_rows(&r->tables, deltas)[i];
-		const struct metric_look *look = NAMED(looks, LOOKS, d->metric);
+		const struct metric_look *look = NAMED(looks, COUNT_OF(looks), d->metric);
 		if (look && has_changed(look, d) == changed && (changed || look->always))
 			list_add(lines, comparison_line(r, look, d, keep), keep);
 	}

@@ -19,7 +19,7 @@ struct str diff_counts(const struct op_diff *d, struct arena *keep)
 	struct out *o = out_memory(keep);
 	for (int i = 0; i < CHANGES; i++)
 		if (d->counts[i] || i == CHANGE_SAME)
-			out_fmt(o, "%s%td %s", out_text(o).len ? ", " : "", d->counts[i], words[i]);
+			out_fmt(out_part(o, ", "), "%td %s", d->counts[i], words[i]);
 	if (d->same_s < 0 || d->same_s > 0)
 		out_fmt(o, " (%.*s together)", STR_ARG(signed_time_text(keep, d->same_s)));
 	if (d->untimed)
@@ -185,7 +185,7 @@ static void add_change(cJSON *list, const struct changes_row *row, struct arena 
 		"scope", "source_file", "source_line", "base_s", "head_s", "base_per_step",
 		"head_per_step", "lost_s", "instead_of", "feeds", "pieces" };
 	cJSON *o = json_push_object(list);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(names); i++) {
 		const struct column *c =
 			table_column(&table_defs[TABLE_changes], str_from(names[i]));
 		const char *key = str_eq(c->name, STR("feeds")) ? "before" : names[i];
@@ -237,7 +237,7 @@ static void put_table(struct out *o, const struct html_changes *ops)
 	for (ptrdiff_t i = 0; i < ops->rows.count; i++) {
 		const struct str cells[] = { rows[i].time, rows[i].change, rows[i].name,
 			rows[i].text, rows[i].place };
-		for (size_t k = 0; k < sizeof(cells) / sizeof(cells[0]); k++) {
+		for (ptrdiff_t k = 0; k < COUNT_OF(cells); k++) {
 			out_z(o, k ? " | " : "| ");
 			md_text(o, cells[k]);
 		}

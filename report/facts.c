@@ -7,9 +7,9 @@
 #include "report/facts.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/sha256.h"
+#include "base/stats.h"
 #include "base/when.h"
 #include "report/model.h"
 
@@ -27,17 +27,17 @@ struct str report_moment(
 
 static void take_identity(const struct report *r, struct arena *keep, struct run_facts *ret)
 {
-	struct str name = fact_text(r, STR("name"));
+	struct str name = run_of(r)->name;
 	struct sha256 h = sha256_new();
 	ret->profile = r->profile;
-	ret->run = fact_text(r, STR("fingerprint"));
+	ret->run = run_of(r)->fingerprint;
 	if (!ret->run.p) { /* it could not be read, so only its place tells it apart */
 		sha256_field(&h, r->profile);
 		sha256_field(&h, name);
 		ret->run = sha256_id(&h, keep);
 	}
 	ret->workload = report_workload(r->profile, name);
-	struct str said = fact_text(r, STR("captured"));
+	struct str said = run_of(r)->captured;
 	int64_t ns;
 	ret->captured = report_moment(r->profile, name, said, keep);
 	if (ret->captured.p)
@@ -56,9 +56,9 @@ static void take_columns(const struct report *r, struct run_facts *ret)
 		if (!run || run->type != c->type)
 			continue;
 		if (c->type == COLUMN_REAL)
-			cell_set_real(c, ret, fact_real(r, c->name));
+			cell_set_real(c, ret, cell_real(run, run_of(r)));
 		else if (!cell_text(c, ret).p)
-			cell_set_text(c, ret, fact_text(r, c->name));
+			cell_set_text(c, ret, cell_text(run, run_of(r)));
 	}
 }
 
@@ -127,10 +127,9 @@ static void take_rules(const struct report *r, struct arena *keep, struct run_fa
 static int by_slowness(const void *a, const void *b)
 {
 	const struct device_facts *x = a, *y = b;
-	int by_host = str_cmp(x->host, y->host);
-	if (x->slowness > y->slowness || x->slowness < y->slowness)
-		return x->slowness < y->slowness ? 1 : -1;
-	return by_host ? by_host : str_cmp(x->device, y->device);
+	int order = order_numbers(y->slowness, x->slowness);
+	order = order ? order : str_cmp(x->host, y->host);
+	return order ? order : str_cmp(x->device, y->device);
 }
 
 /*
@@ -141,7 +140,7 @@ static int by_slowness(const void *a, const void *b)
 static void take_devices(const struct report *r, struct arena *keep, struct run_facts *ret)
 {
 	const struct devices_row *rows = table_rows(&r->tables, devices);
-	double compute_s = fact_real(r, STR("compute_ratio")) * fact_real(r, STR("step_mean_s"));
+	double compute_s = run_of(r)->compute_ratio * run_of(r)->step_mean_s;
 	double slowness = 0;
 	ptrdiff_t compared = 0;
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, devices); i++)
@@ -159,9 +158,7 @@ static void take_devices(const struct report *r, struct arena *keep, struct run_
 		d->slowness = row->slowness;
 		d->lost_s = fmax(0, row->slowness - 1) * compute_s / slowness * (double)compared;
 	}
-	if (run_device_count(ret) > 1)
-		qsort(run_devices(ret), (size_t)run_device_count(ret), sizeof(struct device_facts),
-			by_slowness);
+	sort_by(run_devices(ret), run_device_count(ret), by_slowness);
 	if (run_device_count(ret) > FACTS_MAX_ROWS)
 		run_device_count(ret) = FACTS_MAX_ROWS;
 }
@@ -177,8 +174,7 @@ void report_facts(const struct report *r, struct str judge, struct str tool, str
 	struct out *broken = out_memory(keep);
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, quality); i++)
 		if (checks[i].ok == 0)
-			out_fmt(broken, "%s%.*s", out_text(broken).len ? "," : "",
-				STR_ARG(checks[i].name));
+			out_str(out_part(broken, ","), checks[i].name);
 	if (out_text(broken).len)
 		ret->quality = out_text(broken);
 	ret->judge = judge;

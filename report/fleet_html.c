@@ -203,11 +203,10 @@ static const struct tile {
 
 static struct template_list tiles_of(const struct fleet_report *r, struct arena *keep)
 {
-	enum { TILES = sizeof(tiles) / sizeof(tiles[0]) };
 	const struct fleet_answer *a = &r->answers[FLEET_TOTALS];
-	struct html_fact *items = arena_make(keep, struct html_fact, TILES);
+	struct html_fact *items = arena_make(keep, struct html_fact, COUNT_OF(tiles));
 	ptrdiff_t count = 0;
-	for (int i = 0; fleet_has_week(r) && i < TILES; i++) {
+	for (int i = 0; fleet_has_week(r) && i < COUNT_OF(tiles); i++) {
 		const struct tile *tile = &tiles[i];
 		if (isnan(fleet_real(a, 0, tile->column)))
 			continue;

@@ -26,17 +26,10 @@ static struct str name(
 	return text_cut(keep, prose(a, row, column, keep), MESSAGE_NAME_BYTES);
 }
 
-/* Begins another part of a sentence. */
-static struct out *next(struct out *o)
-{
-	out_z(o, out_text(o).len ? "; " : "");
-	return o;
-}
-
 static void part_costliest(struct out *o, struct str rule)
 {
 	if (rule.len)
-		out_fmt(next(o), "%.*s costs most", STR_ARG(rule));
+		out_fmt(out_part(o, "; "), "%.*s costs most", STR_ARG(rule));
 }
 
 /* ---- items ----------------------------------------------------------------------------------- */
@@ -58,7 +51,7 @@ struct draft {
 static void part_owner(struct draft *d)
 {
 	if (d->item->owner.len && !d->is_owners)
-		out_fmt(next(d->text), "owner: %.*s", STR_ARG(d->item->owner));
+		out_fmt(out_part(d->text, "; "), "owner: %.*s", STR_ARG(d->item->owner));
 }
 
 /* An old problem is another one than a new one. */
@@ -68,8 +61,8 @@ static void part_often(struct draft *d, const struct fleet_answer *a, ptrdiff_t 
 	m->seen_before = fleet_real(a, row, "seen_before");
 	m->ran_before = fleet_real(a, row, "ran_before");
 	if (m->ran_before > 0)
-		out_fmt(next(d->text), "found before in %.0f of %.0f window%s", m->seen_before,
-			m->ran_before, m->ran_before == 1 ? "" : "s");
+		out_fmt(out_part(d->text, "; "), "found before in %.0f of %.0f window%s",
+			m->seen_before, m->ran_before, m->ran_before == 1 ? "" : "s");
 }
 
 static void put_missing(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
@@ -89,11 +82,12 @@ static void put_waste(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 		STR_ARG(fleet_back_text(a, row, d->keep)), STR_ARG(m->workload));
 	part_costliest(d->text, m->rule);
 	part_often(d, a, row);
-	out_fmt(next(d->text), "%.*s of its step time", STR_ARG(ratio_text(d->keep, share)));
+	out_fmt(out_part(d->text, "; "), "%.*s of its step time",
+		STR_ARG(ratio_text(d->keep, share)));
 	if (before >= 0)
 		out_fmt(d->text, " (%.*s before)", STR_ARG(ratio_text(d->keep, before)));
 	if (ratio.p)
-		out_fmt(next(d->text), "%.*s of its roofline", STR_ARG(ratio));
+		out_fmt(out_part(d->text, "; "), "%.*s of its roofline", STR_ARG(ratio));
 	part_owner(d);
 }
 
@@ -105,9 +99,9 @@ static void put_rule(const struct fleet_answer *a, ptrdiff_t row, struct draft *
 	if (m->chips >= 0)
 		out_fmt(d->heading, "%.*s in ", STR_ARG(fleet_back_text(a, row, d->keep)));
 	out_fmt(d->heading, "%.0f workload%s", workloads, workloads == 1 ? "" : "s");
-	out_fmt(next(d->text), "%.*s", STR_ARG(prose(a, row, "title", d->keep)));
+	out_fmt(out_part(d->text, "; "), "%.*s", STR_ARG(prose(a, row, "title", d->keep)));
 	if (m->message.len)
-		out_fmt(next(d->text), "for example: %.*s", STR_ARG(m->message));
+		out_fmt(out_part(d->text, "; "), "for example: %.*s", STR_ARG(m->message));
 }
 
 static void put_machine(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
@@ -118,13 +112,13 @@ static void put_machine(const struct fleet_answer *a, ptrdiff_t row, struct draf
 	if (m->chips >= 0)
 		out_fmt(d->heading, ", for which %.*s wait",
 			STR_ARG(fleet_back_text(a, row, d->keep)));
-	out_fmt(next(d->text),
+	out_fmt(out_part(d->text, "; "),
 		"%.2f times the median device of its jobs, in %.0f of %.0f workloads",
 		fleet_real(a, row, "slowness"), fleet_real(a, row, "workloads"),
 		fleet_real(a, row, "of_workloads"));
 	if (device.p)
-		out_fmt(next(d->text), "it is %.*s alone", STR_ARG(device));
-	out_z(next(d->text), "take it out and have it serviced");
+		out_fmt(out_part(d->text, "; "), "it is %.*s alone", STR_ARG(device));
+	out_z(out_part(d->text, "; "), "take it out and have it serviced");
 }
 
 static void put_problem(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
@@ -134,14 +128,15 @@ static void put_problem(const struct fleet_answer *a, ptrdiff_t row, struct draf
 	out_fmt(d->heading, "%s: %.*s in %.*s", is_new ? "New" : "Fixed", STR_ARG(m->rule),
 		STR_ARG(m->workload));
 	if (m->message.len)
-		out_fmt(next(d->text), "%s%.*s", is_new ? "" : "it was: ", STR_ARG(m->message));
+		out_fmt(out_part(d->text, "; "), "%s%.*s",
+			is_new ? "" : "it was: ", STR_ARG(m->message));
 	if (m->chips > 0)
-		out_fmt(next(d->text), "%s %.*s", is_new ? "costs" : "gives back",
+		out_fmt(out_part(d->text, "; "), "%s %.*s", is_new ? "costs" : "gives back",
 			STR_ARG(fleet_chips_text(m->chips, d->keep)));
 	if (is_new)
 		part_often(d, a, row);
 	if (!out_text(d->text).len)
-		out_fmt(next(d->text), "%.*s before, %.*s now",
+		out_fmt(out_part(d->text, "; "), "%.*s before, %.*s now",
 			STR_ARG(prose(a, row, "before", d->keep)),
 			STR_ARG(prose(a, row, "now", d->keep)));
 }
@@ -154,11 +149,11 @@ static void put_mover(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 	m->mark = is_slower ? m->mark : STR("\xf0\x9f\x93\x89");
 	out_fmt(d->heading, "%s by %.*s: %.*s", is_slower ? "Slower" : "Faster",
 		STR_ARG(ratio_text(d->keep, fabs(m->change))), STR_ARG(m->workload));
-	out_fmt(next(d->text), "%.*s per step, was %.*s",
+	out_fmt(out_part(d->text, "; "), "%.*s per step, was %.*s",
 		STR_ARG(time_text(d->keep, fleet_real(a, row, "now_s"))),
 		STR_ARG(time_text(d->keep, fleet_real(a, row, "before_s"))));
 	if (m->chips > 0 || m->chips < 0)
-		out_fmt(next(d->text), "%.*s %s",
+		out_fmt(out_part(d->text, "; "), "%.*s %s",
 			STR_ARG(fleet_chips_text(fabs(m->chips), d->keep)),
 			is_slower ? "lost" : "won");
 	if (is_slower)
@@ -172,7 +167,7 @@ static void put_waiver(const struct fleet_answer *a, ptrdiff_t row, struct draft
 	out_fmt(d->heading, "Waiver %s %.*s: %.*s in %.*s",
 		fleet_real(a, row, "days_left") <= 0 ? "ended" : "ends",
 		STR_ARG(name(a, row, "ends", d->keep)), STR_ARG(m->rule), STR_ARG(m->workload));
-	out_fmt(next(d->text), "%.*s", STR_ARG(m->message));
+	out_fmt(out_part(d->text, "; "), "%.*s", STR_ARG(m->message));
 }
 
 static void put_unjudged(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)

@@ -36,7 +36,6 @@ static const struct metric of_workload[] = {
 	{ "roofline_ratio", "rooflint_workload_roofline_ratio", "ratio" },
 	{ "step_time_s", "rooflint_workload_step_seconds", "seconds" },
 };
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static void put_gauge(struct out *o, const char *name, const char *help, double value)
 {
@@ -77,9 +76,9 @@ void report_fleet_openmetrics(const struct fleet_report *r, struct arena *keep, 
 		newly += fleet_real(missing, i, "is_new") > 0;
 	put_gauge(out, "rooflint_fleet_missing",
 		"what did not come for the first time, or was expected", newly);
-	for (size_t i = 0; i < COUNT(of_fleet) && fleet_has_week(r); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(of_fleet) && fleet_has_week(r); i++)
 		put_metric(&r->answers[FLEET_TOTALS], &of_fleet[i], 1, false, keep, out);
-	for (size_t i = 0; i < COUNT(of_workload); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(of_workload); i++)
 		put_metric(&r->answers[FLEET_RANKING], &of_workload[i],
 			r->answers[FLEET_RANKING].count, true, keep, out);
 	out_z(out, "# EOF\n");

@@ -57,7 +57,7 @@ static const struct fleet_head heads[] = {
 
 struct fleet_head fleet_head(struct str column)
 {
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(heads); i++)
 		if (str_eq(str_from(heads[i].column), column))
 			return heads[i];
 	return (struct fleet_head){ .column = column.p, .label = column.p };
@@ -67,7 +67,7 @@ bool fleet_is_shown(const struct fleet_answer *a, ptrdiff_t column)
 {
 	struct str name = a->question->columns[column].name;
 	bool is_told = fleet_head(name).kind == HEAD_DATA;
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(heads); i++)
 		is_told |= str_eq(str_from(heads[i].of), name) &&
 			   fleet_column(a, str_from(heads[i].column)) >= 0;
 	if (is_told)
@@ -95,9 +95,9 @@ struct str fleet_number_text(double value, enum unit unit, struct arena *keep)
 	struct str s = unit_text(keep, value, unit);
 	struct out *o = out_memory(keep);
 	ptrdiff_t from = 0, to;
-	while (from < s.len && !(s.p[from] >= '0' && s.p[from] <= '9'))
+	while (from < s.len && !is_digit(s.p[from]))
 		from++;
-	for (to = from; to < s.len && s.p[to] >= '0' && s.p[to] <= '9';)
+	for (to = from; to < s.len && is_digit(s.p[to]);)
 		to++;
 	if (to - from < 4)
 		return s;
@@ -356,10 +356,10 @@ static ptrdiff_t count_new(const struct fleet_answer *a, struct str what)
 static struct str missing_text(const struct fleet_report *r, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	for (size_t i = 0; i < sizeof(absences) / sizeof(absences[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(absences); i++) {
 		ptrdiff_t count = count_new(&r->answers[FLEET_MISSING], absences[i].what);
 		if (count)
-			out_fmt(o, "%s%td %s", out_text(o).len ? "; " : "", count,
+			out_fmt(out_part(o, "; "), "%td %s", count,
 				count == 1 ? absences[i].one : absences[i].many);
 	}
 	return out_text(o).len ? out_text(o) : MISSING;
@@ -540,8 +540,7 @@ struct str fleet_paragraph(const struct fleet_report *r, unsigned left_out, stru
 			continue;
 		/* Sentences begin with a capital, or with a number. */
 		bool is_small = s.p[0] >= 'a' && s.p[0] <= 'z';
-		out_z(o, out_text(o).len ? " " : "");
-		out_char(o, is_small ? (char)(s.p[0] - 'a' + 'A') : s.p[0]);
+		out_char(out_part(o, " "), is_small ? (char)(s.p[0] - 'a' + 'A') : s.p[0]);
 		out_fmt(o, "%.*s.", STR_ARG(str_from_offset(s, 1)));
 	}
 	return out_text(o);
@@ -577,13 +576,14 @@ struct str fleet_absence_text(const struct fleet_answer *a, ptrdiff_t row, struc
 	struct str last = fleet_word(a, row, "last_seen");
 	struct out *o = out_memory(keep);
 	if (fleet_real(a, row, "wanted") > 0)
-		out_fmt(o, "; %.0f of %.0f expected captures came", fleet_real(a, row, "came"),
+		out_fmt(o, "%.0f of %.0f expected captures came", fleet_real(a, row, "came"),
 			fleet_real(a, row, "wanted"));
 	if (due.p)
-		out_fmt(o, "; the capture of %.*s did not come", STR_ARG(moment_text(due, keep)));
+		out_fmt(out_part(o, "; "), "the capture of %.*s did not come",
+			STR_ARG(moment_text(due, keep)));
 	if (last.p)
-		out_fmt(o, "; last seen on %.*s", STR_ARG(moment_text(last, keep)));
-	return str_from_offset(out_text(o), out_text(o).len ? 2 : 0);
+		out_fmt(out_part(o, "; "), "last seen on %.*s", STR_ARG(moment_text(last, keep)));
+	return out_text(o);
 }
 
 static void put_missing(const struct fleet_report *r, struct arena *keep, struct out *out)

@@ -32,7 +32,7 @@ static bool is_about_baseline(const struct report *r, const struct report_findin
 
 struct str headline_cost(const struct report *r, const struct group *g, struct arena *keep)
 {
-	double step_s = fact_real(r, STR("step_mean_s"));
+	double step_s = run_of(r)->step_mean_s;
 	if (!(g->gain_s > 0) || !isfinite(g->gain_s) || !(step_s > 0))
 		return MISSING;
 	return arena_fmt(keep, "%.*s of the %s (%.*s of %.*s)",
@@ -64,7 +64,7 @@ static struct str name_of(const struct report *r, const struct report_finding *f
 {
 	if (f->places.count)
 		return ((const struct found_place *)f->places.items)[0].name;
-	return str_eq(f->name, fact_text(r, STR("name"))) ? MISSING : f->name;
+	return str_eq(f->name, run_of(r)->name) ? MISSING : f->name;
 }
 
 /* The costliest of all findings, where most of the deciding one's time is counted in others. */
@@ -75,7 +75,7 @@ static struct group explaining_group(
 	struct group *groups, most = *decided;
 	if (!(decided->items[0]->shared_s > decided->gain_s))
 		return most;
-	for (size_t v = 0; v < sizeof(verdicts) / sizeof(verdicts[0]); v++) {
+	for (ptrdiff_t v = 0; v < COUNT_OF(verdicts); v++) {
 		ptrdiff_t count = group_findings(r, verdicts[v], keep, &groups);
 		for (ptrdiff_t i = 0; i < count; i++)
 			if (groups[i].gain_s > most.gain_s)

@@ -35,8 +35,8 @@ static void add_fact(struct facts *f, const char *label, struct str value, struc
 
 static struct str spread_note(const struct report *r, struct arena *keep)
 {
-	double lo = fact_real(r, STR("step_time_lo_s")), hi = fact_real(r, STR("step_time_hi_s"));
-	double steps = fact_real(r, STR("steps"));
+	double lo = run_of(r)->step_time_lo_s, hi = run_of(r)->step_time_hi_s;
+	double steps = run_of(r)->steps;
 	if (is_whole_capture(r))
 		return STR("in all: nothing tells its steps apart");
 	if (steps == 1)
@@ -85,7 +85,7 @@ static const struct ratio {
 static struct template_list facts_of(const struct report *r, struct arena *keep)
 {
 	struct facts f = { NULL, 0, 0 };
-	double step = fact_real(r, STR("step_time_s"));
+	double step = run_of(r)->step_time_s;
 	bool is_capture = is_whole_capture(r);
 	if (step > 0)
 		add_fact(&f, is_capture ? "The capture" : "Step time", time_text(keep, step),
@@ -94,13 +94,12 @@ static struct template_list facts_of(const struct report *r, struct arena *keep)
 		struct str note = str_from(prose_per(r));
 		if (step > 0)
 			note = arena_fmt(keep, "%.*s of %s",
-				STR_ARG(ratio_text(
-					keep, r->gain_s / fact_real(r, STR("step_mean_s")))),
+				STR_ARG(ratio_text(keep, r->gain_s / run_of(r)->step_mean_s)),
 				is_capture ? "the capture" : "a step");
 		note = arena_fmt(keep, "%.*s, if every finding is settled", STR_ARG(note));
 		add_fact(&f, "Recoverable", time_text(keep, r->gain_s), note, "bad", keep);
 	}
-	for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(ratios); i++) {
 		double share = fact_real(r, ratios[i].fact);
 		if (isnan(share) || (ratios[i].is_rare && share < 0.005))
 			continue;
@@ -122,13 +121,8 @@ static struct template_list facts_of(const struct report *r, struct arena *keep)
 static struct str summary_of(const struct report *r, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	struct str steps = prose_steps(r, keep), job = prose_job(r, keep);
-	struct str hosts = prose_hosts(r, keep);
-	out_str(o, prose_machine(r, "\xc3\x97", keep));
-	if (hosts.len)
-		out_fmt(o, ", %.*s", STR_ARG(hosts));
-	if (steps.len)
-		out_fmt(o, ", %.*s", STR_ARG(steps));
+	struct str job = prose_job(r, keep);
+	out_str(o, prose_ran(r, "\xc3\x97", keep));
 	if (job.len)
 		out_fmt(o, "; %.*s", STR_ARG(job));
 	return out_text(o);
@@ -136,13 +130,13 @@ static struct str summary_of(const struct report *r, struct arena *keep)
 
 static void head_of(const struct report *r, struct arena *keep, struct html_report *ret)
 {
-	double step = fact_real(r, STR("step_time_s"));
+	double step = run_of(r)->step_time_s;
 	ret->machine = prose_machine(r, "\xc3\x97", keep);
 	ret->headline = headline_of(r, keep);
 	ret->summary = summary_of(r, keep);
 	ret->speaks_for = prose_speaks_for(r, keep);
 	ret->sorts = prose_sorts(r, keep);
-	ret->inputs = fact_text(r, STR("inputs"));
+	ret->inputs = run_of(r)->inputs;
 	ret->rules = r->rules;
 	ret->facts = facts_of(r, keep);
 	ret->gives_back = prose_gives_back(r, keep);
@@ -152,8 +146,8 @@ static void head_of(const struct report *r, struct arena *keep, struct html_repo
 	}
 	if (r->gain_s > 0) {
 		ret->gives_back_value = double_text(keep, r->gain_s);
-		ret->promise = arena_fmt(keep, "All fixes together give back %.*s",
-			STR_ARG(prose_gain(r, r->gain_s, keep)));
+		ret->promise = arena_fmt(
+			keep, "A%.*s", STR_ARG(str_from_offset(prose_promise(r, keep), 1)));
 	}
 }
 
@@ -165,10 +159,10 @@ static void pictures_of(const struct report *r, struct arena *keep, struct html_
 {
 	static draw_fn *const draws[] = { svg_timeline, svg_treemap, svg_steps, svg_roofline,
 		svg_ops, svg_collectives, svg_memory, svg_usage, svg_gaps };
-	enum { DRAWS = sizeof(draws) / sizeof(draws[0]) };
-	struct html_picture *items = arena_make(keep, struct html_picture, DRAWS), budget = { 0 };
+	struct html_picture *items = arena_make(keep, struct html_picture, COUNT_OF(draws)),
+			    budget = { 0 };
 	ptrdiff_t count = 0;
-	for (int i = 0; i < DRAWS; i++)
+	for (int i = 0; i < COUNT_OF(draws); i++)
 		if (draws[i](r, keep, &items[count])) {
 			struct html_picture *p = &items[count++];
 			p->id = arena_fmt(keep, "%.*s%.*s", STR_ARG(ret->ids), STR_ARG(p->id));

@@ -1,8 +1,8 @@
 /* What differs from a baseline, for pages.  See html.h. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "report/op_change.h"
+#include "base/stats.h"
 #include "report/prose.h"
 #include "report/comparison.h"
 #include "report/html.h"
@@ -34,9 +34,8 @@ static int by_loss(const void *a, const void *b)
 {
 	const struct changes_row *x = *(const struct changes_row *const *)a,
 				 *y = *(const struct changes_row *const *)b;
-	if (x->lost_s < y->lost_s || x->lost_s > y->lost_s)
-		return x->lost_s > y->lost_s ? -1 : 1;
-	return str_cmp(x->key, y->key);
+	int order = order_numbers(y->lost_s, x->lost_s);
+	return order ? order : str_cmp(x->key, y->key);
 }
 
 static int by_gain(const void *a, const void *b)
@@ -65,7 +64,7 @@ struct template_list html_changes(
 				picked[all++] = &rows[i];
 		if (!all)
 			continue;
-		qsort(picked, (size_t)all, sizeof(*picked), losses ? by_loss : by_gain);
+		sort_by(picked, all, losses ? by_loss : by_gain);
 		ptrdiff_t shown = most && all > most ? most : all;
 		while (shown > 1 && picked[shown - 1]->size_s < TRIFLE * most_s)
 			shown--;

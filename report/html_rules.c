@@ -141,7 +141,7 @@ static struct html_finding finding_card(const struct maker *m, const struct grou
 		.place = t.place,
 		.scope = f->scope,
 		.cost = t.cost,
-		.share = svg_share(g->gain_s / fact_real(m->r, STR("step_mean_s")), m->keep),
+		.share = svg_share(g->gain_s / run_of(m->r)->step_mean_s, m->keep),
 		.expected = t.expected,
 		.number = t.number,
 		.note = f->note,

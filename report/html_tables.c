@@ -88,7 +88,6 @@ static const struct spec {
 	{ TABLE_quality, "Quality of the data",
 		{ { "name", "check" }, { "ok", "holds" }, { "detail", 0 } } },
 };
-enum { SPECS = sizeof(specs) / sizeof(specs[0]) };
 
 /* A column that is shown: some row has a value. */
 struct shown {
@@ -124,7 +123,7 @@ static const char *label_of(const struct report *r, const struct pick *pick)
 		{ STR_INIT("per step"), "in the capture" },
 		{ STR_INIT("share of step"), "share of capture" },
 	};
-	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(labels); i++)
 		if (pick->label && is_whole_capture(r) &&
 			str_eq(labels[i].step, str_from(pick->label)))
 			return labels[i].capture;
@@ -225,9 +224,9 @@ static struct html_table table_of(const struct report *r, const struct spec *spe
 
 void html_tables(const struct report *r, struct arena *keep, struct html_report *ret)
 {
-	struct html_table *items = arena_make(keep, struct html_table, SPECS);
+	struct html_table *items = arena_make(keep, struct html_table, COUNT_OF(specs));
 	ptrdiff_t count = 0;
-	for (int i = 0; i < SPECS; i++)
+	for (int i = 0; i < COUNT_OF(specs); i++)
 		if (r->tables.items[specs[i].id].count)
 			items[count++] = table_of(r, &specs[i], REPORT_MAX_ROWS, ret->ids, keep);
 	ret->tables = LIST(items, count);
@@ -258,7 +257,7 @@ static void put_grid(struct page *p, const struct html_table *t)
 
 static void put_tables(struct page *p, const struct report *r, bool only_seen)
 {
-	for (int i = 0; i < SPECS; i++) {
+	for (int i = 0; i < COUNT_OF(specs); i++) {
 		enum table_id id = specs[i].id;
 		if (!r->tables.items[id].count || (only_seen && !table_is_seen(id)))
 			continue;

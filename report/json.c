@@ -19,14 +19,13 @@ static void add_text(cJSON *o, const char *key, struct str value, struct arena *
 static void write_facts(cJSON *o, const struct report *r, struct arena *keep)
 {
 	const struct table_def *run = &table_defs[TABLE_run];
-	for (const struct column *c = run->columns; r->run && c < run->columns + run->column_count;
-		c++) {
-		if (cell_is_null(c, r->run))
+	for (const struct column *c = run->columns; c < run->columns + run->column_count; c++) {
+		if (cell_is_null(c, run_of(r)))
 			continue;
 		if (c->type == COLUMN_TEXT)
-			add_text(o, c->name.p, cell_text(c, r->run), keep);
+			add_text(o, c->name.p, cell_text(c, run_of(r)), keep);
 		else
-			json_add_double(o, c->name.p, cell_real(c, r->run));
+			json_add_double(o, c->name.p, cell_real(c, run_of(r)));
 	}
 }
 

@@ -289,12 +289,11 @@ static void put_facts(struct junit *j, const struct report *r)
 	property(j, "rules", r->rules);
 	property(j, "verdict", verdict_name(r->verdict));
 	const struct table_def *run = &table_defs[TABLE_run];
-	for (const struct column *c = run->columns; r->run && c < run->columns + run->column_count;
-		c++)
+	for (const struct column *c = run->columns; c < run->columns + run->column_count; c++)
 		if (c->type == COLUMN_REAL)
-			number_property(j, c->name.p, cell_real(c, r->run));
-		else if (cell_text(c, r->run).p)
-			property(j, c->name.p, cell_text(c, r->run));
+			number_property(j, c->name.p, cell_real(c, run_of(r)));
+		else if (cell_text(c, run_of(r)).p)
+			property(j, c->name.p, cell_text(c, run_of(r)));
 	close_element(j);
 }
 

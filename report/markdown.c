@@ -63,8 +63,6 @@ static void put_sign(struct out *o, enum verdict v)
 static void put_head(struct paper *p, const struct report *r)
 {
 	struct out *o = out_memory(p->keep);
-	struct str chips = prose_chips(r, "\xc3\x97", p->keep);
-	double step_s = fact_real(r, STR("step_time_s"));
 	out_z(o, "## ");
 	put_sign(o, r->verdict);
 	out_z(o, " rooflint: ");
@@ -77,17 +75,7 @@ static void put_head(struct paper *p, const struct report *r)
 	out_z(o, "**");
 	md_text(o, text_cut(p->keep, headline_of(r, p->keep), CELL_BYTES));
 	out_z(o, "**\n\n");
-	if (step_s > 0)
-		out_fmt(o, "%.*s %s%.*s", STR_ARG(time_text(p->keep, step_s)), prose_per(r),
-			STR_ARG(prose_median(r, p->keep)));
-	if (chips.len) {
-		out_z(o, step_s > 0 ? " on " : "on ");
-		md_text(o, chips);
-	}
-	if (r->gain_s > 0 && isfinite(r->gain_s))
-		out_fmt(o, "%sall fixes together give back %.*s",
-			step_s > 0 || chips.len ? "; " : "",
-			STR_ARG(prose_gain(r, r->gain_s, p->keep)));
+	md_text(o, prose_brief(r, "\xc3\x97", p->keep));
 	out_z(o, "\n\n");
 	struct list lines = prose_speaks(r, p->keep), compared = comparison_lines(r, p->keep);
 	for (ptrdiff_t i = 0; i < compared.count; i++)

@@ -21,7 +21,7 @@ enum diag_id diag_by_name(struct str name)
 		DIAG_CATALOGUE(X)
 #undef X
 	};
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(known); i++)
 		if (str_eq(known[i].name, name))
 			return known[i].id;
 	return DIAG_NONE;
@@ -48,10 +48,9 @@ static bool is_date(struct str name)
 {
 	ptrdiff_t digits = 0;
 	for (ptrdiff_t i = 0; i < name.len; i++) {
-		bool digit = name.p[i] >= '0' && name.p[i] <= '9';
-		if (!digit && str_find_char(STR("_-.:T"), name.p[i]) < 0)
+		if (!is_digit(name.p[i]) && str_find_char(STR("_-.:T"), name.p[i]) < 0)
 			return false;
-		digits += digit;
+		digits += is_digit(name.p[i]);
 	}
 	return digits >= 8;
 }
@@ -79,7 +78,7 @@ struct str report_workload(struct str profile, struct str name)
 
 struct str workload_of(const struct report *r, struct arena *keep)
 {
-	struct str name = text_clean(keep, fact_text(r, STR("name")));
+	struct str name = text_clean(keep, run_of(r)->name);
 	struct str workload = report_workload(text_clean(keep, r->profile), name);
 	return workload.len ? workload : STR("unnamed");
 }
@@ -106,16 +105,21 @@ struct str clean_lines(struct arena *keep, struct str s)
 	return out_text(o);
 }
 
-double fact_real(const struct report *r, struct str name)
+const struct run_row *run_of(const struct report *r)
 {
-	const struct column *c = table_column(&table_defs[TABLE_run], name);
-	return r->run && c && c->type == COLUMN_REAL ? cell_real(c, r->run) : (double)NAN;
+	static const struct run_row unknown = {
+#define TEXT(column, ...)
+#define REAL(column, ...) .column = NAN,
+		RUN_COLUMNS(TEXT, REAL)
+#undef TEXT
+#undef REAL
+	};
+	return r->run ? r->run : &unknown;
 }
 
-struct str fact_text(const struct report *r, struct str name)
+double fact_real(const struct report *r, struct str name)
 {
-	const struct column *c = table_column(&table_defs[TABLE_run], name);
-	return r->run && c && c->type == COLUMN_TEXT ? cell_text(c, r->run) : MISSING;
+	return cell_real(table_column(&table_defs[TABLE_run], name), run_of(r));
 }
 
 const struct report_rule *rule_of(const struct report *r, struct str name)
@@ -128,8 +132,8 @@ const struct report_rule *rule_of(const struct report *r, struct str name)
 
 bool is_only_seen(const struct report *r)
 {
-	double steps = fact_real(r, STR("steps"));
-	return str_eq(fact_text(r, STR("evidence")), STR("measured")) && steps < 2;
+	double steps = run_of(r)->steps;
+	return str_eq(run_of(r)->evidence, STR("measured")) && steps < 2;
 }
 
 bool table_is_seen(enum table_id id)

@@ -21,9 +21,9 @@ struct str clean_lines(struct arena *keep, struct str s);
 /* The row of a table. */
 void *table_row(const struct table_def *def, const struct table *t, ptrdiff_t index);
 
-/* NaN and the missing string when the run has no such fact. */
+/* The run's numbers; all NULL when nothing is known of it.  For tables: the number of that name. */
+const struct run_row *run_of(const struct report *r);
 double fact_real(const struct report *r, struct str name);
-struct str fact_text(const struct report *r, struct str name);
 const struct report_rule *rule_of(const struct report *r, struct str name); /* or NULL */
 
 /* Too few steady steps for a verdict about time: what ran is shown as it was seen. */

@@ -36,7 +36,7 @@ static void put_escaped(struct out *o, struct str s)
 
 void metrics_label(struct out *o, const char *name, struct str value, struct arena *keep)
 {
-	out_fmt(o, "%s%s=\"", out_text(o).len ? "," : "", name);
+	out_fmt(out_part(o, ","), "%s=\"", name);
 	put_escaped(o, text_cut(keep, text_clean(keep, value), LABEL_BYTES));
 	out_char(o, '"');
 }
@@ -83,7 +83,7 @@ static ptrdiff_t count_of(const struct str *list, ptrdiff_t count, struct str wa
 static void add_one(struct series *s, const struct report *r, struct str *wanted)
 {
 	struct str run = text_cut(s->keep, workload_of(r, s->keep), LABEL_BYTES - 8);
-	struct str chip = fact_text(r, STR("chip")), labels = labels_text(run, chip, s->keep);
+	struct str chip = run_of(r)->chip, labels = labels_text(run, chip, s->keep);
 	ptrdiff_t n = count_of(wanted, s->count, labels);
 	wanted[s->count] = labels;
 	while (count_of(s->labels, s->count, labels))
@@ -93,12 +93,16 @@ static void add_one(struct series *s, const struct report *r, struct str *wanted
 	s->labels[s->count++] = labels;
 }
 
-/* Labels of a profile, to which more are added. */
-static struct out *labels_of(const struct series *s, ptrdiff_t index)
+/* Of a profile, with a label of its own. */
+static void put_sample(const struct series *s, ptrdiff_t index, struct str name, const char *label,
+	struct str of, const char *level, double value)
 {
-	struct out *o = out_memory(s->keep);
-	out_str(o, s->labels[index]);
-	return o;
+	struct out *labels = out_memory(s->keep);
+	out_str(labels, s->labels[index]);
+	metrics_label(labels, label, of, s->keep);
+	if (level)
+		metrics_label(labels, "level", str_from(level), s->keep);
+	metrics_sample(s->out, name, out_text(labels), value);
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -113,7 +117,6 @@ static const struct suffix {
 	{ UNIT_RATIO, STR_INIT("_ratio"), STR_INIT("_ratio"), "ratio" },
 	{ UNIT_COUNT, STR_INIT(""), STR_INIT(""), NULL },
 };
-enum { SUFFIXES = sizeof(suffixes) / sizeof(suffixes[0]) };
 
 static void put_fact(struct series *s, const struct column *c)
 {
@@ -122,16 +125,16 @@ static void put_fact(struct series *s, const struct column *c)
 	/* A capture without steps has no step time, though its length stands there for one. */
 	bool is_of_step = str_starts(c->name, STR("step_")) || str_eq(c->name, STR("steps"));
 	bool is_named = false;
-	while (suffix < suffixes + SUFFIXES && suffix->unit != c->unit)
+	while (suffix < suffixes + COUNT_OF(suffixes) && suffix->unit != c->unit)
 		suffix++;
-	if (c->type != COLUMN_REAL || suffix == suffixes + SUFFIXES)
+	if (c->type != COLUMN_REAL || suffix == suffixes + COUNT_OF(suffixes))
 		return;
 	/* step_time_lo_s and roofline_ratio_lo alike: the unit stands last. */
 	if (suffix->column.len && str_ends(stem, suffix->column))
 		stem = str_head(stem, stem.len - suffix->column.len);
 	name = arena_fmt(s->keep, "rooflint_%.*s%.*s", STR_ARG(stem), STR_ARG(suffix->metric));
 	for (ptrdiff_t i = 0; i < s->count; i++) {
-		double value = fact_real(s->items[i], c->name);
+		double value = cell_real(c, run_of(s->items[i]));
 		if (!isfinite(value) || (is_of_step && is_whole_capture(s->items[i])))
 			continue;
 		if (!is_named)
@@ -152,12 +155,9 @@ static void put_verdicts(struct series *s)
 	metrics_family(
 		s->out, name, NULL, STR("1 for the verdict of the profile, 0 for the others"));
 	for (ptrdiff_t i = 0; i < s->count; i++)
-		for (size_t v = 0; v < sizeof(verdicts) / sizeof(verdicts[0]); v++) {
-			struct out *labels = labels_of(s, i);
-			metrics_label(labels, "verdict", verdict_name(verdicts[v]), s->keep);
-			metrics_sample(s->out, name, out_text(labels),
+		for (ptrdiff_t v = 0; v < COUNT_OF(verdicts); v++)
+			put_sample(s, i, name, "verdict", verdict_name(verdicts[v]), NULL,
 				s->items[i]->verdict == verdicts[v]);
-		}
 }
 
 static void put_counts(struct series *s)
@@ -165,12 +165,9 @@ static void put_counts(struct series *s)
 	struct str name = STR("rooflint_rules");
 	metrics_family(s->out, name, NULL, STR("rules of each verdict"));
 	for (ptrdiff_t i = 0; i < s->count; i++)
-		for (int v = VERDICT_PASS; v <= VERDICT_OFF && !s->items[i]->error.p; v++) {
-			struct out *labels = labels_of(s, i);
-			metrics_label(labels, "verdict", verdict_name((enum verdict)v), s->keep);
-			metrics_sample(s->out, name, out_text(labels),
+		for (int v = VERDICT_PASS; v <= VERDICT_OFF && !s->items[i]->error.p; v++)
+			put_sample(s, i, name, "verdict", verdict_name((enum verdict)v), NULL,
 				(double)count_results(s->items[i], (enum verdict)v));
-		}
 }
 
 /* The number that each rule limits, its limits, and how much of them is left. */
@@ -203,11 +200,7 @@ static void put_rule_numbers(struct series *s, const struct rule_metric *m)
 			if (!isfinite(value) || isnan(rule->number.value) ||
 				rule_of(s->items[i], rule->name) != rule)
 				continue;
-			struct out *labels = labels_of(s, i);
-			metrics_label(labels, "rule", rule->name, s->keep);
-			if (m->level)
-				metrics_label(labels, "level", str_from(m->level), s->keep);
-			metrics_sample(s->out, m->name, out_text(labels), value);
+			put_sample(s, i, m->name, "rule", rule->name, m->level, value);
 		}
 }
 
@@ -221,11 +214,8 @@ static void put_rule_gains(struct series *s)
 			struct str rule = s->items[i]->results[k].name;
 			double gain_s = rule_gain(s->items[i], rule);
 			bool is_first = rule_of(s->items[i], rule) == &s->items[i]->results[k];
-			if (!(gain_s > 0) || !is_first)
-				continue;
-			struct out *labels = labels_of(s, i);
-			metrics_label(labels, "rule", rule, s->keep);
-			metrics_sample(s->out, name, out_text(labels), gain_s);
+			if (gain_s > 0 && is_first)
+				put_sample(s, i, name, "rule", rule, NULL, gain_s);
 		}
 }
 
@@ -245,7 +235,7 @@ void report_openmetrics(const struct report_set *set, struct arena *keep, struct
 	put_counts(&s);
 	for (ptrdiff_t i = 0; i < run->column_count; i++)
 		put_fact(&s, &run->columns[i]);
-	for (size_t i = 0; i < sizeof(rule_metrics) / sizeof(rule_metrics[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(rule_metrics); i++)
 		put_rule_numbers(&s, &rule_metrics[i]);
 	put_rule_gains(&s);
 	metrics_family(out, left_out, NULL, STR("profiles beyond the most that this file holds"));

@@ -76,7 +76,7 @@ struct str prose_rules(const struct report *r, struct arena *keep)
 		const struct verdict_look *look = &verdict_looks[rule_verdicts[i]];
 		ptrdiff_t count = count_results(r, rule_verdicts[i]);
 		if (count)
-			out_fmt(o, "%s%td %s", out_text(o).len ? ", " : "", count,
+			out_fmt(out_part(o, ", "), "%td %s", count,
 				count == 1 ? look->one : look->many);
 	}
 	return out_text(o).len ? out_text(o) : STR("no rules");
@@ -286,7 +286,7 @@ struct str bytes_text(struct arena *keep, double bytes)
 
 struct str prose_gain(const struct report *r, double gain_s, struct arena *keep)
 {
-	double step_s = fact_real(r, STR("step_mean_s"));
+	double step_s = run_of(r)->step_mean_s;
 	struct str gain = time_text(keep, gain_s);
 	if (!(step_s > 0))
 		return arena_fmt(keep, "up to %.*s %s", STR_ARG(gain), prose_per(r));
@@ -334,7 +334,7 @@ static struct str prose_cost(const struct report *r, const struct group *g, stru
 {
 	const struct report_finding *f = g->items[0];
 	struct out *o = out_memory(keep);
-	double step_s = fact_real(r, STR("step_mean_s"));
+	double step_s = run_of(r)->step_mean_s;
 	if (f->of_window && f->claimed_s > 0 && step_s > 0)
 		return arena_fmt(keep, "up to %.*s of the window, outside the steps",
 			STR_ARG(unit_text(keep, f->claimed_s / step_s, UNIT_RATIO)));
@@ -560,7 +560,7 @@ struct str prose_top(const struct report *r, struct arena *keep)
 
 struct str prose_gives_back(const struct report *r, struct arena *keep)
 {
-	double step_s = fact_real(r, STR("step_mean_s"));
+	double step_s = run_of(r)->step_mean_s;
 	if (!(r->gain_s > 0))
 		return MISSING;
 	if (!(step_s > 0))
@@ -569,21 +569,11 @@ struct str prose_gives_back(const struct report *r, struct arena *keep)
 		STR_ARG(ratio_text(keep, r->gain_s / step_s)));
 }
 
-struct str prose_hosts(const struct report *r, struct arena *keep)
-{
-	double hosts = fact_real(r, STR("hosts")), expected = fact_real(r, STR("hosts_expected"));
-	if (!(hosts > 0))
-		return STR("");
-	if (expected > hosts)
-		return arena_fmt(keep, "%.0f of %.0f hosts", hosts, expected);
-	return arena_fmt(keep, "%.0f host%s", hosts, hosts == 1 ? "" : "s");
-}
-
 /* ---- the head of a report -------------------------------------------------------------------- */
 
 bool is_whole_capture(const struct report *r)
 {
-	return str_eq(fact_text(r, STR("steps_source")), STR("window")) || is_window(&r->tables);
+	return str_eq(run_of(r)->steps_source, STR("window")) || is_window(&r->tables);
 }
 
 const char *prose_span(const struct report *r)
@@ -599,14 +589,18 @@ const char *prose_per(const struct report *r)
 static struct str mean_text(
 	const struct report *r, const char *before, const char *after, struct arena *keep)
 {
-	struct str median = time_text(keep, fact_real(r, STR("step_time_s")));
-	struct str mean = time_text(keep, fact_real(r, STR("step_mean_s")));
-	if (is_whole_capture(r) || str_eq(mean, median) || !(fact_real(r, STR("step_mean_s")) > 0))
+	struct str median = time_text(keep, run_of(r)->step_time_s);
+	struct str mean = time_text(keep, run_of(r)->step_mean_s);
+	if (is_whole_capture(r) || str_eq(mean, median) || !(run_of(r)->step_mean_s > 0))
 		return STR("");
 	return arena_fmt(keep, "%s%.*s on average%s", before, STR_ARG(mean), after);
 }
 
-struct str prose_median(const struct report *r, struct arena *keep)
+/*
+ * " (median; 8.34 ms on average)": what shares and costs are of, where it does not read as the
+ * median does; empty else.
+ */
+static struct str prose_median(const struct report *r, struct arena *keep)
 {
 	return mean_text(r, " (median; ", ")", keep);
 }
@@ -618,7 +612,7 @@ struct str prose_mean(const struct report *r, struct arena *keep)
 
 struct str prose_step(const struct report *r, struct arena *keep)
 {
-	double step_s = fact_real(r, STR("step_time_s"));
+	double step_s = run_of(r)->step_time_s;
 	if (!(step_s > 0) || !isfinite(step_s))
 		return STR("");
 	return arena_fmt(keep, "%.*s%s", STR_ARG(time_text(keep, step_s)),
@@ -627,7 +621,7 @@ struct str prose_step(const struct report *r, struct arena *keep)
 
 struct str prose_unclear(const struct report *r, struct arena *keep)
 {
-	double share = fact_real(r, STR("unclear_comms_ratio"));
+	double share = run_of(r)->unclear_comms_ratio;
 	if (!(share >= 0.005))
 		return STR("");
 	return arena_fmt(keep, "; nothing says what %.0f%% of it does", share * 100);
@@ -642,18 +636,22 @@ const char *prose_bound(struct str cost_bound)
 
 struct str prose_unpredicted(const struct report *r, struct arena *keep)
 {
-	double ops = fact_real(r, STR("unpredicted_ops"));
+	double ops = run_of(r)->unpredicted_ops;
 	if (!(ops > 0))
 		return STR("");
 	return arena_fmt(keep, " without %.0f op%s of unknown cost", ops, ops == 1 ? "" : "s");
 }
 
-struct str prose_steps(const struct report *r, struct arena *keep)
+/*
+ * "9 steady steps, 32.5 ms per step"; where nothing told steps apart, the window is no step:
+ * "the whole capture, 45.3 ms".  Empty when no device op was recorded.
+ */
+static struct str prose_steps(const struct report *r, struct arena *keep)
 {
-	double steps = fact_real(r, STR("steps")), step_s = fact_real(r, STR("step_time_s"));
-	double planned_s = fact_real(r, STR("predicted_step_s"));
+	double steps = run_of(r)->steps, step_s = run_of(r)->step_time_s;
+	double planned_s = run_of(r)->predicted_step_s;
 	struct out *o = out_memory(keep);
-	if (str_eq(fact_text(r, STR("evidence")), STR("planned")) && planned_s > 0)
+	if (str_eq(run_of(r)->evidence, STR("planned")) && planned_s > 0)
 		return arena_fmt(keep,
 			"planned: %td of %td rules judged, at least %.*s per step%.*s",
 			r->result_count - count_results(r, VERDICT_NOT_APPLICABLE) -
@@ -666,8 +664,8 @@ struct str prose_steps(const struct report *r, struct arena *keep)
 	if (is_whole_capture(r) && step_s > 0)
 		out_fmt(o, "the whole capture, %.*s", STR_ARG(time_text(keep, step_s)));
 	else if (step_s > 0)
-		out_fmt(o, "%s%.*s per step%.*s", out_text(o).len ? ", " : "",
-			STR_ARG(time_text(keep, step_s)), STR_ARG(prose_median(r, keep)));
+		out_fmt(out_part(o, ", "), "%.*s per step%.*s", STR_ARG(time_text(keep, step_s)),
+			STR_ARG(prose_median(r, keep)));
 	return out_text(o);
 }
 
@@ -681,7 +679,7 @@ enum { REST_NAMED = 3, SORTS_NAMED = 4 };
 struct str prose_speaks_for(const struct report *r, struct arena *keep)
 {
 	const struct phases_row *rows = table_rows(&r->tables, phases);
-	double share = fact_real(r, STR("verdict_share")), all_s = 0;
+	double share = run_of(r)->verdict_share, all_s = 0;
 	struct out *o = out_memory(keep);
 	ptrdiff_t count = table_count(&r->tables, phases), named = 0;
 	if (!(share < SPEAKS_FOR_MOST))
@@ -732,37 +730,30 @@ struct list prose_speaks(const struct report *r, struct arena *keep)
 {
 	const struct str said[] = { prose_speaks_for(r, keep), prose_sorts(r, keep) };
 	struct list lines = { 0 };
-	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(said); i++)
 		if (said[i].len)
 			list_add(&lines, said[i], keep);
 	return lines;
 }
 
-static const struct job_fact {
-	struct str fact;
-	const char *before; /* after other facts */
-	const char *first;  /* in front */
-	bool is_ratio;
-} job_facts[] = {
-	{ STR_INIT("model"), "", "", false },
-	{ STR_INIT("owner"), " of ", "of ", false },
-	{ STR_INIT("commit_id"), ", commit ", "commit ", false },
-	{ STR_INIT("mfu"), ", MFU ", "MFU ", true },
-	{ STR_INIT("hfu"), ", HFU ", "HFU ", true },
-};
-
 struct str prose_job(const struct report *r, struct arena *keep)
 {
+	const struct run_row *run = run_of(r);
+	const struct {
+		const char *between, *name;
+		struct str text;
+	} facts[] = {
+		{ "", "", run->model },
+		{ " ", "of ", run->owner },
+		{ ", ", "commit ", run->commit_id },
+		{ ", ", "MFU ", isnan(run->mfu) ? MISSING : ratio_text(keep, run->mfu) },
+		{ ", ", "HFU ", isnan(run->hfu) ? MISSING : ratio_text(keep, run->hfu) },
+	};
 	struct out *o = out_memory(keep);
-	for (size_t i = 0; i < sizeof(job_facts) / sizeof(job_facts[0]); i++) {
-		const struct job_fact *f = &job_facts[i];
-		double share = f->is_ratio ? fact_real(r, f->fact) : NAN;
-		struct str text = f->is_ratio ? ratio_text(keep, share) : fact_text(r, f->fact);
-		if (!text.len || (f->is_ratio && isnan(share)))
-			continue;
-		out_z(o, out_text(o).len ? f->before : f->first);
-		out_str(o, text);
-	}
+	for (ptrdiff_t i = 0; i < COUNT_OF(facts); i++)
+		if (facts[i].text.len)
+			out_fmt(o, "%s%s%.*s", out_text(o).len ? facts[i].between : "",
+				facts[i].name, STR_ARG(facts[i].text));
 	return out_text(o);
 }
 
@@ -785,7 +776,7 @@ struct str chip_text(struct arena *keep, struct str id)
 
 struct str prose_chips(const struct report *r, const char *times, struct arena *keep)
 {
-	double chips = fact_real(r, STR("chips"));
+	double chips = run_of(r)->chips;
 	if (!(chips > 0 && chips < 1e9))
 		return MISSING;
 	return text_brief(keep, text_clean(keep, prose_machine(r, times, keep)));
@@ -794,8 +785,8 @@ struct str prose_chips(const struct report *r, const char *times, struct arena *
 struct str prose_machine(const struct report *r, const char *times, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	struct str chip = fact_text(r, STR("chip")), platform = fact_text(r, STR("platform"));
-	double chips = fact_real(r, STR("chips"));
+	struct str chip = run_of(r)->chip, platform = run_of(r)->platform;
+	double chips = run_of(r)->chips;
 	if (chip.len)
 		out_str(o, chip_text(keep, chip));
 	else if (str_eq(platform, STR("cpu")))
@@ -806,6 +797,43 @@ struct str prose_machine(const struct report *r, const char *times, struct arena
 		out_z(o, "no device ops");
 	if (chips > 0)
 		out_fmt(o, " %s%.0f", times, chips);
+	return out_text(o);
+}
+
+struct str prose_ran(const struct report *r, const char *times, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	struct str steps = prose_steps(r, keep);
+	double hosts = run_of(r)->hosts, expected = run_of(r)->hosts_expected;
+	out_str(o, prose_machine(r, times, keep));
+	if (expected > hosts && hosts > 0)
+		out_fmt(o, ", %.0f of %.0f hosts", hosts, expected);
+	else if (hosts > 0)
+		out_fmt(o, ", %.0f host%s", hosts, hosts == 1 ? "" : "s");
+	if (steps.len)
+		out_fmt(o, ", %.*s", STR_ARG(steps));
+	return out_text(o);
+}
+
+struct str prose_promise(const struct report *r, struct arena *keep)
+{
+	return r->gain_s > 0 ? arena_fmt(keep, "all fixes together give back %.*s",
+				       STR_ARG(prose_gain(r, r->gain_s, keep)))
+			     : MISSING;
+}
+
+struct str prose_brief(const struct report *r, const char *times, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	struct str chips = prose_chips(r, times, keep), promise = prose_promise(r, keep);
+	double step_s = run_of(r)->step_time_s;
+	if (step_s > 0)
+		out_fmt(o, "%.*s %s%.*s", STR_ARG(time_text(keep, step_s)), prose_per(r),
+			STR_ARG(prose_median(r, keep)));
+	if (chips.len)
+		out_fmt(out_part(o, " "), "on %.*s", STR_ARG(chips));
+	if (promise.len)
+		out_str(out_part(o, "; "), promise);
 	return out_text(o);
 }
 
@@ -831,7 +859,7 @@ void page_inputs(struct page *p, const struct report *r, int indent, bool all)
 	const struct files_row *rows = table_rows(&r->tables, files);
 	ptrdiff_t count = all ? table_count(&r->tables, files) : 0;
 	double left = all ? r->row_totals[TABLE_files] - (double)count : 0;
-	struct str text = fact_text(r, STR("inputs"));
+	struct str text = run_of(r)->inputs;
 	if (!text.len)
 		return;
 	page_item(p, indent, "read from %.*s", STR_ARG(text));

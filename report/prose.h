@@ -115,8 +115,10 @@ struct str evidence_text(const struct report_evidence *e, struct arena *keep);
 struct str prose_top(const struct report *r, struct arena *keep);
 /* "6.2 ms (18.0%)": what all fixes give back; missing when nothing is known. */
 struct str prose_gives_back(const struct report *r, struct arena *keep);
-/* "2 hosts", "1 of 4 hosts"; empty when that is not known. */
-struct str prose_hosts(const struct report *r, struct arena *keep);
+/* "all fixes together give back up to ..."; missing when nothing is known. */
+struct str prose_promise(const struct report *r, struct arena *keep);
+/* "32.5 ms per step on TPU v5e x8; " and the promise, as far as they are known. */
+struct str prose_brief(const struct report *r, const char *times, struct arena *keep);
 /* "up to 12.3 ms of 28.1 ms per step (43.8%)", or "... in the whole capture (43.8%)" */
 struct str prose_gain(const struct report *r, double gain_s, struct arena *keep);
 /* "at least ", "at most " or nothing, before what follows from a cost: families.cost_bound. */
@@ -124,18 +126,15 @@ const char *prose_bound(struct str cost_bound);
 /* " without 12 ops of unknown cost", behind what is predicted; or empty. */
 struct str prose_unpredicted(const struct report *r, struct arena *keep);
 /*
- * "9 steady steps, 32.5 ms per step"; where nothing told steps apart, the window is no step:
- * "the whole capture, 45.3 ms".  Empty when no device op was recorded.
- */
-struct str prose_steps(const struct report *r, struct arena *keep);
-/*
  * "; nothing says what 63% of it does": of the time that counts as computing, for want of a kind.
  * Empty where that is less than half a percent.
  */
 struct str prose_unclear(const struct report *r, struct arena *keep);
 /* "TPU v5e x8", with `times` for the x; in words where the chip is not known. */
 struct str prose_machine(const struct report *r, const char *times, struct arena *keep);
-/* The same, clean and short; missing where no chip is known to have run. */
+/* With its hosts and steps: "TPU v5e x8, 1 of 4 hosts, 9 steady steps, 32.5 ms per step". */
+struct str prose_ran(const struct report *r, const char *times, struct arena *keep);
+/* The machine, clean and short; missing where no chip is known to have run. */
 struct str prose_chips(const struct report *r, const char *times, struct arena *keep);
 /* What the job file says and makes known: "llama-7b of perf-team, commit 3f2a9c1, MFU 46.2%". */
 struct str prose_job(const struct report *r, struct arena *keep);
@@ -151,11 +150,7 @@ const char *prose_per(const struct report *r);	/* "per step", else "in the whole
 struct str prose_speaks_for(const struct report *r, struct arena *keep);
 struct str prose_sorts(const struct report *r, struct arena *keep);
 struct list prose_speaks(const struct report *r, struct arena *keep); /* both, where there are */
-/*
- * " (median; 8.34 ms on average)": what shares and costs are of, where it does not read as the
- * median does; empty else.  And "; 8.34 ms on average", where the median is named already.
- */
-struct str prose_median(const struct report *r, struct arena *keep);
+/* "; 8.34 ms on average", behind a median that it does not read as; empty else. */
 struct str prose_mean(const struct report *r, struct arena *keep);
 /* The step time in a column of them: "32.5 ms", "63.8 ms, no steps"; empty when it is unknown. */
 struct str prose_step(const struct report *r, struct arena *keep);

@@ -74,20 +74,11 @@ static struct message_item item_of(const struct transition *n, bool is_batch,
 static struct str summary_of(const struct report *r, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	struct str chips = prose_chips(r, "x", keep);
-	double step_s = fact_real(r, STR("step_time_s"));
-	out_str(o, headline_of(r, keep));
-	if (step_s > 0)
-		out_fmt(o, "; %.*s %s%.*s", STR_ARG(time_text(keep, step_s)), prose_per(r),
-			STR_ARG(prose_median(r, keep)));
-	if (chips.len)
-		out_fmt(o, " on %.*s", STR_ARG(chips));
-	if (r->gain_s > 0 && isfinite(r->gain_s))
-		out_fmt(o, "; all fixes together give back %.*s",
-			STR_ARG(prose_gain(r, r->gain_s, keep)));
-	struct str speaks_for = prose_speaks_for(r, keep);
-	if (speaks_for.len)
-		out_fmt(o, "; %.*s", STR_ARG(speaks_for));
+	const struct str said[] = { headline_of(r, keep), prose_brief(r, "x", keep),
+		prose_speaks_for(r, keep) };
+	for (ptrdiff_t i = 0; i < COUNT_OF(said); i++)
+		if (said[i].len)
+			out_str(out_part(o, "; "), said[i]);
 	return out_text(o);
 }
 
@@ -97,7 +88,7 @@ static struct str change_of(const struct transitions *n, struct arena *keep)
 	for (int kind = 0; kind < TRANSITION_KINDS; kind++) {
 		ptrdiff_t count = n->kinds[kind];
 		if (count)
-			out_fmt(o, "%s%lld %s", out_text(o).len ? ", " : "", (long long)count,
+			out_fmt(out_part(o, ", "), "%td %s", count,
 				count == 1 ? kind_words[kind].one : kind_words[kind].many);
 	}
 	return out_text(o).len ? out_text(o) : STR("nothing fails");

@@ -262,7 +262,7 @@ static void put_result(cJSON *list, const struct sarif *s, const struct alert *a
 	/* The only one that GitHub looks at; without it, the upload hashes the line's text. */
 	json_add_str(prints, "primaryLocationLineHash", a->fingerprint);
 	/* A priority from 0 to 100: the share of the step that a fix gives back. */
-	double step_s = fact_real(a->report, STR("step_mean_s"));
+	double step_s = run_of(a->report)->step_mean_s;
 	double share = a->gain_s > 0 && step_s > 0 ? a->gain_s / step_s : 0;
 	json_add_double(o, "rank", share < 1 ? 100 * share : 100);
 	if (a->finding->verdict == VERDICT_WAIVED) {

@@ -393,7 +393,7 @@ enum ink svg_kind_ink(struct str kind)
 		[ACTIVITY_COPY] = INK_COPY,
 		[ACTIVITY_TRANSFER] = INK_TRANSFER,
 	};
-	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(exact); i++)
 		if (str_eq(exact[i].kind, kind))
 			return exact[i].ink;
 	for (int k = 0; k < KIND_COUNT; k++)

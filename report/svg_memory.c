@@ -33,7 +33,7 @@ static const struct svg_key parts[] = {
 	{ INK_ATTENTION, STR_INIT("outputs") },
 	{ INK_TRANSFER, STR_INIT("alive beside the program") },
 };
-enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+enum { PARTS = COUNT_OF(parts) };
 
 static double part_of(const struct memory_row *m, int part)
 {
@@ -233,7 +233,7 @@ static const struct svg_key causes[] = {
 	{ INK_COMPUTE, STR_INIT("within the program") },
 	{ INK_IDLE, STR_INIT("cause not seen") },
 };
-enum { CAUSES = sizeof(causes) / sizeof(causes[0]), CAUSE_UNKNOWN = CAUSES - 1 };
+enum { CAUSES = COUNT_OF(causes), CAUSE_UNKNOWN = CAUSES - 1 };
 
 static int cause_of(const struct gap *g)
 {

@@ -182,13 +182,13 @@ static double draw_collectives(struct svg *x, const void *what)
 	svg_scale_x(x, &scale, LEFT, x->width - LEFT - 76, TOP, bottom);
 	for (int i = 0; i < c->count; i++)
 		draw_collective(x, c, &c->items[i], TOP + i * COLLECTIVE_HEIGHT);
-	return svg_keys(x, keys, sizeof(keys) / sizeof(keys[0]), LEFT, bottom + 28);
+	return svg_keys(x, keys, COUNT_OF(keys), LEFT, bottom + 28);
 }
 
 static struct str collectives_caption(
 	const struct report *r, const struct collectives *c, struct arena *keep)
 {
-	double exposed = 0, hidden = 0, step = fact_real(r, STR("step_mean_s"));
+	double exposed = 0, hidden = 0, step = run_of(r)->step_mean_s;
 	ptrdiff_t late = 0, count = table_count(&r->tables, collectives);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		exposed += c->items[i].exposed_s > 0 ? c->items[i].exposed_s : 0;

@@ -273,7 +273,7 @@ static bool place_label(const struct plot *p, const struct point *pt, double wid
 		{ x + r, y - r - 10, x + r + width, y - r + 4 },
 		{ x - r - width, y - r - 10, x - r, y - r + 4 },
 	};
-	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(tries); i++)
 		if (is_free(p, &tries[i], taken, count)) {
 			*ret = tries[i];
 			return true;

@@ -13,7 +13,7 @@ static const struct svg_key layers[] = {
 	{ INK_TRANSFER, STR_INIT("host transfers") },
 	{ INK_IDLE, STR_INIT("idle") },
 };
-enum { LAYER_COPY = 2, LAYER_TRANSFER, LAYERS = sizeof(layers) / sizeof(layers[0]) };
+enum { LAYER_COPY = 2, LAYER_TRANSFER, LAYERS = COUNT_OF(layers) };
 
 static double layer_of(const struct steps_row *s, int layer)
 {
@@ -127,9 +127,8 @@ bool svg_budget(const struct report *r, struct arena *keep, struct html_picture 
 		STR_INIT("comms_exposed_ratio"), { NULL, 0 }, STR_INIT("transfer_ratio"),
 		STR_INIT("idle_ratio") };
 	double rest = 1;
-	double lo = fact_real(r, STR("roofline_ratio_lo")),
-	       hi = fact_real(r, STR("roofline_ratio_hi"));
-	b->step = fact_real(r, STR("step_mean_s"));
+	double lo = run_of(r)->roofline_ratio_lo, hi = run_of(r)->roofline_ratio_hi;
+	b->step = run_of(r)->step_mean_s;
 	if (!(b->step > 0))
 		return false;
 	for (int i = 0; i < LAYERS; i++) {
@@ -240,7 +239,7 @@ static struct str steps_caption(const struct report *r, const struct steps *s, s
 	}
 	if (!(whole > 0))
 		return arena_fmt(keep, "Every step of %.*s is a bar.", STR_ARG(first->device));
-	double devices = fact_real(r, STR("devices"));
+	double devices = run_of(r)->devices;
 	return arena_fmt(keep, "On %.*s%s%.*s, %.*s take%s %.*s of the steady steps%s.",
 		STR_ARG(first->device), first->host.len ? " of " : "", STR_ARG(first->host),
 		STR_ARG(layers[top].text), top == LAYER_COPY || top == LAYER_TRANSFER ? "" : "s",
@@ -254,7 +253,7 @@ bool svg_steps(const struct report *r, struct arena *keep, struct html_picture *
 	static const struct svg_plot plot = { "picture-steps", "Step after step", NULL,
 		"Stacked bars, one for each step.", SVG_HALF, draw_steps };
 	struct steps *s = arena_make(keep, struct steps, 1);
-	take_steps(r, s, fact_real(r, STR("step_time_s")), keep);
+	take_steps(r, s, run_of(r)->step_time_s, keep);
 	if (!s->count || is_whole_capture(r))
 		return false;
 	*ret = svg_picture(&plot, s, steps_caption(r, s, keep), keep);

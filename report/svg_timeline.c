@@ -21,7 +21,7 @@ static const struct svg_key acts[] = {
 	{ INK_TRANSFER, STR_INIT("host transfers") },
 	{ INK_IDLE, STR_INIT("idle") },
 };
-enum { ACTS = sizeof(acts) / sizeof(acts[0]), ACT_IDLE = ACTS - 1 };
+enum { ACTS = COUNT_OF(acts), ACT_IDLE = ACTS - 1 };
 
 /* A device of the picture. */
 struct part {
@@ -314,7 +314,7 @@ static bool take(struct timeline *t, const struct report *r, struct arena *keep)
 	const struct moment_row *rows = plot_rows(&r->plots, moment);
 	ptrdiff_t count = plot_count(&r->plots, moment);
 	t->part_count = count < DEVICES_MOST ? (int)count : DEVICES_MOST;
-	t->steady_steps = fact_real(r, STR("steps"));
+	t->steady_steps = run_of(r)->steps;
 	t->parts = arena_make(keep, struct part, t->part_count);
 	t->bars = plot_rows(&r->plots, timeline);
 	t->bar_count = plot_count(&r->plots, timeline);

@@ -3,9 +3,9 @@
  * model names no scopes.  Ops that differ in their layer only are one box.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/text.h"
+#include "base/stats.h"
 #include "report/prose.h"
 #include "report/svg.h"
 
@@ -115,18 +115,16 @@ static struct str scope_of(const struct families_row *op)
 static int by_share(const void *a, const void *b)
 {
 	const struct area *x = a, *y = b;
-	if (x->share != y->share)
-		return x->share > y->share ? -1 : 1;
-	return str_cmp(x->name, y->name);
+	int order = order_numbers(y->share, x->share);
+	return order ? order : str_cmp(x->name, y->name);
 }
 
 static int heavier(const void *a, const void *b)
 {
 	const struct families_row *x = *(const struct families_row *const *)a;
 	const struct families_row *y = *(const struct families_row *const *)b;
-	if (x->time_share != y->time_share)
-		return x->time_share > y->time_share ? -1 : 1;
-	return x < y ? -1 : x > y;
+	int order = order_numbers(y->time_share, x->time_share);
+	return order ? order : (x > y) - (x < y);
 }
 
 static void area_add(struct area *g, const struct families_row *op)
@@ -146,8 +144,8 @@ static void join_tail(struct treemap *m, int ops)
 			area_add(rest, m->groups[i].ops[k]);
 	rest->name = STR("others");
 	m->count = GROUPS;
-	qsort(rest->ops, (size_t)rest->count, sizeof(const struct families_row *), heavier);
-	qsort(m->groups, (size_t)m->count, sizeof(struct area), by_share);
+	sort_by(rest->ops, rest->count, heavier);
+	sort_by(m->groups, m->count, by_share);
 }
 
 static struct treemap map_of(const struct report *r, bool by_scope, struct arena *keep)
@@ -171,7 +169,7 @@ static struct treemap map_of(const struct report *r, bool by_scope, struct arena
 				.ops = arena_make(keep, const struct families_row *, count) };
 		area_add(&m.groups[at], &rows[i]);
 	}
-	qsort(m.groups, (size_t)m.count, sizeof(struct area), by_share);
+	sort_by(m.groups, m.count, by_share);
 	join_tail(&m, count);
 	return m;
 }

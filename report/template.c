@@ -112,7 +112,7 @@ bool loader_directives(struct loader *l, struct node *n, const void *from,
 	static const char *const order[] = { "data-each", "data-if", "data-else", "data-picture" };
 	struct ref *refs[] = { &n->each, &n->only_if, &n->only_else, &n->picture };
 	ptrdiff_t start = l->at.cursor;
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(order); i++) {
 		struct str name = get(l, from, order[i]);
 		if (!name.p)
 			continue;

@@ -11,7 +11,7 @@ static const char *const directives[] = { "data-each", "data-if", "data-else" };
 
 static bool is_directive(struct str key)
 {
-	for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(directives); i++)
 		if (str_eq(key, str_from(directives[i])))
 			return true;
 	return false;
@@ -25,7 +25,7 @@ static struct str directive_of(struct loader *l, const void *from, const char *n
 
 static bool check_directives(struct loader *l, const cJSON *from, bool in_list)
 {
-	for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(directives); i++) {
 		const cJSON *v = cJSON_GetObjectItemCaseSensitive(from, directives[i]);
 		if (v && !cJSON_IsString(v))
 			return loader_bad(l, str_from(directives[i]),

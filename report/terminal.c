@@ -22,7 +22,6 @@
  * log looks first.  A batch ends with a table of its profiles.
  */
 #include <limits.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -39,19 +38,6 @@ enum { OTHERS_SHOWN = 3 };
 /* Lines below "FAIL  runs/nightly". */
 enum { HEAD_INDENT = 6 };
 
-/* A list "a, b, c" that grows by printf. */
-static void add_item(struct out *list, struct arena *keep, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-static void add_item(struct out *list, struct arena *keep, const char *fmt, ...)
-{
-	va_list args;
-	va_start(args, fmt);
-	if (out_text(list).len)
-		out_z(list, ", ");
-	out_str(list, arena_vfmt(keep, fmt, args));
-	va_end(args);
-}
-
 /* ---- the head of a profile ------------------------------------------------------------------- */
 
 /* Shares of a step.  They do not overlap: what they leave is copying within the chip. */
@@ -64,18 +50,17 @@ static const struct share {
 	{ STR_INIT("transfer_ratio"), "moving data to or from the host" },
 	{ STR_INIT("idle_ratio"), "idle" },
 };
-enum { SHARES = sizeof(shares) / sizeof(shares[0]) };
 
 static void put_shares(struct page *p, const struct report *r)
 {
 	struct out *list = out_memory(p->keep);
 	double rest = 1; /* NaN as soon as one share is unknown, which adds no item */
-	for (int i = 0; i <= SHARES; i++) {
-		double share = i < SHARES ? fact_real(r, shares[i].fact) : rest;
+	for (int i = 0; i <= COUNT_OF(shares); i++) {
+		double share = i < COUNT_OF(shares) ? fact_real(r, shares[i].fact) : rest;
 		/* Less than half a percent is not worth a word. */
 		if (share >= 0.005)
-			add_item(list, p->keep, "%.0f%% %s", share * 100,
-				i < SHARES ? shares[i].text : "copying");
+			out_fmt(out_part(list, ", "), "%.0f%% %s", share * 100,
+				i < COUNT_OF(shares) ? shares[i].text : "copying");
 		rest -= share;
 	}
 	if (!out_text(list).len)
@@ -98,13 +83,7 @@ static void put_verdict(struct page *p, const struct report *r)
 /* "TPU v5e x8, 2 hosts, 8 steady steps, 28.1 ms per step" */
 static void put_machine(struct page *p, const struct report *r)
 {
-	const struct str parts[] = { prose_hosts(r, p->keep), prose_steps(r, p->keep) };
-	struct out *list = out_memory(p->keep);
-	out_str(list, prose_machine(r, "x", p->keep));
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (parts[i].len)
-			add_item(list, p->keep, "%.*s", STR_ARG(parts[i]));
-	page_item(p, HEAD_INDENT, "%.*s", STR_ARG(out_text(list)));
+	page_item(p, HEAD_INDENT, "%.*s", STR_ARG(prose_ran(r, "x", p->keep)));
 }
 
 static void put_head(struct page *p, const struct report *r, int verbose)
@@ -122,8 +101,7 @@ static void put_head(struct page *p, const struct report *r, int verbose)
 		page_item(p, HEAD_INDENT, "%.*s", STR_ARG(speaks_for));
 	put_shares(p, r);
 	if (r->gain_s > 0)
-		page_item(p, HEAD_INDENT, "all fixes together give back %.*s",
-			STR_ARG(prose_gain(r, r->gain_s, p->keep)));
+		page_item(p, HEAD_INDENT, "%.*s", STR_ARG(prose_promise(r, p->keep)));
 	page_lines(p, HEAD_INDENT, comparison_lines(r, p->keep));
 	page_line(p);
 }
@@ -176,7 +154,7 @@ static struct str rule_names(
 {
 	struct out *names = out_memory(keep);
 	for (ptrdiff_t i = 0; i < count; i++)
-		out_fmt(names, "%s%.*s", i ? ", " : "", STR_ARG(text_clean(keep, rules[i]->name)));
+		out_str(out_part(names, ", "), text_clean(keep, rules[i]->name));
 	return out_text(names);
 }
 

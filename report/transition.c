@@ -1,9 +1,8 @@
 /* Comparing two sets of reports.  See transition.h. */
 #include "report/transition.h"
 
-#include <stdlib.h>
-
 #include "base/map.h"
+#include "base/stats.h"
 #include "base/text.h"
 #include "report/alert.h"
 
@@ -174,8 +173,7 @@ struct transitions transitions_of(
 		for (ptrdiff_t k = 0; k < before->result_count; k++)
 			compare_rule(&c, before, now, before->results[k].name);
 	}
-	if (n.count)
-		qsort(n.items, (size_t)n.count, sizeof(*n.items), by_kind);
+	sort_by(n.items, n.count, by_kind);
 	return n;
 }
 

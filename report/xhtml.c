@@ -20,7 +20,7 @@ static bool is_void(struct str element)
 		STR_INIT("col"), STR_INIT("embed"), STR_INIT("hr"), STR_INIT("img"),
 		STR_INIT("input"), STR_INIT("link"), STR_INIT("meta"), STR_INIT("source"),
 		STR_INIT("track"), STR_INIT("wbr") };
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(names); i++)
 		if (str_eq(names[i], element))
 			return true;
 	return false;

@@ -221,11 +221,6 @@ static const struct infix {
 static const char name_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
 enum { LETTERS = 53 }; /* of them what begins a name */
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool begins_name(char c)
 {
 	return c && memchr(name_bytes, c, LETTERS);

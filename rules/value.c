@@ -129,7 +129,7 @@ struct rule_param *rule_param_named(const struct rule *rule, struct str name)
 
 static bool is_param_name(struct str s)
 {
-	return s.len && s.len <= 64 && !(s.p[0] >= '0' && s.p[0] <= '9') && str_only(s, "a-z0-9_");
+	return s.len && s.len <= 64 && !is_digit(s.p[0]) && str_only(s, "a-z0-9_");
 }
 
 static bool read_number(const struct keyed *r, const struct key *k, const struct doc_node *node,

@@ -3,10 +3,10 @@
 
 #include <assert.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/sha256.h"
+#include "base/stats.h"
 #include "base/task.h"
 #include "base/text.h"
 #include "base/when.h"
@@ -443,8 +443,7 @@ static void run_alone(struct crew *crew)
 static void settle_jobs(struct crew *crew)
 {
 	ptrdiff_t kept = 0;
-	if (crew->count)
-		qsort(crew->jobs, (size_t)crew->count, sizeof(*crew->jobs), by_shown);
+	sort_by(crew->jobs, crew->count, by_shown);
 	for (ptrdiff_t i = 0; i < crew->count; i++)
 		if (!kept || !str_eq(crew->jobs[kept - 1].shown, crew->jobs[i].shown))
 			crew->jobs[kept++] = crew->jobs[i];
@@ -506,8 +505,8 @@ bool batch_run(const struct batch *b, const struct list *paths, struct arena *ke
 	if (crew->is_broken)
 		*err = crew->err;
 	ret->tool_version = STR(ROOFLINT_VERSION);
-	if (ok && ret->count)
-		qsort(ret->items, (size_t)ret->count, sizeof(*ret->items), by_profile);
+	if (ok)
+		sort_by(ret->items, ret->count, by_profile);
 	arena_free(&crew->list);
 	arena_free(&crew->names);
 	return ok;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/secret.h"
+#include "base/stats.h"
 #include "base/unit.h"
 #include "session/bucket_list.h"
 
@@ -73,8 +74,7 @@ static bool bucket_list(const struct tree *t, struct str path, struct arena *kee
 						      STR_ARG(name), after))
 			    : i + 1;
 	}
-	if (*count)
-		qsort(*ret, (size_t)*count, sizeof(**ret), by_name);
+	sort_by(*ret, *count, by_name);
 	return true;
 }
 

@@ -1,8 +1,7 @@
 /* Lists of buckets.  See bucket_list.h. */
 #include "session/bucket_list.h"
 
-#include <stdlib.h>
-
+#include "base/stats.h"
 #include "base/text.h"
 #include "measure/job.h"
 #include "session/http_client.h"
@@ -189,21 +188,14 @@ static int by_path(const void *a, const void *b)
 
 static void sort_objects(struct bucket *b)
 {
-	if (b->count)
-		qsort(b->objects, (size_t)b->count, sizeof(*b->objects), by_path);
+	sort_by(b->objects, b->count, by_path);
 }
 
 ptrdiff_t bucket_first(const struct bucket *b, struct str path)
 {
-	ptrdiff_t low = 0, high = b->count;
-	while (low < high) {
-		ptrdiff_t middle = low + (high - low) / 2;
-		if (str_cmp(b->objects[middle].path, path) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	ptrdiff_t i;
+	FIND_FIRST(i, 0, b->count, str_cmp(b->objects[i].path, path) >= 0);
+	return i;
 }
 
 const struct object *bucket_at(const struct bucket *b, struct str path)

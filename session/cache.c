@@ -14,6 +14,7 @@
 #include "base/input.h"
 #include "base/out.h"
 #include "base/sha256.h"
+#include "base/stats.h"
 #include "base/text.h"
 #include "base/unit.h"
 
@@ -173,8 +174,7 @@ static bool make_room(const struct cache *c, int64_t bytes, struct arena scratch
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (is_object(entries[i].name) || str_starts(entries[i].name, STR(TEMPORARY)))
 			used += entries[i].bytes;
-	if (count)
-		qsort(entries, (size_t)count, sizeof(*entries), by_use);
+	sort_by(entries, count, by_use);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		bool stale = str_starts(entries[i].name, STR(TEMPORARY));
 		if ((used <= c->limit && !stale) || !may_go(&entries[i], now_ns))

@@ -31,7 +31,7 @@ static bool is_run_verdict(struct str word)
 {
 	static const enum verdict all[] = { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL,
 		VERDICT_INCONCLUSIVE };
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(all); i++)
 		if (str_eq(word, verdict_name(all[i])))
 			return true;
 	return false;
@@ -49,7 +49,7 @@ static bool read_part(
 
 	if (!str_cut(part, '=', &key, &value) || !key.len || !value.len)
 		return fail_query(q->text, part, "is no key=value, such as branch=main", err);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(texts); i++) {
 		if (!str_eq(key, texts[i].key))
 			continue;
 		if (texts[i].text->p)

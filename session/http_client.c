@@ -42,7 +42,7 @@ static struct str find_program(struct arena *keep)
 	struct str own = str_from(len > 0 ? buf : NULL);
 #endif
 	struct str folder = str_head(own, str_rfind_char(own, '/') + 1);
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && folder.len; i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(places) && folder.len; i++) {
 		struct str path = arena_fmt(keep, "%.*s%s", STR_ARG(folder), places[i]);
 		if (!access(path.p, X_OK))
 			return path;

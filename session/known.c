@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sha256.h"
+#include "base/stats.h"
 #include "session/load.h"
 
 static struct known_id known_id_of(struct str profile, struct str run)
@@ -36,8 +37,7 @@ static bool know_some(void *arg, const struct str *shown, ptrdiff_t count, struc
 	struct known *k = arg;
 	if (count)
 		return store_look(k->store, k->judge, shown, count, know, k, err);
-	if (k->count)
-		qsort(k->ids, (size_t)k->count, sizeof(*k->ids), by_bytes);
+	sort_by(k->ids, k->count, by_bytes);
 	return true;
 }
 

@@ -165,7 +165,6 @@ static const struct bad_kind {
 		"its bytes went through a text conversion (EF BF BD all over), which cannot be "
 		"undone; copy the original again, as binary" },
 };
-enum { BAD_KINDS = sizeof(bad_kinds) / sizeof(bad_kinds[0]) };
 
 static bool accept(enum profile_format format, const struct input *in, struct diag *err)
 {
@@ -185,7 +184,7 @@ static bool accept(enum profile_format format, const struct input *in, struct di
 		return diag_set(err, DIAG_FILE_KIND,
 			"no SQLite database at byte 0, as `nsys export --type sqlite` writes one; "
 			"export the report again");
-	if ((int)k >= BAD_KINDS || !bad_kinds[k].text)
+	if ((int)k >= COUNT_OF(bad_kinds) || !bad_kinds[k].text)
 		return true;
 	return diag_set(err, bad_kinds[k].id, "%s", bad_kinds[k].text);
 }

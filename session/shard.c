@@ -1,5 +1,6 @@
 /* Parts of many runs.  See shard.h. */
 #include "session/shard.h"
+#include "base/stats.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -20,7 +21,6 @@ static const struct scheduler {
 	/* An Indexed Job is not told how many there are: its manifest says it in our variable. */
 	{ "Kubernetes", "JOB_COMPLETION_INDEX", "ROOFLINT_SHARD_COUNT", NULL, NULL, 0 },
 };
-enum { SCHEDULERS = sizeof(schedulers) / sizeof(schedulers[0]) };
 
 static bool number_in(const char *variable, int64_t otherwise, int64_t *ret)
 {
@@ -49,7 +49,7 @@ static bool read_scheduler(const struct scheduler *s, struct shard *ret, struct 
 static bool shard_auto(struct shard *ret, struct diag *err)
 {
 	*ret = (struct shard){ 0, 0 };
-	for (int i = 0; i < SCHEDULERS; i++)
+	for (int i = 0; i < COUNT_OF(schedulers); i++)
 		if (str_from(getenv(schedulers[i].index)).len)
 			return read_scheduler(&schedulers[i], ret, err);
 	return true;
@@ -116,8 +116,7 @@ void shard_pick(
 		heap[i].index = i;
 	for (ptrdiff_t i = 0; i < count; i++)
 		runs[i] = (struct load){ bytes[i], i };
-	if (count)
-		qsort(runs, (size_t)count, sizeof(*runs), by_weight);
+	sort_by(runs, count, by_weight);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		ret[runs[i].index] = heap[0].index == shard.index;
 		heap[0].bytes += runs[i].bytes + 1; /* opening a file costs, too */

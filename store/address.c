@@ -18,22 +18,10 @@ static bool fail(const struct address *p, struct diag *err, const char *what)
 		STR_ARG(p->text), what);
 }
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_name(struct str s)
 {
-	for (ptrdiff_t i = 0; i < s.len; i++)
-		if (!is_letter(s.p[i]) && (!i || !is_digit(s.p[i])))
-			return false;
-	return s.len > 0 && s.len <= ADDRESS_MAX_NAME;
+	return s.len > 0 && s.len <= ADDRESS_MAX_NAME && !is_digit(s.p[0]) &&
+	       str_only(s, "a-zA-Z0-9_");
 }
 
 /* A name, an IPv4 address, or an IPv6 address in brackets; curl looks closer. */
@@ -42,12 +30,7 @@ static bool is_host(struct str s)
 	bool is_v6 = str_take(&s, STR("[")) && str_ends(s, STR("]"));
 	if (is_v6)
 		s = str_head(s, s.len - 1);
-	for (ptrdiff_t i = 0; i < s.len; i++) {
-		bool is_mark = str_find_char(is_v6 ? STR(":.") : STR(".-"), s.p[i]) >= 0;
-		if (!is_letter(s.p[i]) && !is_digit(s.p[i]) && !is_mark)
-			return false;
-	}
-	return s.len > 0;
+	return s.len > 0 && str_only(s, is_v6 ? "a-zA-Z0-9_:." : "a-zA-Z0-9_.-");
 }
 
 /* ---- behind the question mark ---------------------------------------------------------------- */
