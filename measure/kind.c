@@ -87,8 +87,9 @@ static const struct word_kind primitives[] = {
 
 /*
  * Kernel names without an instruction, the first that fits: cuBLAS, cuBLASLt (nvjet), cuDNN,
- * CUTLASS, FlashAttention, XLA's Triton fusions, Tensile (Cijk); PyTorch's own, which are templates
- * over what they do to each element.
+ * CUTLASS, FlashAttention, XLA's Triton fusions, Tensile (Cijk), CUB; PyTorch's own, which are
+ * templates over what they do to each element; those that torch.compile writes, which begin with
+ * what they are (templates are of products, but for flex_attention); vLLM's.
  */
 static const struct word_kind kernels[] = {
 	{ STR_INIT("flash_fwd"), KIND_ATTENTION },
@@ -96,13 +97,30 @@ static const struct word_kind kernels[] = {
 	{ STR_INIT("flashattn"), KIND_ATTENTION },
 	{ STR_INIT("fmha"), KIND_ATTENTION },
 	{ STR_INIT("_sdpa_"), KIND_ATTENTION },
+	{ STR_INIT("triton_poi_"), KIND_ELEMENTWISE },
+	{ STR_INIT("triton_for_"), KIND_ELEMENTWISE },
+	{ STR_INIT("triton_red_"), KIND_REDUCE },
+	{ STR_INIT("triton_per_"), KIND_REDUCE },
+	{ STR_INIT("flex_attention"), KIND_ATTENTION },
+	{ STR_INIT("unified_attention"), KIND_ATTENTION },
+	{ STR_INIT("paged_attention"), KIND_ATTENTION },
+	{ STR_INIT("triton_tem_"), KIND_MATMUL },
 	{ STR_INIT("implicit_gemm"), KIND_CONVOLUTION },
 	{ STR_INIT("convolve_sgemm"), KIND_CONVOLUTION },
 	{ STR_INIT("_fprop_"), KIND_CONVOLUTION },
 	{ STR_INIT("_dgrad_"), KIND_CONVOLUTION },
 	{ STR_INIT("_wgrad_"), KIND_CONVOLUTION },
+	{ STR_INIT("rmsnorm"), KIND_REDUCE },
+	{ STR_INIT("rms_norm"), KIND_REDUCE },
+	{ STR_INIT("splitKreduce"), KIND_REDUCE },
+	{ STR_INIT("RadixSort"), KIND_SORT },
 	{ STR_INIT("gemma_"), KIND_UNKNOWN }, /* a model's, and no product */
 	{ STR_INIT("gemm"), KIND_MATMUL },
+	{ STR_INIT("gemv"), KIND_MATMUL },
+	{ STR_INIT("fused_moe_kernel"), KIND_MATMUL },
+	{ STR_INIT("act_and_mul_kernel"), KIND_ELEMENTWISE },
+	{ STR_INIT("rotary_embedding"), KIND_ELEMENTWISE },
+	{ STR_INIT("reshape_and_cache"), KIND_SCATTER },
 	{ STR_INIT("nvjet_"), KIND_MATMUL },
 	{ STR_INIT("Cijk_"), KIND_MATMUL },
 	{ STR_INIT("direct_copy_kernel"), KIND_COPY },

@@ -517,7 +517,21 @@ static void kernels_by_their_names(void **state)
 		{ "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, cutlass::bfloat16_t>>",
 			"attention", "bf16" },
 		{ "gemm_fusion_dot_12", "matmul", NULL },
-		{ "gemma_rmsnorm_kernel", "unknown", NULL },
+		{ "gemma_rmsnorm_kernel", "reduce", NULL },
+		{ "gemma_rope_kernel", "unknown", NULL },
+		{ "triton_poi_fused_add_gelu_7", "elementwise", NULL },
+		{ "triton_for_fused_1", "elementwise", NULL },
+		{ "triton_red_fused_native_layer_norm_backward_4", "reduce", NULL },
+		{ "triton_per_fused__softmax_2", "reduce", NULL },
+		{ "triton_tem_fused_addmm_0", "matmul", NULL },
+		{ "triton_tem_fused_flex_attention_0", "attention", NULL },
+		{ "kernel_unified_attention_2d", "attention", NULL },
+		{ "void cublasLt::splitKreduce_kernel<32, 16, int, float>", "reduce", NULL },
+		{ "void gemv2T_kernel_val<int, int, float>", "matmul", NULL },
+		{ "void cub::DeviceRadixSortOnesweepKernel<long>", "sort", NULL },
+		{ "void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel>", "elementwise",
+			NULL },
+		{ "void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>", "scatter", NULL },
 		{ "void at::native::elementwise_kernel<128, 2, c10::BFloat16>", "elementwise",
 			NULL },
 		{ "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_"
@@ -536,8 +550,8 @@ static void kernels_by_their_names(void **state)
 	(void)state;
 	for (int64_t i = 0; i < 3; i++)
 		for (int64_t k = 0; k < KNOWN; k++)
-			x_event(stream, known[k].kernel, i * 2000 + k * 100,
-				i * 2000 + k * 100 + 50, NULL);
+			x_event(stream, known[k].kernel, (i * KNOWN + k) * 100,
+				(i * KNOWN + k) * 100 + 50, NULL);
 	xrun_measure(&run);
 	for (ptrdiff_t k = 0; k < KNOWN; k++) {
 		const struct ops_row *op = xrun_op(&run, known[k].kernel);
