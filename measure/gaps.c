@@ -1,6 +1,7 @@
 /* What the host was at while devices waited. */
 #include <string.h>
 
+#include "base/map.h"
 #include "base/stats.h"
 #include "base/task.h"
 #include "base/text.h"
@@ -48,6 +49,8 @@ struct host_gap {
 	struct str call; /* the longest that lies in it and covers most of it */
 	int64_t call_ps;
 	bool call_launches;
+	struct str user; /* the user's own frame that covers most of it, the shortest */
+	int64_t user_ps;
 	struct str wait; /* a callback, else the event in which the host waited longest */
 	int64_t wait_ps;
 	bool calls_back;
@@ -195,6 +198,32 @@ static void gap_call(struct host_gap *g, const struct event *e)
 	g->call_ps = length_ps;
 }
 
+/* A frame of Python: "$dispatch.py:87 apply_primitive". */
+static bool is_frame(struct str name, struct str *file)
+{
+	ptrdiff_t end = str_find(name, STR(".py:"));
+
+	if (end < 0 || !str_take(&name, STR("$")))
+		return false;
+	*file = str_head(name, end + 2);
+	return true;
+}
+
+/* `files`: those that the program's ops were written in. */
+static void gap_user(struct host_gap *g, const struct event *e, const struct map *files)
+{
+	int64_t from = e->start_ps > g->start_ps ? e->start_ps : g->start_ps;
+	int64_t to = e->end_ps < g->end_ps ? e->end_ps : g->end_ps;
+	int64_t length_ps = e->end_ps - e->start_ps;
+	struct str file;
+
+	if (to - from <= (g->end_ps - g->start_ps) / 2 || (g->user.p && length_ps >= g->user_ps) ||
+		!is_frame(e->name, &file) || map_get(files, file) == MAP_NONE)
+		return;
+	g->user = e->name;
+	g->user_ps = length_ps;
+}
+
 /* A callback fetches its arguments first, and waits for them. */
 static void gap_wait(struct host_gap *g, const struct event *e)
 {
@@ -213,16 +242,10 @@ static void gap_wait(struct host_gap *g, const struct event *e)
 /* Gaps of one device are disjoint and in order: the first that ends behind this moment. */
 static ptrdiff_t gap_behind(const struct host_gap *gaps, ptrdiff_t count, int64_t at_ps)
 {
-	ptrdiff_t lo = 0, hi = count;
+	ptrdiff_t at;
 
-	while (lo < hi) {
-		ptrdiff_t mid = lo + (hi - lo) / 2;
-		if (gaps[mid].end_ps <= at_ps)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	FIND_FIRST(at, 0, count, gaps[at].end_ps > at_ps);
+	return at;
 }
 
 /* The same, where the answer is mostly the one before: `hint`, an index. */
@@ -262,6 +285,7 @@ struct host_gaps {
 	ptrdiff_t *ends, devices; /* where each device's end */
 	struct time_span *spans;  /* all of them as one: what need be read of the host */
 	ptrdiff_t span_count;
+	const struct map *files; /* of the user's */
 };
 
 static int span_cmp(const void *a, const void *b)
@@ -333,6 +357,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 				gap_meet(&g->items[k], l, e);
 				gap_call(&g->items[k], e);
 				gap_wait(&g->items[k], e);
+				gap_user(&g->items[k], e, g->files);
 			}
 	}
 	reasons_lay(g, reasons, count);
@@ -342,6 +367,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 /* Gaps of a host that begin in one stretch of time. */
 struct gaps_part {
 	const struct profile *host;
+	const struct map *files;
 	bool any_thread; /* the host's events do not tell which thread launches work */
 	struct host_gap *items;
 	ptrdiff_t count;
@@ -355,6 +381,7 @@ static bool part_explain(const struct gaps_part *part, struct arena scratch, str
 	const struct host_gap *gaps = part->items;
 	ptrdiff_t count = part->count;
 	struct host_gaps g = { .items = part->items,
+		.files = part->files,
 		.ends = arena_make(&scratch, ptrdiff_t, count) };
 
 	for (ptrdiff_t i = 0; i < count; i++) {
@@ -403,8 +430,9 @@ static int parts_of(const struct capture *in, int32_t h, ptrdiff_t gaps)
  * A gap is explained by what is near it, so stretches of time with as many gaps each can be looked
  * at side by side.
  */
-static bool gaps_explain(const struct capture *in, const struct host_facts *facts, int32_t h,
-	struct host_gap *gaps, ptrdiff_t count, struct arena scratch, struct diag *err)
+static bool gaps_explain(const struct capture *in, const struct host_facts *facts,
+	const struct map *files, int32_t h, struct host_gap *gaps, ptrdiff_t count,
+	struct arena scratch, struct diag *err)
 {
 	int n = parts_of(in, h, count);
 	struct gaps_part *parts = arena_make(&scratch, struct gaps_part, n);
@@ -420,6 +448,7 @@ static bool gaps_explain(const struct capture *in, const struct host_facts *fact
 		any_thread &= facts->launches.items[i].host != h;
 	for (int k = 0; k < n; k++)
 		parts[k] = (struct gaps_part){ .host = &in->hosts[h],
+			.files = files,
 			.any_thread = any_thread,
 			.items = n > 1 ? gaps_room(&scratch, count) : gaps };
 	for (ptrdiff_t i = 0; i < count; i++) {
@@ -451,7 +480,7 @@ static int64_t step_work_ps(const struct sweep *s)
  * Shares out what no event tells of; the cause is that of the larger part.  A host that waited for
  * a result could have done the rest beside the device's work, but no more than that lasts.
  */
-static enum cause gap_settle(struct host_gap *g)
+static enum cause gap_settle(struct host_gap *g, const struct map *files)
 {
 	int64_t left_ps = g->end_ps - g->start_ps, work_ps = step_work_ps(&g->device->sweep);
 	enum cause most = CAUSE_UNKNOWN;
@@ -489,6 +518,11 @@ static enum cause gap_settle(struct host_gap *g)
 		g->name = g->wait;
 		g->call = names_a_line(g->wait) ? g->wait : str_from(NULL);
 	}
+	/* Of a library's frame the user's line that called it says more. */
+	struct str file, said = g->call.p ? g->call : g->name;
+	if (most == CAUSE_HOST && g->user.p && is_frame(said, &file) &&
+		map_get(files, file) == MAP_NONE)
+		g->call = g->user;
 	return most;
 }
 
@@ -538,6 +572,17 @@ static void gap_row(const struct capture *in, const struct op_rows *op_rows, str
 			str_starts(g->call, STR("$")) ? str_from_offset(g->call, 1) : g->call));
 }
 
+/* What JAX itself lies in is none: an op's place is the first frame outside of it. */
+static struct map users_files(const struct op_rows *ops, struct arena *keep)
+{
+	struct map ret = { 0 };
+
+	for (ptrdiff_t i = 0; i < ops->count; i++)
+		if (ops->rows[i].source_file.len)
+			map_put(&ret, path_base(ops->rows[i].source_file), 0, keep);
+	return ret;
+}
+
 /* A wait as a whole is of one cause for its length, and its time is of all. */
 static void wait_sum(const struct host_gap *g, enum cause cause, struct gap_sums *ret)
 {
@@ -552,16 +597,17 @@ bool fill_gaps(const struct capture *in, const struct swept *run, const struct h
 {
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
 	struct gap_limit limit = gap_limit(run, work);
+	const struct map files = users_files(op_rows, in->keep);
 	bool ok = true;
 
 	*ret = (struct gap_sums){ .keep = in->keep };
 	for (ptrdiff_t h = 0; ok && h < in->host_count; h++) {
 		ptrdiff_t count;
 		struct host_gap *gaps = gaps_collect(run, (int32_t)h, &work, &count);
-		ok = gaps_explain(in, facts, (int32_t)h, gaps, count, work, err);
+		ok = gaps_explain(in, facts, &files, (int32_t)h, gaps, count, work, err);
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
 			struct host_gap *g = &gaps[i];
-			enum cause cause = gap_settle(g);
+			enum cause cause = gap_settle(g, &files);
 			if (!g->gap) {
 				wait_sum(g, cause, ret);
 				continue;

@@ -1024,6 +1024,34 @@ static void the_call_that_a_gap_holds(void **state)
 	}
 }
 
+/* What lies in no file of the program's ops is a library's: the line that called it is told. */
+static void the_users_line_around_a_library(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *loop = x_line(x_host(host), "python"), *ops = x_line(tpu, "XLA Ops");
+	x_op(tpu, "dot.1",
+		X_STATS(x_int("program_id", PROGRAM), x_text("source", "/job/train.py:12")));
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = SHIFT + i * 200;
+		on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+		x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+		x_event(loop, "$runner.py:10 main", at - 180, at + 280, NULL);
+		x_event(loop, "$train.py:10 epoch", at - 150, at + 250, NULL);
+		x_event(loop, "$core.py:630 bind", at + 106, at + 180, NULL);
+		x_event(loop, "$core.py:652 bind_with_trace", at + 107, at + 179, NULL);
+	}
+	xrun_measure(&run);
+	const struct gaps_row *gaps = table_rows(&run.tables, gaps);
+	assert_int_equal(table_count(&run.tables, gaps), 4);
+	for (ptrdiff_t i = 0; i < 4; i++) {
+		assert_text(gaps[i].cause, "host");
+		assert_text(gaps[i].host_call, "train.py:10 epoch");
+		assert_text(gaps[i].host_activity, "$core.py:652 bind_with_trace");
+	}
+}
+
 /* Two threads launch, and both wait through the same gaps: the time passed once. */
 static void two_threads_in_a_gap(void **state)
 {
@@ -1749,6 +1777,7 @@ int main(void)
 		TEST(the_profilers_start_spoils_its_step),
 		TEST(what_the_host_did_in_a_gap),
 		TEST(the_call_that_a_gap_holds),
+		TEST(the_users_line_around_a_library),
 		TEST(what_nothing_tells_of),
 		TEST(two_threads_in_a_gap),
 		TEST(two_threads_that_launch),
