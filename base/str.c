@@ -178,6 +178,15 @@ bool str_only(struct str s, const char *set)
 	return i == s.len;
 }
 
+bool str_is_among(struct str s, const char *words)
+{
+	struct str rest = str_from(words), word;
+	while (str_next(&rest, ' ', &word))
+		if (str_eq(word, s))
+			return true;
+	return false;
+}
+
 bool str_take(struct str *s, struct str prefix)
 {
 	if (!str_starts(*s, prefix))

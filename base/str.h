@@ -99,6 +99,8 @@ bool str_cut(struct str s, char sep, struct str *head, struct str *tail);
 bool str_next(struct str *rest, char sep, struct str *part);
 bool str_glob(struct str s, struct str pattern); /* * and ? */
 
+/* Whether it is one of these words, with a blank between them. */
+bool str_is_among(struct str s, const char *words);
 /* Whether it has bytes of the set alone, in which "a-z" is a range and a '-' of its own is last. */
 bool str_only(struct str s, const char *set);
 /* The digits that it begins with, at most eight: how many, and their value. */

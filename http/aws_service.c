@@ -89,12 +89,7 @@ bool aws_machine(struct keyring *k, struct aws_keys *ret)
 /* What agents of containers are reached at; without TLS no other host gets the token. */
 static bool is_agent(struct str host)
 {
-	static const struct str agents[] = { STR_INIT("169.254.170.2"), STR_INIT("169.254.170.23"),
-		STR_INIT("[fd00:ec2::23]") };
-	for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++)
-		if (str_eq(host, agents[i]))
-			return true;
-	return false;
+	return str_is_among(host, "169.254.170.2 169.254.170.23 [fd00:ec2::23]");
 }
 
 static bool container_url(struct arena *keep, struct str *ret, struct diag *err)

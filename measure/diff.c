@@ -390,19 +390,14 @@ static struct str layer_of(const struct ops_row *op)
  */
 static struct str role_of(struct str scope, struct arena *keep)
 {
-	static const struct str loops[] = { STR_INIT("while"), STR_INIT("body"), STR_INIT("cond"),
-		STR_INIT("closed_call") };
 	struct str stem = stem_of(scope, keep);
 	struct out *o = out_memory(keep);
 
 	for (ptrdiff_t at = 0, end; at < stem.len; at = end + 1) {
-		bool adds = false;
 		for (end = at; end < stem.len && !memchr("/()", stem.p[end], 3); end++)
 			;
 		struct str part = str_head(str_from_offset(stem, at), end - at);
-		for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++)
-			adds |= str_eq(part, loops[i]);
-		if (part.len && !adds)
+		if (part.len && !str_is_among(part, "while body cond closed_call"))
 			out_fmt(o, "%.*s ", STR_ARG(part));
 	}
 	return out_text(o);

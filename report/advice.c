@@ -113,11 +113,8 @@ static bool is_export(const struct report *r)
 
 static bool has_program(const struct report *r)
 {
-	const struct quality_row *rows = table_rows(&r->tables, quality);
-	for (ptrdiff_t i = 0; i < table_count(&r->tables, quality); i++)
-		if (str_eq(rows[i].name, STR("hlo-present")))
-			return rows[i].ok > 0;
-	return false;
+	const struct quality_row *row = check_of(r, STR("hlo-present"));
+	return row && row->ok > 0;
 }
 
 static bool lacks(const struct report *r, enum lack what)

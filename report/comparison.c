@@ -159,12 +159,8 @@ static void add_lines(const struct report *r, bool changed, struct arena *keep, 
 
 struct str comparison_missing(const struct report *r)
 {
-	const struct quality_row *rows = table_rows(&r->tables, quality);
-
-	for (ptrdiff_t i = 0; i < table_count(&r->tables, quality); i++)
-		if (str_eq(rows[i].name, STR("baseline-found")) && !(rows[i].ok > 0))
-			return rows[i].detail;
-	return (struct str){ NULL, 0 };
+	const struct quality_row *row = check_of(r, STR("baseline-found"));
+	return row && !(row->ok > 0) ? row->detail : MISSING;
 }
 
 struct list comparison_lines(const struct report *r, struct arena *keep)

@@ -116,18 +116,16 @@ static bool has_values(const struct view *v, const struct column *c)
 /* Where nothing told steps apart, what is labelled for a step is of the capture. */
 static const char *label_of(const struct report *r, const struct pick *pick)
 {
-	static const struct {
+	static const struct label {
 		struct str step;
 		const char *capture;
 	} labels[] = {
 		{ STR_INIT("per step"), "in the capture" },
 		{ STR_INIT("share of step"), "share of capture" },
 	};
-	for (ptrdiff_t i = 0; i < COUNT_OF(labels); i++)
-		if (pick->label && is_whole_capture(r) &&
-			str_eq(labels[i].step, str_from(pick->label)))
-			return labels[i].capture;
-	return pick->label ? pick->label : pick->column;
+	struct str said = str_from(pick->label ? pick->label : pick->column);
+	const struct label *l = is_whole_capture(r) ? NAMED(labels, COUNT_OF(labels), said) : NULL;
+	return l ? l->capture : said.p;
 }
 
 static void choose(struct view *v, const struct report *r, const struct spec *spec)

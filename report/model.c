@@ -13,18 +13,16 @@ struct str diag_name(enum diag_id id, struct arena *keep)
 
 enum diag_id diag_by_name(struct str name)
 {
-	static const struct {
-		enum diag_id id;
+	static const struct known {
 		struct str name;
-	} known[] = {
-#define X(name, number, text) { DIAG_##name, STR_INIT("RL" #number) },
+		enum diag_id id;
+	} all[] = {
+#define X(name, number, text) { STR_INIT("RL" #number), DIAG_##name },
 		DIAG_CATALOGUE(X)
 #undef X
 	};
-	for (ptrdiff_t i = 0; i < COUNT_OF(known); i++)
-		if (str_eq(known[i].name, name))
-			return known[i].id;
-	return DIAG_NONE;
+	const struct known *known = NAMED(all, COUNT_OF(all), name);
+	return known ? known->id : DIAG_NONE;
 }
 
 enum verdict verdict_by_name(struct str name)
@@ -124,10 +122,12 @@ double fact_real(const struct report *r, struct str name)
 
 const struct report_rule *rule_of(const struct report *r, struct str name)
 {
-	for (ptrdiff_t i = 0; i < r->result_count; i++)
-		if (str_eq(r->results[i].name, name))
-			return &r->results[i];
-	return NULL;
+	return NAMED(r->results, r->result_count, name);
+}
+
+const struct quality_row *check_of(const struct report *r, struct str name)
+{
+	return NAMED(table_rows(&r->tables, quality), table_count(&r->tables, quality), name);
 }
 
 bool is_only_seen(const struct report *r)
@@ -173,10 +173,7 @@ bool group_is_told(const struct report *r, const struct group *g, struct arena *
 
 const struct report_finding *finding_of(const struct report *r, struct str rule)
 {
-	for (ptrdiff_t i = 0; i < r->finding_count; i++)
-		if (str_eq(r->findings[i].rule, rule))
-			return &r->findings[i];
-	return NULL;
+	return NAMED(r->findings, r->finding_count, rule);
 }
 
 double rule_gain(const struct report *r, struct str rule)

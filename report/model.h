@@ -26,6 +26,8 @@ const struct run_row *run_of(const struct report *r);
 double fact_real(const struct report *r, struct str name);
 const struct report_rule *rule_of(const struct report *r, struct str name); /* or NULL */
 
+const struct quality_row *check_of(const struct report *r, struct str name); /* or NULL */
+
 /* Too few steady steps for a verdict about time: what ran is shown as it was seen. */
 bool is_only_seen(const struct report *r);
 bool table_is_seen(enum table_id id); /* one of those that show it */

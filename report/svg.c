@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/kind.h"
+#include "base/text.h"
 
 #define KEY_PITCH 18 /* from one row of keys to the next */
 
@@ -371,7 +372,7 @@ const struct svg_key svg_kinds[SVG_KINDS] = {
 
 enum ink svg_kind_ink(struct str kind)
 {
-	static const struct {
+	static const struct exact {
 		struct str kind;
 		enum ink ink;
 	} exact[] = {
@@ -393,13 +394,8 @@ enum ink svg_kind_ink(struct str kind)
 		[ACTIVITY_COPY] = INK_COPY,
 		[ACTIVITY_TRANSFER] = INK_TRANSFER,
 	};
-	for (ptrdiff_t i = 0; i < COUNT_OF(exact); i++)
-		if (str_eq(exact[i].kind, kind))
-			return exact[i].ink;
-	for (int k = 0; k < KIND_COUNT; k++)
-		if (str_eq(op_kind_name((enum op_kind)k), kind))
-			return by_activity[op_kind_activity((enum op_kind)k)];
-	return INK_CUSTOM;
+	const struct exact *e = NAMED(exact, COUNT_OF(exact), kind);
+	return e ? e->ink : by_activity[op_kind_activity(op_kind_find(kind))];
 }
 
 /* ---- signs ----------------------------------------------------------------------------------- */

@@ -22,19 +22,10 @@ static struct str xml_str(const xmlChar *z)
 	return str_from((const char *)z);
 }
 
-static bool is_one_of(struct str name, const char *words)
-{
-	struct str rest = str_from(words), word;
-	while (str_next(&rest, ' ', &word))
-		if (str_eq(word, name))
-			return true;
-	return false;
-}
-
 /* A link people click may lead away; anything the page loads by itself must be in it. */
 static bool check_address(struct loader *l, struct str element, struct str value)
 {
-	bool is_link = is_one_of(element, "a area");
+	bool is_link = str_is_among(element, "a area");
 	if (str_starts(value, STR("#")) || (!is_link && str_starts(value, STR("data:"))))
 		return true;
 	if (!is_link)
@@ -60,17 +51,17 @@ static bool check_attribute(
 	struct loader *l, struct str element, struct str attribute, struct str value)
 {
 	/* What a browser fetches or goes to. */
-	bool is_address = is_one_of(attribute,
+	bool is_address = str_is_among(attribute,
 		"href src srcset action formaction data poster background cite ping manifest "
 		"codebase longdesc usemap profile");
 	if (is_address && !check_address(l, element, value))
 		return false;
 	if (!has_slot(value))
 		return true;
-	if (str_starts(attribute, STR("on")) || is_one_of(attribute, "style srcdoc"))
+	if (str_starts(attribute, STR("on")) || str_is_among(attribute, "style srcdoc"))
 		return loader_bad(
 			l, value, "no slot may stand in '%.*s': it holds code", STR_ARG(attribute));
-	if (is_one_of(attribute, "http-equiv content") && str_eq(element, STR("meta")))
+	if (str_is_among(attribute, "http-equiv content") && str_eq(element, STR("meta")))
 		return loader_bad(
 			l, value, "no slot may stand in '%.*s' of <meta>", STR_ARG(attribute));
 	return true;
@@ -95,7 +86,7 @@ static bool compile_attributes(
 		loader_seek_past(l, name);
 		if (a->ns)
 			return loader_bad(l, name, "attributes with a prefix are not HTML");
-		if (is_one_of(name, "data-each data-if data-else data-picture data-include"))
+		if (str_is_among(name, "data-each data-if data-else data-picture data-include"))
 			continue;
 		xmlChar *content = xmlNodeGetContent((const xmlNode *)a);
 		struct str value = arena_str(l->keep, xml_str(content));
@@ -238,7 +229,7 @@ static bool compile_element(struct loader *l, const xmlNode *from, struct node *
 	loader_seek_past(l, arena_fmt(l->keep, "<%.*s", STR_ARG(element)));
 	if (from->ns && from->ns->prefix)
 		return loader_bad(l, element, "elements with a prefix are not HTML");
-	if (is_one_of(element, "iframe object embed base frame frameset applet"))
+	if (str_is_among(element, "iframe object embed base frame frameset applet"))
 		return loader_bad(
 			l, element, "<%.*s> is not allowed in a report", STR_ARG(element));
 	if (l->depth >= TEMPLATE_MAX_DEPTH)

@@ -16,14 +16,8 @@ struct xhtml xhtml_aside(const struct xhtml *x)
 /* The elements that HTML5 gives no end tag. */
 static bool is_void(struct str element)
 {
-	static const struct str names[] = { STR_INIT("area"), STR_INIT("base"), STR_INIT("br"),
-		STR_INIT("col"), STR_INIT("embed"), STR_INIT("hr"), STR_INIT("img"),
-		STR_INIT("input"), STR_INIT("link"), STR_INIT("meta"), STR_INIT("source"),
-		STR_INIT("track"), STR_INIT("wbr") };
-	for (ptrdiff_t i = 0; i < COUNT_OF(names); i++)
-		if (str_eq(names[i], element))
-			return true;
-	return false;
+	return str_is_among(
+		element, "area base br col embed hr img input link meta source track wbr");
 }
 
 static void end_tag(struct xhtml *x)
