@@ -55,10 +55,10 @@ struct hlo_window_dim {
 
 struct hlo_replica_groups {
 	bool present;	       /* false: the instruction has no such field */
+	bool unreadable;       /* present, but its numbers contradict each other */
 	int64_t group_count;   /* 0 with group_size 0: one group of everybody */
 	int64_t group_size;    /* of the largest group when they differ */
 	struct hlo_dims first; /* ids of the first group */
-	bool unreadable; /* present, but its numbers contradict each other: sizes are unknown */
 };
 
 /* A send or recv between TPU slices, by its frontend attributes: see hlo/slices.h. */
@@ -66,9 +66,13 @@ struct hlo_transfer {
 	struct str type, target; /* "ALL_REDUCE", "{1,2}x{0:7}" */
 };
 
+/* A large program has a million: flags stand together, where they take no room of their own. */
 struct hlo_instruction {
 	struct str name, opcode;
 	enum hlo_op op; /* of `opcode`; HLO_OP_UNKNOWN for one not known here */
+	bool use_global_device_ids, is_host_transfer;
+	bool has_value; /* a scalar constant of 32 or 64 bit integers: */
+	int64_t value;
 	int64_t id;
 	ptrdiff_t computation; /* index into module->computations */
 	struct shape shape;
@@ -91,15 +95,12 @@ struct hlo_instruction {
 	int64_t algorithm;	   /* PrecisionConfig.algorithm */
 	int64_t parameter_number, tuple_index;
 	int64_t channel_id; /* 0 none */
-	bool use_global_device_ids, is_host_transfer;
 	struct hlo_replica_groups groups;
 	struct hlo_dims source_target; /* pairs flattened: s0,t0,s1,t1,... */
 	struct hlo_dims slice;	       /* start, limit and stride of each dimension */
 	struct hlo_transfer *transfer; /* of sends and recvs; NULL: not between slices */
 	int64_t backend_payload; /* 1 + HloModuleProto.payloads index, 0 none; for the parser */
 	struct str direction;	 /* of a compare: "LT" ... */
-	bool has_value;		 /* a scalar constant of 32 or 64 bit integers: */
-	int64_t value;
 };
 
 struct hlo_computation {

@@ -42,11 +42,12 @@ struct shape_sums {
 
 struct shape {
 	enum dtype dtype; /* DTYPE_TUPLE for tuples */
-	ptrdiff_t rank;
-	int64_t *dims;	       /* bounds where dynamic */
-	bool is_dynamic;       /* some dimension is a bound only */
-	uint64_t dynamic_dims; /* bit i: dims[i] is a bound */
+	bool is_dynamic;  /* some dimension is a bound only */
 	bool has_layout;
+	bool on_host; /* a leaf has memory space 5, the host's on every platform */
+	ptrdiff_t rank;
+	int64_t *dims;		 /* bounds where dynamic */
+	uint64_t dynamic_dims;	 /* bit i: dims[i] is a bound */
 	int64_t *minor_to_major; /* rank entries when has_layout */
 	struct tile *tiles;
 	ptrdiff_t tile_count;
@@ -58,7 +59,6 @@ struct shape {
 	ptrdiff_t element_count;
 	ptrdiff_t leaves;	       /* leaves below it; 1 for anything that is no tuple */
 	ptrdiff_t leaf_first;	       /* leaves of the siblings before it in its tuple */
-	bool on_host;		       /* a leaf has memory space 5, the host's on every platform */
 	const struct shape_sums *sums; /* of a tuple read from a file; NULL: added up when asked */
 };
 
