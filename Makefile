@@ -99,7 +99,7 @@ RUN     = O='$(O)' ROOFLINT='$(abspath $(O)/rooflint)' UPDATE='$(UPDATE)' CASES=
 
 .PHONY: all deps demo test picture site unit golden fuzz fuzz-corpus interop-jax mutation bench bench-changes bench-fleet bench-power \
 	regenerate lint check-layers check-headers check-style check-calls check-dead check-names check-format format tidy analyze coverage \
-	install uninstall dist dist-linux test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
+	install uninstall dist dist-linux dist-macos test-packaging clean help run-demo run-tests run-fuzz run-coverage FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -334,9 +334,12 @@ dist: ## build/rooflint-VERSION.tar.gz of HEAD, the same bytes every time
 	git archive --prefix=rooflint-$(VERSION)/ HEAD | gzip -n9 >build/rooflint-$(VERSION).tar.gz
 
 dist-linux: ## build/dist/: for x86-64 and arm64 static programs, wheels, .deb, .rpm; UPDATE=1: today's libraries
-	@UPDATE='$(UPDATE)' packaging/dist-linux.sh
+	@UPDATE='$(UPDATE)' packaging/dist.sh linux
 
-test-packaging: ## what dist-linux made, in fresh environments and bare roots (minutes); JAX=1 records a job, too
+dist-macos: ## build/dist/: the same for macOS: static programs and wheels, built on Linux
+	@UPDATE='$(UPDATE)' packaging/dist.sh macos
+
+test-packaging: ## what these made, in fresh environments and bare roots (minutes); JAX=1 records a job, too
 	@JAX='$(JAX)' packaging/test.sh
 
 picture: all ## docs/page.png: the first screen of the demo's page (chromium)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""sbom.py FOLDER SOURCES: what is linked into the programs of FOLDER, as CycloneDX 1.6 on stdout.
+"""sbom.py FOLDER SOURCES RUNTIME: what is linked into the programs of FOLDER, as CycloneDX 1.6 on
+stdout.
 
-FOLDER/libraries names Debian's source packages and their versions; SOURCES holds what was fetched.
+FOLDER/libraries names Debian's source packages and their versions; SOURCES holds what was fetched;
+RUNTIME is the library of the compiler's package that is linked in.
 """
 
 import hashlib
@@ -29,7 +31,7 @@ def component(name, version, sources):
     }
 
 
-def main(folder, sources):
+def main(folder, sources, runtime):
     with open(os.path.join(HERE, "..", "VERSION"), encoding="utf-8") as f:
         version = f.read().strip()
     with open(os.path.join(folder, "libraries"), encoding="utf-8") as f:
@@ -40,7 +42,7 @@ def main(folder, sources):
     parts = [component(name, v, sources) for name, v in libraries]
     with open(os.path.join(HERE, "requirements.txt"), encoding="utf-8") as f:
         [zig] = [line.strip().split("==")[1] for line in f if line.startswith("ziglang==")]
-    parts.append({"type": "library", "bom-ref": "musl", "name": "musl", "version": "of zig " + zig,
+    parts.append({"type": "library", "bom-ref": runtime, "name": runtime, "version": "of zig " + zig,
                   "purl": "pkg:pypi/ziglang@" + zig})
     json.dump({
         "bomFormat": "CycloneDX",

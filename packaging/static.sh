@@ -1,25 +1,37 @@
 #!/bin/sh
-# static.sh ARCHITECTURE FOLDER: static rooflint and rooflint-http for x86_64 or aarch64 Linux,
-# linked with musl, installed below FOLDER, and what is linked in into FOLDER/libraries.
+# static.sh TARGET FOLDER: static rooflint and rooflint-http for TARGET (linux-x86_64,
+# linux-aarch64, macos-x86_64, macos-aarch64), installed below FOLDER, and what is linked in into
+# FOLDER/libraries.  On Linux musl is linked in, too; on macOS the system's libSystem is the one
+# library that they load.
 #
-# `zig` (ziglang on PyPI) compiles for both on either.  The same sources give the same bytes: paths
-# are mapped away, and no tool sees the clock.
+# `zig` (ziglang on PyPI) compiles for all on Linux of either architecture.  The same sources give
+# the same bytes: paths are mapped away, and no tool sees the clock.
 set -eu
 umask 022
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
-arch=$1
+target=$1
+arch=${target#*-}
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
 work=${WORK:-$top/build/packaging}
 jobs=$(getconf _NPROCESSORS_ONLN)
-case $arch in
-x86_64 | aarch64) ;;
-*) echo "static.sh: no such architecture: $arch (x86_64, aarch64)" >&2 && exit 2 ;;
-esac
-# What is built for another architecture runs here, too: the build runs a program of its own.
+host=linux-$(uname -m)
 emulator=
-[ "$arch" = "$(uname -m)" ] || emulator=qemu-$arch-static
+case $target in
+linux-x86_64 | linux-aarch64)
+	triple=$arch-linux-musl configured=$triple openssl=linux-$arch format=gnu uname=Linux
+	ldflags='-static-pie -Wl,-s' runtime="musl of zig"
+	# What is built for another architecture runs here, too: the build runs programs of its own.
+	[ "$target" = "$host" ] || emulator=qemu-$arch-static
+	;;
+macos-x86_64 | macos-aarch64)
+	triple=$arch-macos.11.0 configured=$arch-apple-darwin20 format=darwin uname=Darwin
+	openssl=darwin64-$(echo "$arch" | sed s/aarch64/arm64/)-cc
+	ldflags=-Wl,-s runtime="compiler-rt of zig"
+	;;
+*) echo "static.sh: no such target: $target" >&2 && exit 2 ;;
+esac
 for tool in apt-get dpkg-source nasm tclsh perl pkg-config $emulator; do
 	command -v "$tool" >/dev/null ||
 		{ echo "static.sh: $tool is missing (packaging/deps installs it)" >&2 && exit 2; }
@@ -40,7 +52,7 @@ export ZIG_GLOBAL_CACHE_DIR="$work/zig" ZIG_LOCAL_CACHE_DIR="$work/zig"
 
 # Libraries are built anew when a version, this script or the compiler changes.
 id=$({ cat "$here/libraries" "$here/static.sh" && "$zig" version; } | cksum | cut -d' ' -f1)
-tree=$work/$arch-$id
+tree=$work/$target-$id
 prefix=$tree/prefix
 tools=$tree/tools
 mkdir -p "$prefix" "$tools"
@@ -51,8 +63,8 @@ tool()
 	printf '#!/bin/sh\nexec %s "$@"\n' "$2" >"$tools/$1"
 	chmod +x "$tools/$1"
 }
-tool cc "'$zig' cc -target $arch-linux-musl $flags"
-tool ar "'$zig' ar"
+tool cc "'$zig' cc -target $triple $flags"
+tool ar "'$zig' ar --format=$format"
 tool ranlib "'$zig' ranlib"
 tool pkg-config 'pkg-config --static'
 export CC="$tools/cc" AR="$tools/ar" RANLIB="$tools/ranlib"
@@ -65,7 +77,7 @@ configure()
 {
 	find . -name aclocal.m4 -exec touch {} +
 	find . \( -name configure -o -name Makefile.in -o -name config.h.in \) -exec touch {} +
-	./configure --quiet --host="$arch-linux-musl" --prefix="$prefix" --libdir="$prefix/lib" \
+	./configure --quiet --host="$configured" --prefix="$prefix" --libdir="$prefix/lib" \
 		--enable-static --disable-shared CFLAGS="$CFLAGS" "$@"
 }
 
@@ -90,9 +102,12 @@ build_cjson()
 	pc libcjson -lcjson "/cjson"
 }
 
-# Only what http/ speaks.
+# Only what http/ speaks.  On macOS it would ask a framework for proxies, which changes nothing but
+# which addresses of IPv6 are found behind NAT64.
 build_curl()
 {
+	sed -i 's/define CURL_OSX_CALL_COPYPROXIES 1/undef CURL_OSX_CALL_COPYPROXIES/' lib/curl_setup.h
+	sed -i 's/ -framework CoreFoundation -framework SystemConfiguration//' configure
 	configure --with-openssl="$prefix" --without-zlib --without-brotli --without-zstd \
 		--without-nghttp2 --without-libpsl --without-libidn2 --without-librtmp \
 		--without-libssh2 --without-ca-bundle --without-ca-path --disable-ldap \
@@ -118,16 +133,23 @@ build_libisal()
 	# The same instructions in a form that clang's assembler takes, too.
 	sed -i 's/x_dist, uxtw$/w_dist, uxtw/' igzip/aarch64/gen_icf_map.S
 	sed -i 's/uxtw\(.*length,\)/mov\1/' igzip/aarch64/igzip_decode_huffman_code_block_aarch64.S
-	make -s -j"$jobs" -f Makefile.unx units='crc igzip' host_cpu="$arch" have_threads=y \
-		$([ "$arch" = x86_64 ] || echo "arch=$arch") CC="$CC" AR="$AR" lib
+	case $target in
+	linux-x86_64) cpu=host_cpu=x86_64 ;;
+	linux-*) cpu="host_cpu=$arch arch=$arch" ;;
+	*) cpu=arch=noarch ;; # its assembly is for ELF alone
+	esac
+	# shellcheck disable=SC2086 # a list
+	make -s -j"$jobs" -f Makefile.unx units='crc igzip' $cpu have_threads=y CC="$CC" AR="$AR" lib
 	cp bin/isa-l.a "$prefix/lib/libisal.a"
 	mkdir -p "$prefix/include/isa-l"
 	cp include/*.h "$prefix/include/isa-l/"
 	pc libisal -lisal
 }
 
+# Mach-O has no aliases, by which alone some functions of SHA-384 are defined.
 build_libmd()
 {
+	[ "$uname" = Linux ] || sed -i '/^libmd_alias(SHA384/d' src/sha2.c
 	configure
 	make -s -j"$jobs" -C src install
 	make -s -C include install
@@ -145,7 +167,7 @@ build_libxml2()
 build_openssl()
 {
 	export PATH="$tools:$PATH" CC=cc AR=ar RANLIB=ranlib
-	./Configure "linux-$arch" --prefix=/usr --libdir=lib --openssldir=/etc/ssl no-shared \
+	./Configure "$openssl" --prefix=/usr --libdir=lib --openssldir=/etc/ssl no-shared \
 		no-tests no-dso no-module no-engine no-legacy no-comp no-ui-console no-cms no-ts \
 		no-dtls no-srp no-psk no-afalgeng >log
 	make -s -j"$jobs" build_generated >>log
@@ -182,7 +204,7 @@ mkdir -p "$prefix/lib/pkgconfig" "$prefix/include"
 { grep -v -e '^#' -e '^curl ' "$here/libraries" && grep '^curl ' "$here/libraries"; } >"$tree/order"
 while read -r name version module; do
 	[ ! -e "$tree/$name.done" ] || continue
-	echo "  LIB   $arch $name $version"
+	echo "  LIB   $target $name $version"
 	rm -rf "${tree:?}/$name"
 	cp -a "$sources/$name" "$tree/$name"
 	(cd "$tree/$name" && CFLAGS= && export CFLAGS && "build_$name") >"$tree/$name.log" 2>&1 &
@@ -193,8 +215,16 @@ done <"$tree/order"
 
 # ---- the programs -------------------------------------------------------------------------------
 
+# What is built for macOS does not run here: the same program of this machine does in its place.
+case $target in
+macos-*)
+	"$0" "$host" "$tree/host"
+	tool host "sh -c '\"$work/$host-$id/rooflint/\$(basename \"\$0\")\" \"\$@\"'"
+	emulator=$tools/host
+	;;
+esac
 grep -v '^#' "$here/libraries" | sed 's/\([^ ]*\) \([^ ]*\) .*/\1 \2/' >"$out/libraries"
 make -s -C "$top" -j"$jobs" CC="$CC" AR="$AR" PKG_CONFIG="$PKG_CONFIG" O="$tree/rooflint" \
-	CFLAGS='' LDFLAGS='-static-pie -Wl,-s' EMULATOR="$emulator" \
-	LIBRARIES="$(paste -sd, "$out/libraries" | sed 's/,/, /g'), musl of zig $("$zig" version)" \
+	UNAME="$uname" CFLAGS='' LDFLAGS="$ldflags" EMULATOR="$emulator" \
+	LIBRARIES="$(paste -sd, "$out/libraries" | sed 's/,/, /g'), $runtime $("$zig" version)" \
 	DESTDIR='' PREFIX="$out" install

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test.sh: what dist-linux.sh left in build/dist/, as its users meet it.  JAX=1 tests the recording of
+# test.sh: what dist.sh left in build/dist/ for both systems, as its users meet it.  JAX=1 tests the recording of
 # a job, too.  Minutes; a nightly and a release call it (make test-packaging).
 set -eu
 cd "$(dirname "$0")/.."
@@ -27,13 +27,12 @@ echo '==> the certificates of each system'
 packaging/test-authorities.py "build/dist/rooflint-$version-linux-$here/libexec/rooflint/rooflint-http"
 
 echo '==> wheels'
-for platform in manylinux_2_17 musllinux_1_1; do
-	for arch in x86_64 aarch64; do
-		pip=build/packaging/venv/bin/pip
-		"$pip" -q download --no-deps --no-index --find-links build/dist \
-			--only-binary :all: --platform "${platform}_$arch" -d "$box/$platform" rooflint
-	done
+for platform in manylinux_2_17_x86_64 manylinux_2_17_aarch64 musllinux_1_1_x86_64 \
+	musllinux_1_1_aarch64 macosx_14_0_arm64 macosx_13_0_x86_64; do
+	build/packaging/venv/bin/pip -q download --no-deps --no-index --find-links build/dist \
+		--only-binary :all: --platform "$platform" -d "$box/wheels" rooflint
 done
+build/packaging/venv/bin/twine check --strict build/dist/*.whl
 packaging/test-python.sh build/dist/*"manylinux2014_$here"*.whl
 
 echo '==> .deb and .rpm'
@@ -44,12 +43,12 @@ if command -v rpm >/dev/null; then
 	"$box/rpm/usr/bin/rooflint" --version
 fi
 
-echo '==> the sources compile for macOS, where the formula builds them'
-zig=$(build/packaging/venv/bin/python -c 'import ziglang; print(ziglang.__path__[0])')/zig
-objects=$(for file in */*.c; do echo "$box/macos/${file%.c}.o"; done)
-# shellcheck disable=SC2046,SC2086 # lists
-PKG_CONFIG_LIBDIR=$(echo build/packaging/"$here"-*/prefix/lib/pkgconfig | tr ' ' :) \
-	make -s UNAME=Darwin O="$box/macos" CC="$zig cc -target aarch64-macos" CFLAGS=-w $objects >/dev/null
+echo '==> macOS: the wheels, and the formula as Homebrew would call it'
+python3 packaging/test-macho.py build/dist/*-macosx_*.whl
+.ci/deps
+make -s dist
+packaging/formula.sh https://example.org/rooflint "build/rooflint-$version.tar.gz" >"$box/rooflint.rb"
+ruby packaging/test-formula.rb "$box/rooflint.rb" "build/rooflint-$version.tar.gz"
 
 echo '==> bare roots'
 packaging/test-roots.sh build/dist

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""wheel.py FOLDER PLATFORM OUT: a wheel with the programs of FOLDER (as dist-linux.sh leaves them).
+"""wheel.py FOLDER PLATFORM OUT: a wheel with the programs of FOLDER (as dist.sh leaves them).
 
-PLATFORM is the wheel's platform tag.  A static program runs under every libc, so one wheel carries
-the tags of glibc and of musl.  The programs go to PATH (bin) and to libexec, where rooflint looks
+PLATFORM is the wheel's platform tag.  On Linux a static program runs under every libc, so one wheel
+carries the tags of glibc and of musl.  The programs go to PATH (bin) and to libexec, where rooflint looks
 for rooflint-http; the same inputs give the same bytes.
 """
 

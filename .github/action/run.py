@@ -58,9 +58,10 @@ def get(url):
 def install():
     """The release's program, its digest compared, onto PATH; or the one that `program` names."""
     program = given("program")
-    if not program and platform.system() != "Linux":
-        sys.exit("rooflint: releases hold programs for Linux; `pip install rooflint` on %s, and name "
-                 "what it installs as `program`" % platform.system())
+    system = {"Linux": "linux", "Darwin": "macos"}.get(platform.system())
+    if not program and not system:
+        sys.exit("rooflint: releases hold programs for Linux and macOS, not for %s; `program` names a "
+                 "rooflint that is there already" % platform.system())
     if not program:
         version = given("version")
         if not version:
@@ -69,7 +70,7 @@ def install():
                 version = f.read().strip()
         version = version[1:] if version.startswith("v") else version
         machine = {"arm64": "aarch64"}.get(platform.machine(), platform.machine())
-        name = "rooflint-%s-linux-%s" % (version, machine)
+        name = "rooflint-%s-%s-%s" % (version, system, machine)
         place = given("releases", "%s/%s/releases/download/v%s" % (
             os.environ["GITHUB_SERVER_URL"], os.environ["GITHUB_ACTION_REPOSITORY"], version))
         sums = dict(reversed(line.split()) for line in
