@@ -115,7 +115,7 @@ static bool remember(struct context *c, const struct check_settings *s, const st
 		plan->previous = before;
 	if (ok && s->record) {
 		struct str judge = judge_identity(rules, &s->read, c->keep);
-		ok = history_record(s->store, set, judge, c->keep, &err);
+		ok = history_record(s->store, set, judge, print_line, c->keep, &err);
 	}
 	if (!ok)
 		print_error(&err);

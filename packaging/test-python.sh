@@ -1,6 +1,6 @@
 #!/bin/sh
-# test-python.sh WHEEL: the wheel as a user meets it: what its tags promise, its
-# types, and its tests in a fresh virtual environment, with jax where JAX=1 lets that be fetched.
+# test-python.sh WHEEL: the wheel as a user meets it: what its tags promise, its types, and its tests
+# in a fresh virtual environment, with jax where JAX=1 lets that be fetched.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 wheel=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")

@@ -277,7 +277,7 @@ bool history_noise(struct store *store, const struct tables *head, struct str sh
 /* ---- recording ------------------------------------------------------------------------------- */
 
 static bool record_one(struct store *store, const struct report *r, struct str judge,
-	struct arena *scratch, struct diag *err)
+	void (*tell)(struct str line), struct arena *scratch, struct diag *err)
 {
 	struct run_facts facts;
 	struct out *o = out_memory(scratch);
@@ -291,17 +291,25 @@ static bool record_one(struct store *store, const struct report *r, struct str j
 	bare.run = NULL;
 	bare.plots = (struct plots){ 0 };
 	report_json_write(&set, scratch, o);
-	return store_append(store, &facts, pack(out_text(o), scratch), err);
+	struct str kept = pack(out_text(o), scratch);
+	if (kept.len > STORE_KEPT_MAX) {
+		tell(arena_fmt(scratch,
+			"warning: %.*s is recorded, but is no baseline for later runs: its tables "
+			"take %td bytes packed, and a store keeps %td",
+			STR_ARG(r->profile), kept.len, STORE_KEPT_MAX));
+		kept = (struct str){ NULL, 0 };
+	}
+	return store_append(store, &facts, kept, err);
 }
 
 bool history_record(struct str store, const struct report_set *set, struct str judge,
-	struct arena *keep, struct diag *err)
+	void (*tell)(struct str line), struct arena *keep, struct diag *err)
 {
 	struct connection archive;
 	struct arena scratch = arena_new(ARENA_RUN_BYTES);
 	bool ok = connection_open(&archive, store, STORE_WRITE, keep, err);
 	for (ptrdiff_t i = 0; i < set->count && ok; i++) {
-		ok = record_one(archive.store, &set->items[i], judge, &scratch, err);
+		ok = record_one(archive.store, &set->items[i], judge, tell, &scratch, err);
 		arena_clear(&scratch);
 	}
 	ok = ok && connection_flush(&archive, err);

@@ -49,9 +49,12 @@ bool history_recall(struct store *store, const struct history_query *q, const st
 bool history_noise(struct store *store, const struct tables *head, struct str shown,
 	struct arena *keep, struct noise_prior *ret, struct diag *err);
 
-/* Appends the facts of every run, and what a later run is compared with. */
+/*
+ * Appends the facts of every run, and what a later run is compared with; a run of which that is too
+ * much for a store is recorded without, and told of.
+ */
 bool history_record(struct str store, const struct report_set *set, struct str judge,
-	struct arena *keep, struct diag *err);
+	void (*tell)(struct str line), struct arena *keep, struct diag *err);
 
 /*
  * For each report the state of its rules in the last recorded run of its workload and branch,

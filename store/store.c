@@ -34,10 +34,7 @@ struct store *store_open_temporary(struct arena *keep, struct diag *err)
 
 bool store_append(struct store *s, const struct run_facts *f, struct str kept, struct diag *err)
 {
-	if (kept.len > STORE_KEPT_MAX)
-		return diag_set(err, DIAG_STORE,
-			"%.*s takes %td bytes to compare with, and a store keeps %td at most",
-			STR_ARG(f->profile), kept.len, STORE_KEPT_MAX);
+	assert(kept.len <= STORE_KEPT_MAX);
 	return s->kind->append(s->s, f, kept, err);
 }
 

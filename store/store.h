@@ -57,8 +57,8 @@ void store_close(struct store *s);
 /*
  * All of a run or nothing.  Waits for other writers, at most a minute.  A server gets runs in
  * batches: what was appended is there after a flush or a question, or when it has waited too long.
- * `kept`: what is kept beside its facts; missing: nothing, and what is there already stays.  Longer
- * than STORE_KEPT_MAX is an error.
+ * `kept`: what is kept beside its facts, at most STORE_KEPT_MAX; missing: nothing, and what is
+ * there already stays.
  */
 #define STORE_KEPT_MAX ((ptrdiff_t)1 << 19)
 bool store_append(struct store *s, const struct run_facts *f, struct str kept, struct diag *err);

@@ -13,6 +13,8 @@ import glob
 import http.server
 import json
 import os
+import random
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -302,6 +304,50 @@ def none_alike(nights):
     expect(nights.headline, status == 0 and "no earlier run to compare with" in nights.headline)
 
 
+def a_store_that_is_down(nights):
+    """The comparison was asked for and is open; what needs none is judged as ever."""
+    nights.rules = nights.path("regressions.yaml")
+    with open(nights.rules, "w", encoding="utf-8") as file:
+        file.write(REGRESSIONS)
+    run = nights.build(0)
+    with socket.socket() as held:  # bound, and nobody listens
+        held.bind(("127.0.0.1", 0))
+        asked = ("--store", f"clickhouse://127.0.0.1:{held.getsockname()[1]}/perf", "--baseline", LAST5)
+        report, status, errors = nights.check(run, *asked)
+        expect(nights.headline, status == 4 and not errors)
+        expect(nights.headline, "connect to server" in nights.headline)
+        expect("a regression is open", verdicts(report)["step-regression"][0] == "inconclusive")
+        expect("and let pass when asked", nights.check(run, *asked, "--inconclusive", "pass")[1] == 0)
+        nights.rules = "recommended"
+        report, status, _ = nights.check(run, *asked)
+        expect("limits fail", status == 1 and verdicts(report)["oversized-all-gather"][0] == "fail")
+        # Beside one that is there, it is told of; the other is compared with.
+        first = recorded(nights, 1)[0]
+        report, _, _ = nights.check(nights.build(1, slower=1.185), *asked, "--baseline", first)
+        expect(notes(report), "a baseline was left out: store 'clickhouse:" in notes(report))
+        expect("fails", verdicts(report)["step-regression"][0] == "fail")
+
+
+def too_much_to_keep(nights):
+    """A run whose tables are more than a store keeps: its facts are recorded, and that is said."""
+    noise, program = random.Random(1), nights.spec["program"]
+    copies = [
+        {"name": f"big{n}", "hlo_name": f"copy.{1000 + n}", "kind": "copy", "in": ["x"], "time": "2us",
+         "out": "bf16[1,1024,8192]{1,2,0:T(8,128)(2,1)}", "at": "batch",
+         "scope": "jit(train_step)/" + noise.randbytes(500).hex()}
+        for n in range(1200)
+    ]
+    run = nights.build(0, steps=4, program={**program, "op": [*program["op"], *copies]})
+    report, status, errors = nights.record(run)
+    expect(status, status == 1 and report["verdict"] == "fail")
+    expect(errors, "is recorded, but is no baseline for later runs" in errors)
+    db = sqlite3.connect(nights.store)
+    expect("facts", db.execute("select count(*) from runs").fetchone() == (1,))
+    expect("nothing kept", db.execute("select count(*) from kept").fetchone() == (0,))
+    report, _, _ = nights.check(nights.build(1), "--store", nights.store, "--baseline", LAST5)
+    expect(missing(report), "no earlier run of lm that was recorded" in missing(report))
+
+
 def a_store_knows_the_noise(nights):
     """Twenty workloads whose nights differ by a thousandth take the place of what is assumed."""
     recorded(nights, 1)
@@ -482,7 +528,9 @@ def mistakes(nights):
         expect(f"{words}: {status} {err}", status == 2 and why in err)
     spoil(nights.store)
     report, status, _ = nights.check(run, "--store", nights.store, "--baseline", LAST5)
-    expect(report, report["error"] and "is damaged" in report["error"]["text"] and status != 0)
+    told = [f["message"] for f in report["findings"] if f["rule"] == "baseline-comparable"]
+    expect(told, status != 0 and len(told) == 1 and "is damaged" in told[0])
+    expect("open", verdicts(report)["step-regression"][0] == "inconclusive")
 
 
 def spoil(store):
@@ -500,6 +548,8 @@ CASES = [
     pinned_and_rolling,
     one_is_enough,
     none_alike,
+    a_store_that_is_down,
+    too_much_to_keep,
     a_store_knows_the_noise,
     an_improvement,
     change_of_state,
