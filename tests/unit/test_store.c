@@ -503,7 +503,6 @@ static void what_runs_took(void **state)
 static void what_is_kept(void **state)
 {
 	struct store *s = open_store("kept");
-	struct diag err;
 	(void)state;
 	kept(s, day(2, 1), STR("b"));
 	kept(s, day(1, 1), STR("a"));
