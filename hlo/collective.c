@@ -287,11 +287,6 @@ static struct origin origin_of(const struct hlo_module *m, ptrdiff_t instruction
 	return o;
 }
 
-static bool is_backward(const struct hlo_instruction *i)
-{
-	return str_contains(i->op_name, STR("transpose(jvp"));
-}
-
 /* How far behind an async-start without operands its update is looked for. */
 enum { MAX_DISTANCE = 512 };
 
@@ -333,7 +328,7 @@ static ptrdiff_t argument(const struct hlo_module *m, const struct hlo_instructi
 
 /*
  * Parameters of the program, and slices of what a loop carries (one layer of stacked weights), are
- * parameters.  JAX names the backward pass transpose(jvp(..)).
+ * parameters.
  */
 static struct str operand_kind(const struct hlo_module *m, const struct hlo_instruction *outer,
 	const struct hlo_instruction *i)
@@ -343,7 +338,7 @@ static struct str operand_kind(const struct hlo_module *m, const struct hlo_inst
 		o.instruction >= 0 ? &m->instructions[o.instruction] : NULL;
 	if (from && from->op == HLO_PARAMETER && (from->computation == m->entry || o.sliced))
 		return STR("parameter");
-	if (is_backward(i) || (from && is_backward(from)))
+	if (hlo_is_backward(i) || (from && hlo_is_backward(from)))
 		return STR("gradient");
 	bool named = i->op_name.len || (from && from->op_name.len);
 	return named ? STR("activation") : (struct str){ NULL, 0 };

@@ -8,6 +8,49 @@
  * of the optimizer. */
 #define WEIGHTS_SHARE 0.1
 
+/* Still one array: other names for it, casts and moves. */
+#define SAME_ARRAY (THROUGH_BITCASTS | THROUGH_COPIES | THROUGH_MOVES)
+
+/* What made an output. */
+static const struct hlo_instruction *maker(const struct hlo_module *m, ptrdiff_t output)
+{
+	ptrdiff_t at = output < 0 ? -1 : hlo_walk(m, output, SAME_ARRAY | THROUGH_ELEMENTS);
+
+	return at < 0 ? NULL : &m->instructions[at];
+}
+
+/* What a product makes of its operands is another array, though it be of the same shape. */
+static bool is_product(const struct hlo_instruction *i)
+{
+	return i->op == HLO_DOT || i->op == HLO_CONVOLUTION;
+}
+
+/* The parameter that an operand hands on; NULL when it is something else. */
+static const struct hlo_instruction *parameter_of(const struct hlo_module *m, ptrdiff_t operand)
+{
+	ptrdiff_t from = hlo_walk(m, operand, SAME_ARRAY);
+	const struct hlo_instruction *p = from < 0 ? NULL : &m->instructions[from];
+
+	return p && p->op == HLO_PARAMETER ? p : NULL;
+}
+
+/*
+ * A backward pass makes it, from no parameter of its size.  Who takes it still needs the weights
+ * that are as large.  New weights are made from old ones, be these of another type.
+ */
+static bool is_gradient(const struct hlo_module *m, ptrdiff_t output)
+{
+	const struct hlo_instruction *made = maker(m, output);
+	bool ret = made && hlo_is_backward(made);
+
+	for (ptrdiff_t i = 0; ret && !is_product(made) && i < made->operand_count; i++) {
+		const struct hlo_instruction *p = parameter_of(m, made->operands[i]);
+		ret = !p || shape_elements(&p->shape) !=
+				    shape_elements(&m->instructions[output].shape);
+	}
+	return ret;
+}
+
 /* Of one type and dimensions: parameters to give, outputs to take, and what a buffer takes. */
 struct exchange {
 	int64_t given, taken, bytes;
@@ -23,6 +66,9 @@ int64_t hlo_undonated_bytes(const struct hlo_module *m, struct arena scratch)
 	const struct shape *out = &m->instructions[entry->root].shape;
 	struct exchange *all = arena_make(&scratch, struct exchange, out->leaves);
 	bool *is_donated = arena_make(&scratch, bool, entry->count); /* by parameter number */
+	const struct hlo_instruction *root = &m->instructions[entry->root];
+	bool is_flat = root->op == HLO_TUPLE && root->operand_count == out->leaves;
+	bool is_lone = shape_leaf(out, 0) == out;
 	struct map index = { 0 };
 	int64_t sum = 0;
 
@@ -31,6 +77,8 @@ int64_t hlo_undonated_bytes(const struct hlo_module *m, struct arena scratch)
 			is_donated[m->donated.items[i]] = true;
 	for (ptrdiff_t i = 0; i < out->leaves; i++) {
 		const struct shape *leaf = shape_leaf(out, i);
+		if (is_gradient(m, is_flat ? root->operands[i] : is_lone ? entry->root : -1))
+			continue;
 		struct str key = shape_text(leaf, false, &scratch);
 		struct exchange *x = &all[map_put(&index, key, (int32_t)i, &scratch)];
 		x->bytes = x->taken++ ? x->bytes : shape_padded_bytes(leaf);
@@ -54,20 +102,15 @@ int64_t hlo_undonated_bytes(const struct hlo_module *m, struct arena scratch)
 	return sum;
 }
 
-/* Was this made from a parameter of its own shape, which something else takes, too?  What a product
- * makes of its operands is another array, though it be of the same shape. */
+/* Was this made from a parameter of its own shape, which something else takes, too? */
 static bool is_updated(const struct hlo_module *m, ptrdiff_t output)
 {
-	const unsigned same = THROUGH_BITCASTS | THROUGH_COPIES | THROUGH_MOVES;
 	const struct shape *shape = &m->instructions[output].shape;
-	ptrdiff_t at = hlo_walk(m, output, same | THROUGH_ELEMENTS);
-	const struct hlo_instruction *made = at < 0 ? NULL : &m->instructions[at];
-	bool is_product = made && (made->op == HLO_DOT || made->op == HLO_CONVOLUTION);
+	const struct hlo_instruction *made = maker(m, output);
 
-	for (ptrdiff_t i = 0; made && !is_product && i < made->operand_count; i++) {
-		ptrdiff_t from = hlo_walk(m, made->operands[i], same);
-		const struct hlo_instruction *p = from < 0 ? NULL : &m->instructions[from];
-		if (p && p->op == HLO_PARAMETER && shape_equal(&p->shape, shape, false) &&
+	for (ptrdiff_t i = 0; made && !is_product(made) && i < made->operand_count; i++) {
+		const struct hlo_instruction *p = parameter_of(m, made->operands[i]);
+		if (p && shape_equal(&p->shape, shape, false) &&
 			(p->user_count > 1 || m->instructions[made->operands[i]].user_count > 1))
 			return true;
 	}

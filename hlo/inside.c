@@ -140,3 +140,8 @@ ptrdiff_t hlo_unwrap(const struct hlo_module *m, ptrdiff_t instruction)
 	const struct hlo_inside *x = inside_of(m, &m->instructions[instruction]);
 	return x && x->targets == 1 ? x->target : instruction;
 }
+
+bool hlo_is_backward(const struct hlo_instruction *i)
+{
+	return str_contains(i->op_name, STR("transpose(jvp"));
+}

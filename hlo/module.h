@@ -189,6 +189,8 @@ bool hlo_begins_collective(const struct hlo_module *m, ptrdiff_t instruction);
 /* The instruction an async-start or fusion wraps for classification: the root's collective or
  * matmul if there is exactly one; the instruction itself otherwise. */
 ptrdiff_t hlo_unwrap(const struct hlo_module *m, ptrdiff_t instruction);
+/* Is it of a backward pass?  JAX names that transpose(jvp(..)). */
+bool hlo_is_backward(const struct hlo_instruction *i);
 
 /* Is it one program, compiled or written out twice?  same.c */
 bool hlo_same(const struct hlo_module *a, const struct hlo_module *b);

@@ -199,8 +199,7 @@ static void program_know(struct registry *r, struct program *p)
 		return;
 	p->costs = hlo_costs_new(p->hlo, p->platform, r->keep);
 	for (ptrdiff_t i = 0; i < p->hlo->instruction_count && !p->has_gradient; i++)
-		p->has_gradient =
-			str_contains(p->hlo->instructions[i].op_name, STR("transpose(jvp"));
+		p->has_gradient = hlo_is_backward(&p->hlo->instructions[i]);
 }
 
 static struct program *program_of(

@@ -437,6 +437,40 @@ static void what_was_not_donated(void **state)
 	}
 }
 
+/* Arrays of the weights' shape: gradients, whose taker still needs the weights, and new weights. */
+static void gradients_take_no_parameter(void **state)
+{
+	static const struct {
+		const char *outputs;
+		int64_t bytes;
+	} cases[] = {
+		{ "ROOT t = (f32[8,8]{1,0}) tuple(g)", 0 },
+		{ "ROOT g2 = f32[8,8]{1,0} negate(g), metadata={op_name=\"transpose(jvp())/neg\"}", 0 },
+		{ "ROOT g2 = f32[8,8]{1,0} negate(g), metadata={op_name=\"jit(f)/neg\"}", 256 },
+		/* A compiler names the whole after the product that it begins with. */
+		{ "n = f32[8,8]{1,0} add(w, g), metadata={op_name=\"transpose(jvp())/dot\"}\n"
+		  "  ROOT t = (f32[8,8]{1,0}) tuple(n)",
+			256 },
+		{ "n = f32[8,8]{1,0} add(master, g), metadata={op_name=\"transpose(jvp())/dot\"}\n"
+		  "  ROOT t = (f32[8,8]{1,0}) tuple(n)",
+			256 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str text = arena_fmt(&keep,
+			"HloModule jit_f\n\nENTRY main {\n  w = f32[8,8]{1,0} parameter(0)\n"
+			"  master = f64[8,8]{1,0} parameter(1)\n  x = f32[4,8]{1,0} parameter(2)\n"
+			"  g = f32[8,8]{1,0} dot(x, x), lhs_contracting_dims={0}, "
+			"rhs_contracting_dims={0}, "
+			"metadata={op_name=\"jit(f)/transpose(jvp())/dot_general\"}\n  %s\n}\n",
+			cases[i].outputs);
+		struct hlo_module *m = hlo_text_parse(STR("t"), text, &keep, &err);
+		if (!m)
+			fail_msg("%s", err.text);
+		assert_int_equal(hlo_undonated_bytes(m, keep), cases[i].bytes);
+	}
+}
+
 /* ---- texts ----------------------------------------------------------------------------------- */
 
 static const char small_program[] = "HloModule f\n"
@@ -588,6 +622,7 @@ int main(void)
 		cmocka_unit_test(sharing),
 		cmocka_unit_test(donated_counts_once),
 		cmocka_unit_test(what_was_not_donated),
+		cmocka_unit_test(gradients_take_no_parameter),
 		cmocka_unit_test(whose_weights_are_updated),
 		cmocka_unit_test(without_trace),
 		cmocka_unit_test(choice_of_trace),
