@@ -550,6 +550,14 @@ static struct gap_limit gap_limit(const struct swept *run, struct arena scratch)
 	return (struct gap_limit){ last, GAP_ROWS - longer };
 }
 
+/* As Python's tracer names it, without its mark.  A copy: the name's page would come back for every
+ * row that is read. */
+static struct str frame_text(struct str name, struct arena *keep)
+{
+	str_take(&name, STR("$"));
+	return arena_str(keep, text_clean(keep, name));
+}
+
 static void gap_row(const struct capture *in, const struct op_rows *op_rows, struct tables *tables,
 	const struct host_gap *g, enum cause cause)
 {
@@ -565,11 +573,8 @@ static void gap_row(const struct capture *in, const struct op_rows *op_rows, str
 	if (op_rows->at[g->gap->after] >= 0)
 		row->key = op_rows->rows[op_rows->at[g->gap->after]].key;
 	row->cause = cause_words[cause];
-	/* A copy: the name's page would come back for every row that is read. */
-	row->host_activity = arena_str(in->keep, text_clean(in->keep, g->name));
-	row->host_call = arena_str(in->keep,
-		text_clean(in->keep,
-			str_starts(g->call, STR("$")) ? str_from_offset(g->call, 1) : g->call));
+	row->host_activity = frame_text(g->name, in->keep);
+	row->host_call = frame_text(g->call, in->keep);
 }
 
 /* What JAX itself lies in is none: an op's place is the first frame outside of it. */

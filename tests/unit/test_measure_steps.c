@@ -988,9 +988,9 @@ static void what_the_host_did_in_a_gap(void **state)
 	xrun_measure(&run);
 	const struct gaps_row *gaps = table_rows(&run.tables, gaps);
 	assert_int_equal(table_count(&run.tables, gaps), 4);
-	assert_text(gaps[0].host_activity, "$train.py:10 loop");
+	assert_text(gaps[0].host_activity, "train.py:10 loop");
 	assert_number(gaps[0].start_s, 300 * US);
-	assert_text(gaps[1].host_activity, "$data.py:20 next_batch");
+	assert_text(gaps[1].host_activity, "data.py:20 next_batch");
 	assert_text(gaps[1].cause, "input");
 	assert_text(gaps[2].host_activity, "H2D Dispatch");
 	assert_text(gaps[2].cause, "transfer");
@@ -1020,7 +1020,7 @@ static void the_call_that_a_gap_holds(void **state)
 	for (ptrdiff_t i = 0; i < 4; i++) {
 		assert_text(gaps[i].cause, "input");
 		assert_text(gaps[i].host_call, "data.py:20 rows");
-		assert_text(gaps[i].host_activity, "$library.py:3 sort");
+		assert_text(gaps[i].host_activity, "library.py:3 sort");
 	}
 }
 
@@ -1048,7 +1048,7 @@ static void the_users_line_around_a_library(void **state)
 	for (ptrdiff_t i = 0; i < 4; i++) {
 		assert_text(gaps[i].cause, "host");
 		assert_text(gaps[i].host_call, "train.py:10 epoch");
-		assert_text(gaps[i].host_activity, "$core.py:652 bind_with_trace");
+		assert_text(gaps[i].host_activity, "core.py:652 bind_with_trace");
 	}
 }
 
