@@ -45,8 +45,8 @@ static bool is_gradient(const struct hlo_module *m, ptrdiff_t output)
 
 	for (ptrdiff_t i = 0; ret && !is_product(made) && i < made->operand_count; i++) {
 		const struct hlo_instruction *p = parameter_of(m, made->operands[i]);
-		ret = !p || shape_elements(&p->shape) !=
-				    shape_elements(&m->instructions[output].shape);
+		ret = !p ||
+		      shape_elements(&p->shape) != shape_elements(&m->instructions[output].shape);
 	}
 	return ret;
 }

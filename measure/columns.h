@@ -266,7 +266,10 @@
 	REAL(gain_s, SECONDS, "per step and device: what reaching attainable_s would give back")   \
 	REAL(logical_bytes, BYTES, "operands and result, elements alone")                          \
 	REAL(padded_bytes, BYTES, "operands and result as laid out")                               \
-	REAL(padding_ratio, NONE, "padded_bytes / logical_bytes")
+	REAL(padding_ratio, NONE, "padded_bytes / logical_bytes")                                  \
+	REAL(rows_ratio, NONE,                                                                     \
+		"of one product: with so many times the rows, its smallest dimension, it takes "   \
+		"as long to multiply as to move; NULL of batched ones and where no number does")
 
 #define OPS_COLUMNS(TEXT, REAL)                                                                    \
 	TEXT(program, 0, "program id")                                                             \

@@ -445,7 +445,8 @@ static void gradients_take_no_parameter(void **state)
 		int64_t bytes;
 	} cases[] = {
 		{ "ROOT t = (f32[8,8]{1,0}) tuple(g)", 0 },
-		{ "ROOT g2 = f32[8,8]{1,0} negate(g), metadata={op_name=\"transpose(jvp())/neg\"}", 0 },
+		{ "ROOT g2 = f32[8,8]{1,0} negate(g), metadata={op_name=\"transpose(jvp())/neg\"}",
+			0 },
 		{ "ROOT g2 = f32[8,8]{1,0} negate(g), metadata={op_name=\"jit(f)/neg\"}", 256 },
 		/* A compiler names the whole after the product that it begins with. */
 		{ "n = f32[8,8]{1,0} add(w, g), metadata={op_name=\"transpose(jvp())/dot\"}\n"

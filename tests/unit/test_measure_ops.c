@@ -141,6 +141,55 @@ static void the_range_of_each_device(void **state)
 	assert_number(xrun_op(&run, "dot.3")->most_s, (24 + 54) / 2. * US);
 }
 
+/* Of 8 batches when `batched`: three arrays that all have that dimension. */
+static double rows_ratio_of(const char *x, const char *w, const char *out, bool batched)
+{
+	struct pb b = pb_new(&run.keep);
+	pb_packed(&b, 1, PB_LIST(batched ? 2 : 1));
+	pb_packed(&b, 2, PB_LIST(batched ? 1 : 0));
+	for (int side = 3; batched && side <= 4; side++)
+		pb_packed(&b, side, PB_LIST(0));
+	const struct pb_instruction body[] = {
+		{ "x.1", "parameter", x, 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "w.2", "parameter", w, 2, NO_ROW, NO_ROW, 1, NO_ROW },
+		{ "dot.3", "dot", out, 3, { 1, 2 }, NO_ROW, 0, field(30, pb_done(&b)) },
+		NO_ROW,
+	};
+	struct xplane *tpu = tpu_with(module_of(body, STR("")));
+	x_op(tpu, "dot.3", OF_IT);
+	for (int64_t i = 0; i < STEPS; i++)
+		x_event(x_line(tpu, "XLA Ops"), "dot.3", i * 200, i * 200 + 20, NULL);
+	xrun_measure(&run);
+	return xrun_op(&run, "dot.3")->rows_ratio;
+}
+
+/* With r times the 64 rows x and the result take r times as long to move, and w no longer. */
+static void a_thin_matmul_wants_rows(void **state)
+{
+	double side = 64. * 4096 * 2 / V5E_HBM, t_math = 2. * 64 * 4096 * 4096 / V5E_FLOPS;
+
+	(void)state;
+	assert_number(rows_ratio_of("bf16[64,4096]{1,0}", "bf16[4096,4096]{1,0}",
+			      "bf16[64,4096]{1,0}", false),
+		4096. * 4096 * 2 / V5E_HBM / (t_math - 2 * side));
+}
+
+/* Scores of attention, which grow with all that could be rows. */
+static void no_rows_help_a_batched_matmul(void **state)
+{
+	(void)state;
+	assert_unknown(rows_ratio_of("bf16[8,1024,64]{2,1,0}", "bf16[8,64,1024]{2,1,0}",
+		"bf16[8,1024,1024]{2,1,0}", true));
+}
+
+/* 64 x 64 weights: the activations take longer to move than to multiply, however many there are. */
+static void no_rows_help_small_weights(void **state)
+{
+	(void)state;
+	assert_unknown(rows_ratio_of(
+		"bf16[8192,64]{1,0}", "bf16[64,32]{1,0}", "bf16[8192,32]{1,0}", false));
+}
+
 static void a_matmul_against_its_roofline(void **state)
 {
 	(void)state;
@@ -1277,6 +1326,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_range_of_each_device),
 		TEST(a_matmul_against_its_roofline),
+		TEST(a_thin_matmul_wants_rows),
+		TEST(no_rows_help_a_batched_matmul),
+		TEST(no_rows_help_small_weights),
 		TEST(a_run_against_its_roofline),
 		TEST(the_profiles_own_costs),
 		TEST(bytes_from_the_host),
