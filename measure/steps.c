@@ -209,11 +209,12 @@ static bool plan_schedule(struct stepping *t)
 	return changed;
 }
 
+/* At what ran when, and nothing else. */
+static const struct step_plan look = { .source = STEPS_WINDOW, .only_runs = true };
+
 /* Did the first events of the first device that has some show an execution of a program? */
 static bool devices_peek(struct stepping *t, bool *any, struct diag *err)
 {
-	static const struct step_plan look = { .source = STEPS_WINDOW, .only_runs = true };
-
 	*any = false;
 	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
 		const struct device *d = &t->run->devices[i];
@@ -243,7 +244,6 @@ static void plan_tell(struct step_plan *plan, const struct sweep *ran, struct ar
 /* Plans before the first sweep, by what is told of the executions or looked up. */
 static bool plan_foresee(struct stepping *t, struct diag *err)
 {
-	static const struct step_plan look = { .source = STEPS_WINDOW, .only_runs = true };
 	struct arena work;
 	bool any, told;
 

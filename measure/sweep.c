@@ -391,7 +391,7 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 			s->lanes[i].nested = p->lanes[i].class == LANE_OPS;
 			s->lanes[i].group.subject = -1;
 		}
-		s->marks = plan->marks;
+		s->marks = plan->mark_count > 0 ? plan->marks : NULL;
 		time_begin(s);
 		ok = sweep_once(s, limit, ahead, err);
 		arena_free(&s->step_empty);
