@@ -152,7 +152,7 @@ bool keyed_names(const struct keyed *r, const struct key *of, const struct doc_n
 		if (known && (known->read || (told && !strcmp(known->form, told))))
 			continue;
 		/* The rest of the map is what an expression lost. */
-		if (cut && last->value == cut)
+		if (cut && last && last->value == cut)
 			return key_fail(r, &(struct key){ .name = last->key->text }, last->value,
 				r->mistake,
 				": quote this expression: its comma ends it inside { }");

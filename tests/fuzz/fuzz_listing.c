@@ -1,7 +1,7 @@
 /*
  * Any bytes as what a storage server, a metadata server or a file of credentials says: pages of
- * names, refusals, headers, keys, the words of a program.  What is read as an object has a name, a
- * size and a version.
+ * names, refusals, headers, keys, the words of a program.  What is listed has a name; an object
+ * has a version and a size, a directory has neither.
  */
 #include "http/download.h"
 #include "http/keyring.h"
@@ -21,8 +21,8 @@ static void check_list(read_list *read, struct str text, struct arena *keep)
 		require(err.text[0] != 0);
 	cJSON_ArrayForEach(item, objects)
 	{
-		require(json_get_str(item, "name").p && json_get_str(item, "version").p &&
-			json_get_double(item, "bytes") >= 0);
+		require(json_get_str(item, "name").p);
+		require(!json_get_str(item, "version").p || json_get_double(item, "bytes") >= 0);
 	}
 	cJSON_Delete(objects);
 }
