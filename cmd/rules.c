@@ -22,6 +22,7 @@
 struct rules_settings {
 	struct rule_settings rule;
 	struct str tests, junit;
+	bool mutate;
 };
 
 /* ---- list ------------------------------------------------------------------------------------ */
@@ -160,6 +161,22 @@ static bool run_test(struct tester *t, struct fixture *f, struct diag *err)
 	return true;
 }
 
+/* Only what passes can be turned bad. */
+static bool run_mutation(struct tester *t, struct fixture *f, struct diag *err)
+{
+	struct str how, wrong = { NULL, 0 };
+	bool is_red;
+	if (f->expect != VERDICT_PASS)
+		return true;
+	if (!fixture_mutate(t->rules, f, t->c->keep, &is_red, &how, err))
+		return false;
+	if (!is_red)
+		wrong = STR("no absurd value of a column or two makes the rule fail or warn: it "
+			    "finds nothing");
+	add_case(t, f, wrong);
+	return true;
+}
+
 /* ---- test: all of them ----------------------------------------------------------------------- */
 
 static bool is_tested(const struct tester *t, const struct rule *rule, bool good)
@@ -207,7 +224,7 @@ static enum status test_rules(
 	t->report.results = arena_make(keep, struct report_rule, t->set.count + 1);
 	t->report.findings = arena_make(keep, struct report_finding, t->set.count + 1);
 	for (ptrdiff_t i = 0; i < t->set.count; i++)
-		if (!run_test(t, &t->set.items[i], &err))
+		if (!(s->mutate ? run_mutation : run_test)(t, &t->set.items[i], &err))
 			return misused(&err);
 	tell_untested(t, true);
 	tell_untested(t, false);
@@ -289,6 +306,8 @@ static const struct option rules_options[] = {
 	RULE_OPTIONS(struct rules_settings),
 	{ "tests", 0, OPTION_TEXT, AT(tests), "FILE",
 		"test: the rows and verdicts, by default NAME.test.yaml beside NAME.yaml" },
+	{ "mutate", 0, OPTION_FLAG, AT(mutate), NULL,
+		"test: turn every test that passes bad, and demand that its rule says so" },
 	{ "junit", 0, OPTION_TEXT, AT(junit), "FILE",
 		"test: write JUnit XML, a case for each test; - is standard output" },
 	{ 0 },

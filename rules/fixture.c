@@ -115,7 +115,8 @@ static void copy_given(const struct fixture *given, struct fixture *f, struct ar
 	for (int id = 0; id < TABLE_COUNT; id++) {
 		const struct table_def *def = &table_defs[id];
 		const char *rows = given->tables.items[id].rows;
-		for (ptrdiff_t i = 0; i < given->tables.items[id].count; i++) {
+		f->given_rows[id] = given->tables.items[id].count;
+		for (ptrdiff_t i = 0; i < f->given_rows[id]; i++) {
 			void *to = table_add(&f->tables, (enum table_id)id, keep);
 			memcpy(to, rows + i * def->row_bytes, (size_t)def->row_bytes);
 		}
@@ -208,4 +209,108 @@ bool fixture_judge(const struct ruleset *rules, struct fixture *f, struct arena 
 		if (str_eq(j.results[i].rule->name, f->rule))
 			*ret = j.results[i];
 	return true;
+}
+
+/* ---- turning a good one bad --------------------------------------------------------------- */
+
+struct mutation {
+	const struct ruleset *rules;
+	struct fixture *fixture;
+	struct arena *keep;
+	struct diag *err;
+	int more; /* further values that may be absurd at the same time */
+	bool is_red;
+	struct str how;
+};
+
+static bool mutate_rows(struct mutation *m, bool own);
+
+static bool is_red(const struct rule_result *r)
+{
+	return r->verdict == VERDICT_FAIL || r->verdict == VERDICT_WARN ||
+	       (r->rule->gate && r->verdict == VERDICT_INCONCLUSIVE);
+}
+
+/* False only when judging itself failed.  What it took is given back. */
+static bool try_value(
+	struct mutation *m, struct str table, const struct column *c, void *row, double value)
+{
+	double before = cell_real(c, row);
+	struct arena scratch = *m->keep;
+	struct rule_result result = { .verdict = VERDICT_PASS };
+
+	cell_set_real(c, row, value);
+	bool ok = fixture_judge(m->rules, m->fixture, &scratch, &result, m->err);
+	if (ok && is_red(&result)) {
+		m->is_red = true;
+		m->how = arena_fmt(
+			m->keep, "%.*s.%.*s = %g", STR_ARG(table), STR_ARG(c->name), value);
+	} else if (ok && m->more) {
+		m->more--;
+		ok = mutate_rows(m, true);
+		m->more++;
+	}
+	cell_set_real(c, row, before);
+	return ok;
+}
+
+static bool mutate_row(struct mutation *m, const struct table_def *def, void *row)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+		double value = c->type == COLUMN_REAL ? cell_real(c, row) : (double)NAN;
+		const double absurd[] = { value * 100, value / 100, 0, value + 1 };
+
+		for (size_t k = 0; k < sizeof(absurd) / sizeof(absurd[0]) && !m->is_red; k++)
+			if (!isnan(value) && absurd[k] != value &&
+				!try_value(m, def->name, c, row, absurd[k]))
+				return false;
+	}
+	return true;
+}
+
+/* The test's own rows, or those that all tests share. */
+static bool mutate_rows(struct mutation *m, bool own)
+{
+	for (int id = 0; id < TABLE_COUNT; id++) {
+		const struct table_def *def = &table_defs[id];
+		struct table *t = &m->fixture->tables.items[id];
+		ptrdiff_t given = m->fixture->given_rows[id];
+
+		for (ptrdiff_t i = own ? given : 0; i < (own ? t->count : given); i++)
+			if (!m->is_red && !mutate_row(m, def, (char *)t->rows + i * def->row_bytes))
+				return false;
+	}
+	return true;
+}
+
+/* Without its rows a baseline is empty, which makes what was there come anew. */
+static bool mutate_base(struct mutation *m)
+{
+	struct tables base = m->fixture->base;
+	struct rule_result result = { .verdict = VERDICT_PASS };
+	struct arena scratch = *m->keep;
+
+	if (!base.items[TABLE_run].count || m->is_red)
+		return true;
+	for (int id = 0; id < TABLE_COUNT; id++)
+		m->fixture->base.items[id].count = id == TABLE_run;
+	bool ok = fixture_judge(m->rules, m->fixture, &scratch, &result, m->err);
+	m->fixture->base = base;
+	m->is_red = ok && is_red(&result);
+	m->how = STR("a baseline with nothing in it");
+	return ok;
+}
+
+bool fixture_mutate(const struct ruleset *rules, struct fixture *f, struct arena *keep, bool *red,
+	struct str *how, struct diag *err)
+{
+	struct mutation m = { .rules = rules, .fixture = f, .keep = keep, .err = err };
+
+	bool ok = mutate_rows(&m, true) && mutate_rows(&m, false) && mutate_base(&m);
+	m.more = 1;
+	ok = ok && (m.is_red || mutate_rows(&m, true));
+	*red = m.is_red;
+	*how = m.how;
+	return ok;
 }

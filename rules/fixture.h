@@ -12,7 +12,8 @@
  *         quality: { name: x, ok: 0 }          # of other tables: one more row, or a list
  *         base_run: { step_time_s: 9 ms }      # of the baseline
  *
- * A rule that cannot fail finds nothing, so each needs a test that passes and one that does not.
+ * A rule that cannot fail finds nothing, so a test that passes can be turned bad: one value after
+ * the other, then two at a time, becomes absurd until the rule says so (fixture_mutate).
  *
  * Refuses: reading files (the caller has the text), judging by itself (judge.h does).
  */
@@ -29,6 +30,7 @@ struct fixture {
 	enum verdict expect;
 	struct tables tables, base;
 	bool has_base;
+	ptrdiff_t given_rows[TABLE_COUNT]; /* the first rows of each table are everybody's */
 	int64_t line;
 };
 
@@ -43,5 +45,13 @@ bool fixtures_parse(struct str file, struct str text, const struct ruleset *rule
 /* What became of the fixture's rule. */
 bool fixture_judge(const struct ruleset *rules, struct fixture *f, struct arena *keep,
 	struct rule_result *ret, struct diag *err);
+
+/*
+ * Whether some absurd value makes the rule fail or warn (a gate: inconclusive); *how
+ * names the first found.  The fixture's rows are as before afterwards, and what each
+ * try takes from `keep` is given back.
+ */
+bool fixture_mutate(const struct ruleset *rules, struct fixture *f, struct arena *keep,
+	bool *is_red, struct str *how, struct diag *err);
 
 #endif

@@ -1,8 +1,31 @@
-/* Tests of rules: read and judged. */
+/* Tests of rules: read, judged, and turned bad. */
 #include "rules/fixture.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { TESTS_JUDGED = 4 }; /* more judge no other code */
+/* More judge no other code, and mutation tries all pairs of cells. */
+enum { TESTS_JUDGED = 4, ROWS_MUTATED = 2 };
+
+static bool is_small(const struct fixture *f)
+{
+	for (int id = 0; id < TABLE_COUNT; id++)
+		if (f->tables.items[id].count > ROWS_MUTATED)
+			return false;
+	return true;
+}
+
+static void judge_tests(
+	const struct ruleset *rules, struct fixture_set *set, struct arena *keep, struct diag *err)
+{
+	for (ptrdiff_t i = 0; i < set->count && i < TESTS_JUDGED; i++) {
+		struct rule_result result;
+		struct str how;
+		bool is_red;
+
+		fixture_judge(rules, &set->items[i], keep, &result, err);
+		if (is_small(&set->items[i]))
+			fixture_mutate(rules, &set->items[i], keep, &is_red, &how, err);
+	}
+}
 
 static void fuzz(struct str bytes, struct arena *keep)
 {
@@ -13,14 +36,12 @@ static void fuzz(struct str bytes, struct arena *keep)
 	struct diag err = { .id = DIAG_NONE };
 	struct engine *engine = engine_new(&err);
 	struct fixture_set set;
-	struct rule_result result;
 	struct ruleset ruleset;
 
 	if (!engine || !ruleset_parse(engine, STR("r.yaml"), rules, keep, &ruleset, &err))
 		abort();
 	if (fixtures_parse(STR("t.yaml"), bytes, &ruleset, keep, &set, &err))
-		for (ptrdiff_t i = 0; i < set.count && i < TESTS_JUDGED; i++)
-			fixture_judge(&ruleset, &set.items[i], keep, &result, &err);
+		judge_tests(&ruleset, &set, keep, &err);
 	else if (err.id == DIAG_NONE || !err.text[0])
 		abort();
 	engine_free(engine);
