@@ -161,8 +161,11 @@ static void device_keep(struct sweep *s, ptrdiff_t most, struct arena *keep)
 		if (of[step_is_steady(&s->steps[i])]++ < most)
 			s->steps[kept++] = s->steps[i];
 	s->step_count = kept;
-	for (ptrdiff_t i = 0; i < s->program_cap; i++)
-		s->programs[i].dist = (struct dist){ 0 };
+	for (ptrdiff_t i = 0; i < s->program_cap; i++) {
+		struct program_total *p = &s->programs[i];
+		p->marker_nested = p->marker >= 0 && sweep_op(s, p->marker)->nested;
+		p->dist = (struct dist){ 0 };
+	}
 	s->ops = NULL;
 	s->collectives = NULL;
 	s->lengths = (struct dist){ 0 };

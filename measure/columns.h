@@ -201,7 +201,8 @@
 	REAL(is_wait, BOOL, "its role is wait")                                                    \
 	TEXT(modules, 0, "modules that make it, separated by ' + '; NULL of a wait")               \
 	REAL(marks, COUNT, "annotations of it on the host; 0 where none tells it")                 \
-	REAL(count, COUNT, "how often it came")                                                    \
+	REAL(count, COUNT,                                                                         \
+		"how often it came; NULL of a wait where programs ran more than 100000 times")     \
 	REAL(p50_s, SECONDS,                                                                       \
 		"median; of steps from the begin of one to the begin of the next, less other "     \
 		"work between")                                                                    \

@@ -25,14 +25,13 @@ static bool steps_span(const struct swept *run, int32_t host, int64_t *from, int
 }
 
 /* Time of the call in which the device that ends last ran nothing. */
-static int64_t waited_ps(const struct device *d, const struct host_span *call)
+static int64_t waited_ps(const struct lasting *l, const struct host_span *call)
 {
-	int64_t shift_ps = d->plane->host_shift_ps;
+	int64_t shift_ps = l->device->plane->host_shift_ps;
 	int64_t waited = call->end_ps - call->start_ps;
 
-	for (ptrdiff_t i = 0; i < d->sweep.run_count; i++) {
-		const struct program_run *r = &d->sweep.runs[i];
-		int64_t from = r->start_ps + shift_ps, to = r->end_ps + shift_ps;
+	for (ptrdiff_t i = 0; i < l->run_count; i++) {
+		int64_t from = l->runs[i].start_ps + shift_ps, to = l->runs[i].end_ps + shift_ps;
 		from = from > call->start_ps ? from : call->start_ps;
 		to = to < call->end_ps ? to : call->end_ps;
 		waited -= to > from ? to - from : 0;
@@ -68,21 +67,22 @@ static bool call_compiles(const struct host_spans *calls, const struct host_span
 /* Was a function compiled inside the steps, and that compilation not recorded? */
 static bool compiled_unseen(const struct swept *run, const struct host_facts *facts)
 {
-	const struct device *d = run->last;
+	const struct lasting *l = &run->lasting;
 	const struct host_spans *calls = &facts->launches;
 	int64_t from = 0, to = 0;
 	int looked = 0;
 
-	if (!d || run->source == STEPS_WINDOW || !steps_span(run, d->host, &from, &to))
+	if (!l->device || run->source == STEPS_WINDOW ||
+		!steps_span(run, l->device->host, &from, &to))
 		return false;
 	for (ptrdiff_t i = 0; i < calls->count && looked < COMPILING_CALLS; i++) {
 		const struct host_span *c = &calls->items[i];
-		if (c->host != d->host || c->end_ps - c->start_ps < COMPILING_PS ||
+		if (c->host != l->device->host || c->end_ps - c->start_ps < COMPILING_PS ||
 			c->end_ps <= from || c->start_ps >= to ||
 			host_spans_meet(&facts->compiles, c->host, c->start_ps, c->end_ps))
 			continue;
 		looked++;
-		if (waited_ps(d, c) > (c->end_ps - c->start_ps) / 2 && call_compiles(calls, c))
+		if (waited_ps(l, c) > (c->end_ps - c->start_ps) / 2 && call_compiles(calls, c))
 			return true;
 	}
 	return false;

@@ -97,7 +97,7 @@ static struct host_gap *gaps_collect(
 	const struct swept *run, int32_t host, struct arena *keep, ptrdiff_t *count)
 {
 	struct host_gap *gaps;
-	ptrdiff_t most = run->last ? run->last->sweep.run_count + 1 : 1;
+	ptrdiff_t most = run->lasting.run_count + 1;
 
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
 		most += run->devices[i].sweep.gap_count;
@@ -116,12 +116,12 @@ static struct host_gap *gaps_collect(
 		}
 	}
 	sort_by(gaps, *count, gap_cmp);
-	const struct device *d = run->last;
-	if (d && d->host == host) {
+	const struct device *d = run->lasting.device;
+	if (d && d->host == host && !d->sweep.runs_cut) {
 		int64_t at_ps = d->sweep.first_ps, shift_ps = d->plane->host_shift_ps;
-		for (ptrdiff_t i = 0; i <= d->sweep.run_count; i++) {
-			const struct program_run *r = &d->sweep.runs[i];
-			bool more = i < d->sweep.run_count;
+		for (ptrdiff_t i = 0; i <= run->lasting.run_count; i++) {
+			const struct program_run *r = &run->lasting.runs[i];
+			bool more = i < run->lasting.run_count;
 			int64_t until_ps = more ? r->start_ps : d->sweep.last_ps;
 			if (until_ps > at_ps)
 				gaps[(*count)++] = (struct host_gap){ .device = d,
@@ -613,10 +613,12 @@ bool fill_gaps(const struct capture *in, const struct swept *run, const struct h
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
 			struct host_gap *g = &gaps[i];
 			enum cause cause = gap_settle(g, &files);
-			if (!g->gap) {
+			/* Where executions were not kept, gaps between them stand for the waits. */
+			if (!g->gap || (g->device == run->lasting.device &&
+					       g->device->sweep.runs_cut && !g->gap->inside))
 				wait_sum(g, cause, ret);
+			if (!g->gap)
 				continue;
-			}
 			int64_t length_ps = length_of(g->gap);
 			ret->all_s += (double)length_ps * PS;
 			ret->input_s += (double)g->by_cause_ps[CAUSE_INPUT] * PS;

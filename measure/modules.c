@@ -19,7 +19,7 @@
 struct told {
 	struct program_run *runs;
 	ptrdiff_t count, cap;
-	bool usable;
+	bool usable, cut;
 };
 
 struct reading {
@@ -28,6 +28,7 @@ struct reading {
 	struct told *devices;
 	struct arena *keep; /* of what is read, under the lock */
 	pthread_mutex_t lock;
+	_Atomic bool cut; /* of some device: nothing is foreseen */
 };
 
 /* The program that a module's name is of; NULL where the capture does not list it. */
@@ -56,7 +57,8 @@ static bool lane_modules(struct told *t, const struct capture *in, const struct 
 		if (e->name.p != last.p) /* each name stands once */
 			program = program_of_module(in, p, e->name);
 		last = e->name;
-		if (!program || t->count == PROGRAM_RUNS_MAX)
+		t->cut = t->count == PROGRAM_RUNS_MAX;
+		if (!program || t->cut)
 			return program != NULL;
 		*arena_push(work, t->runs, t->count, t->cap) =
 			(struct program_run){ .start_ps = e->start_ps - shift,
@@ -76,7 +78,7 @@ static void device_modules(void *arg, ptrdiff_t i)
 	struct arena work;
 	bool ok = true;
 
-	if (p->platform != PLATFORM_TPU)
+	if (p->platform != PLATFORM_TPU || r->cut)
 		return;
 	work = arena_new(SWEEP_ARENA_BYTES);
 	plane_learn(p, &work);
@@ -87,6 +89,8 @@ static void device_modules(void *arg, ptrdiff_t i)
 	plane_drop(p);
 	program_runs_sort(t->runs, t->count);
 	t->usable = ok && t->count > 0;
+	if (t->cut)
+		r->cut = true;
 	pthread_mutex_lock(&r->lock);
 	LONGER(r->keep, t->runs, t->count, t->count);
 	pthread_mutex_unlock(&r->lock);
@@ -128,12 +132,12 @@ bool modules_read(const struct capture *in, struct swept *run, struct arena *kee
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		struct told *t = &r.devices[i];
 		struct sweep *s = &run->devices[i].sweep;
-		*s = (struct sweep){ .plane = run->devices[i].plane };
+		*s = (struct sweep){ .plane = run->devices[i].plane, .runs_cut = r.cut };
 		s->runs = t->runs;
 		for (ptrdiff_t k = 0; k < t->count; k++)
 			if (!without_ops[t->runs[k].program])
 				s->runs[s->run_count++] = t->runs[k];
-		all &= t->usable;
+		all &= t->usable || r.cut;
 	}
 	return all;
 }

@@ -77,11 +77,24 @@ enum phase program_phase(const struct program *p)
 
 double programs_per_step(const struct capture *in, const struct swept *run)
 {
-	double sum = 0;
+	const struct device *last = run->lasting.device;
+	double sum = 0, steps = 0;
 
-	for (ptrdiff_t i = 0; run->is_scheduled && i < registry_program_count(in->registry); i++)
-		sum += run->schedule.on_last[i];
-	return run->is_scheduled ? sum : (double)NAN;
+	if (run->is_scheduled) {
+		for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++)
+			sum += run->schedule.on_last[i];
+		return sum;
+	}
+	if (run->source != STEPS_PROGRAM)
+		return NAN;
+	if (!last || !last->sweep.runs_cut)
+		return 1;
+	for (ptrdiff_t i = 0; i < last->sweep.program_cap; i++) {
+		double executions = (double)last->sweep.programs[i].executions;
+		sum += executions;
+		steps += i == run->main->index ? executions : 0;
+	}
+	return steps > 0 ? sum / steps : (double)NAN;
 }
 
 /* Work of one sort of step, or of one module. */
@@ -143,15 +156,25 @@ static void sorts_begin(const struct swept *run, struct works *w)
 	}
 }
 
+static int64_t work_add(
+	struct work *of, const struct programs *programs, ptrdiff_t program, int64_t time_ps)
+{
+	double share = of->role == ROLE_STEP ? 1 : programs->of[program].judged_ratio;
+
+	of->time_ps += time_ps;
+	of->judged_ps += share > 0 ? share * (double)time_ps : 0;
+	return time_ps;
+}
+
 /* Returns the time in executions. */
 static int64_t works_add(const struct capture *in, const struct swept *run,
 	const struct programs *programs, struct works *w)
 {
-	const struct sweep *s = &run->last->sweep;
+	const struct lasting *l = &run->lasting;
 	int64_t at_ps = INT64_MIN, all_ps = 0;
 
-	for (ptrdiff_t i = 0; i < s->run_count; i++) {
-		const struct program_run *r = &s->runs[i];
+	for (ptrdiff_t i = 0; i < l->run_count; i++) {
+		const struct program_run *r = &l->runs[i];
 		struct work *of = work_of(in, run, w, r);
 		int64_t from_ps = r->start_ps > at_ps ? r->start_ps : at_ps;
 		of->count += !of->is_sort || (r->step >= 0 && r->step != of->last_step);
@@ -160,11 +183,27 @@ static int64_t works_add(const struct capture *in, const struct swept *run,
 		of->last_step = r->step;
 		if (r->end_ps <= from_ps)
 			continue;
-		double share = of->role == ROLE_STEP ? 1 : programs->of[r->program].judged_ratio;
-		of->time_ps += r->end_ps - from_ps;
-		of->judged_ps += share > 0 ? share * (double)(r->end_ps - from_ps) : 0;
-		all_ps += r->end_ps - from_ps;
+		all_ps += work_add(of, programs, r->program, r->end_ps - from_ps);
 		at_ps = r->end_ps;
+	}
+	return all_ps;
+}
+
+/* The same by the programs' sums; lengths of executions are those of all devices. */
+static int64_t works_sum(const struct capture *in, const struct swept *run,
+	const struct programs *programs, struct works *w)
+{
+	const struct sweep *s = &run->lasting.device->sweep;
+	int64_t all_ps = 0;
+
+	for (ptrdiff_t i = 0; i < s->program_cap; i++) {
+		struct dist lengths = aggregate_program(run->sums, i);
+		if (s->programs[i].executions == 0)
+			continue;
+		struct work *of = work_of_module(w, registry_program_at(in->registry, i));
+		of->count += s->programs[i].executions;
+		dist_merge(&of->lengths, w->keep, &lengths);
+		all_ps += work_add(of, programs, i, s->programs[i].time_ps);
 	}
 	return all_ps;
 }
@@ -194,7 +233,7 @@ static void work_row(const struct capture *in, const struct swept *run, struct t
 	row->step = w->is_sort ? w->option : repeats ? w->name : (struct str){ 0 };
 }
 
-/* `lengths` of all its waits. */
+/* `lengths` of all its waits, or NULL: not known. */
 static void wait_row(const struct capture *in, struct tables *tables, struct str name,
 	int64_t time_ps, const struct dist *lengths, int64_t window_ps)
 {
@@ -205,8 +244,9 @@ static void wait_row(const struct capture *in, struct tables *tables, struct str
 	row->is_judged = row->judged_share = false;
 	row->is_wait = true;
 	row->marks = 0;
-	row->count = (double)lengths->count;
-	if (lengths->count)
+	if (lengths)
+		row->count = (double)lengths->count;
+	if (lengths && lengths->count)
 		row->p50_s = dist_quantile(lengths, 0.5, *in->keep) * PS;
 	row->time_s = (double)time_ps * PS;
 	row->time_share = (double)time_ps / (double)window_ps;
@@ -237,14 +277,16 @@ static double verdict_share(const struct phases_row *rows, ptrdiff_t count)
 double fill_phases(const struct capture *in, const struct swept *run, const struct gap_sums *gaps,
 	const struct programs *programs, struct tables *tables)
 {
-	const struct sweep *s = run->last ? &run->last->sweep : NULL;
+	const struct lasting *l = &run->lasting;
 	struct works w = { .keep = in->keep };
 
-	if (!s || s->last_ps <= s->first_ps)
+	if (!l->device || l->device->sweep.last_ps <= l->device->sweep.first_ps)
 		return NAN;
+	const struct sweep *s = &l->device->sweep;
+	bool summed = s->runs_cut;
 	sorts_begin(run, &w);
 	int64_t window_ps = s->last_ps - s->first_ps;
-	int64_t executed_ps = works_add(in, run, programs, &w);
+	int64_t executed_ps = (summed ? works_sum : works_add)(in, run, programs, &w);
 	for (ptrdiff_t i = 0; i < w.count; i++)
 		if (w.items[i].time_ps > 0)
 			work_row(in, run, tables, &w.items[i], window_ps);
@@ -266,7 +308,7 @@ double fill_phases(const struct capture *in, const struct swept *run, const stru
 		left_ps -= less_ps;
 		if (time_ps > less_ps)
 			wait_row(in, tables, cause_words[c], time_ps - less_ps,
-				&gaps->waits[c].lengths, window_ps);
+				summed ? NULL : &gaps->waits[c].lengths, window_ps);
 	}
 	sort_by(table_rows(tables, phases), table_count(tables, phases), phase_cmp);
 	return verdict_share(table_rows(tables, phases), table_count(tables, phases));

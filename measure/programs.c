@@ -75,9 +75,11 @@ static double demand_op(const struct swept *run, const struct subject *s, const 
 /* Executions of a program that its ops' counts stand for; 0 unknown. */
 static double executions_of(const struct swept *run, const struct program *p)
 {
+	double per_step = run->is_scheduled ? run->schedule.per_step[p->index] : p == run->main;
+
 	if (p->role != ROLE_STEP || run->source == STEPS_WINDOW)
 		return (double)aggregate_program(run->sums, p->index).count;
-	return run->schedule.per_step[p->index] * run->device_steps;
+	return per_step * run->device_steps;
 }
 
 /* How often it runs in an execution; 0 where that is not known, and of the ends of pairs. */
@@ -198,7 +200,7 @@ struct programs programs_know(
 void predict_step(const struct capture *in, const struct swept *run,
 	const struct programs *programs, struct run_row *row)
 {
-	bool any = false, of_main = run->source == STEPS_WINDOW;
+	bool any = false, of_main = run->source == STEPS_WINDOW || !run->is_scheduled;
 	double sum_s = 0, left_out = 0;
 
 	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {

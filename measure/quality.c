@@ -175,9 +175,6 @@ static void quality_steps(const struct capture *in, const struct swept *run, str
 		out_z(o, "steps were told apart");
 	if (found && run->schedule.trouble.p)
 		out_fmt(o, " by what repeats: %.*s", STR_ARG(run->schedule.trouble));
-	if (run->last && run->last->sweep.runs_cut)
-		out_fmt(o, " in the first %d executions of programs, where reading stopped",
-			PROGRAM_RUNS_MAX);
 	for (ptrdiff_t i = 0;
 		run->is_scheduled && run->schedule.sort_count > 1 && i < run->schedule.sort_count;
 		i++) {

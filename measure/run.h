@@ -4,10 +4,10 @@
  * The one place where what happened (profile/), what it costs (hlo/) and what is possible
  * (hardware/) meet.  Definitions every reader of the tables may rely on:
  *
- *  - A step is what the Steps line, the step annotations, or what repeats among the executions
- *    of programs say, in that order (schedule.h); run.steps_source tells which.  A step of the last
- *    two kinds lasts from its first op to the first op of the next, so the last one, whose end is
- *    not seen, is not complete.
+ *  - A step is what the Steps line, the step annotations, or the executions of the main program
+ *    (the one with the most device time among those that ran at least twice) say, in that order;
+ *    run.steps_source tells which.  A step of the last two kinds lasts from its first op to the
+ *    first op of the next, so the last one, whose end is not seen, is not complete.
  *  - Steady steps are complete ones, without the first (when there are three or more) and without
  *    those during which the host compiled or the profiler started.  Tables over steps count only
  *    steady ones.  Without any, the whole window is the one step and steps_source is "window".

@@ -338,7 +338,7 @@ static void plan_set(struct scheduling *s, struct schedule_device *d, enum step_
 		.mark_count = p->count,
 		.in_step = s->ret->in_step,
 		.in_step_count = registry_program_count(s->registry),
-		.drop_first = judged >= WARM_UP_OF };
+		.drop_first = judged >= 3 };
 
 	d->changed = !plan_same(d->plan, &plan);
 	if (!d->changed)
@@ -351,7 +351,7 @@ static void plan_set(struct scheduling *s, struct schedule_device *d, enum step_
 static ptrdiff_t instances_marked(const struct scheduling *s, const struct schedule_device *d,
 	const struct mark *marks, struct instance **ret, struct arena *scratch)
 {
-	ptrdiff_t n = d->mark_count;
+	ptrdiff_t n = d->plan->mark_count;
 
 	*ret = arena_make(scratch, struct instance, n);
 	for (ptrdiff_t i = 0; i < n; i++)
@@ -526,6 +526,9 @@ static void sorts_settle(struct scheduling *s)
 	for (int32_t i = 0; i < r->sort_count; i++)
 		r->sorts[i].option = sort_option(s, i);
 	r->last = device_last(s);
+	r->run_count = s->devices[r->last].run_count;
+	r->runs = items_longer(
+		s->keep, s->devices[r->last].runs, r->run_count, r->run_count, 0, sizeof(*r->runs));
 	r->in_step = arena_make(s->keep, bool, programs);
 	for (ptrdiff_t i = 0; i < programs; i++)
 		r->in_step[i] = registry_program_at(s->registry, i)->id == PROGRAM_UNKNOWN;
@@ -540,8 +543,8 @@ static void sorts_settle(struct scheduling *s)
 
 /* ---- marks of the devices themselves --------------------------------------------------------- */
 
-/* A Steps line's marks hold their work, give or take a clock's tick.  Where more hold none, what
- * they hold tells no sorts. */
+/* A Steps line's marks hold their work, give or take a clock's tick.  Where more hold none, they
+ * tell of something else. */
 #define IDLE_MARKS_MAX 0.05
 
 /* All marks, device by device; each execution is of the mark that its middle lies in. */
@@ -550,13 +553,13 @@ static void line_read(struct scheduling *s)
 	ptrdiff_t all = 0;
 
 	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		all += s->devices[i].mark_count;
+		all += s->devices[i].plan->mark_count;
 	s->marks = arena_make(s->scratch, struct mark, all);
 	for (ptrdiff_t i = 0; i < s->device_count; i++) {
 		const struct schedule_device *d = &s->devices[i];
 		ptrdiff_t first = s->mark_count;
-		for (ptrdiff_t k = 0; k < d->mark_count; k++) {
-			const struct step_mark *m = &d->marks[k];
+		for (ptrdiff_t k = 0; k < d->plan->mark_count; k++) {
+			const struct step_mark *m = &d->plan->marks[k];
 			s->marks[s->mark_count++] = (struct mark){ .start_ps = m->start_ps,
 				.end_ps = m->end_ps,
 				.number = m->number,
@@ -564,7 +567,7 @@ static void line_read(struct scheduling *s)
 		}
 		for (ptrdiff_t k = 0; k < d->run_count; k++) {
 			struct program_run *r = &d->runs[k];
-			r->step = mark_at(s, first, d->mark_count,
+			r->step = mark_at(s, first, d->plan->mark_count,
 				r->start_ps + (r->end_ps - r->start_ps) / 2);
 		}
 	}
@@ -578,12 +581,8 @@ static bool line_sorts(struct scheduling *s)
 	sorts_read(s);
 	for (ptrdiff_t i = 0; i < s->mark_count; i++)
 		idle += s->marks[i].sort < 0;
-	if ((double)idle > IDLE_MARKS_MAX * (double)s->mark_count) {
-		s->ret->sort_count = 0;
-		int32_t only = sort_of(s, STR("step"), STR("step"));
-		for (ptrdiff_t i = 0; i < s->mark_count; i++)
-			s->marks[i].sort = only;
-	}
+	if ((double)idle > IDLE_MARKS_MAX * (double)s->mark_count)
+		return false;
 	for (ptrdiff_t i = 0; i < s->ret->sort_count; i++) {
 		s->ret->sorts[i].name = s->ret->sorts[i].modules;
 		s->ret->sorts[i].count = 0; /* by the last device */
@@ -608,7 +607,7 @@ bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,
 	const struct host_facts *facts, const struct registry *registry, struct str wanted,
 	struct arena *keep, struct schedule *ret)
 {
-	bool by_line = device_count > 0 && devices[0].mark_count > 0;
+	bool by_line = device_count > 0 && devices[0].plan->source == STEPS_LINE;
 	struct arena scratch = arena_new(SWEEP_ARENA_BYTES);
 	struct scheduling s = { .devices = devices,
 		.device_count = device_count,
@@ -626,8 +625,9 @@ bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,
 	if (ok)
 		sorts_settle(&s);
 	for (ptrdiff_t i = 0; ok && i < device_count; i++) {
+		ptrdiff_t own = devices[i].plan->mark_count;
 		device_plan(&s, &devices[i], by_line ? &s.marks[marks] : NULL);
-		marks += devices[i].mark_count;
+		marks += own;
 	}
 	arena_free(&scratch);
 	return ok;

@@ -34,7 +34,7 @@ struct step_sort {
 	struct str name;    /* of its marks; of unmarked steps their modules */
 	struct str modules; /* names in order, separated by " + " */
 	int64_t count;	    /* marks, or periods of the device that has most */
-	int64_t time_ps;    /* of marks: of their executions, over all devices, */
+	int64_t time_ps;    /* of its executions, over all devices, */
 	int64_t most_ps;    /* and of them those of one mark, which may hold the warm-up */
 	double p50_ps;	    /* median step on the device that ends last */
 	struct str option;  /* what --step takes to judge it; missing: nothing does */
@@ -47,8 +47,6 @@ struct schedule_device {
 	int64_t host_shift_ps;	  /* host clock = device clock + this */
 	struct program_run *runs; /* by begin; `step` and `sort` are set */
 	ptrdiff_t run_count;
-	const struct step_mark *marks; /* of its Steps line; all devices have one, or none */
-	ptrdiff_t mark_count;
 	struct step_plan *plan; /* is set, */
 	bool changed;		/* if it is another than before; is set */
 };
@@ -58,18 +56,20 @@ struct schedule {
 	bool is_server; /* a step is an execution, without the wait for the next */
 	struct step_sort *sorts;
 	ptrdiff_t sort_count;
-	ptrdiff_t judged;   /* index of the sort whose steps are the run's */
-	bool *in_step;	    /* by program: some execution is in a judged step */
-	double *per_step;   /* by program: executions in a judged step, the mean of all devices, */
-	double *on_last;    /* and on the device below */
-	ptrdiff_t last;	    /* the device whose work ends last */
+	ptrdiff_t judged; /* index of the sort whose steps are the run's */
+	bool *in_step;	  /* by program: some execution is in a judged step */
+	double *per_step; /* by program: executions in a judged step, the mean of all devices, */
+	double *on_last;  /* and on the device below */
+	ptrdiff_t last;	  /* the device whose work ends last, */
+	struct program_run *runs; /* and a copy of what it ran */
+	ptrdiff_t run_count;
 	struct str trouble; /* why marks there are were not used; missing: they were */
 };
 
 /*
  * False when neither marks nor periods tell steps; plans are as they were then.  `wanted` is a
- * pattern for the name of a mark or of a module, or missing.  Marks of the devices themselves are
- * the steps.
+ * pattern for the name of a mark or of a module, or missing.  Where the devices' plans have marks
+ * of their own (a Steps line), which hold their work, those are the steps; false when they do not.
  */
 bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,
 	const struct host_facts *facts, const struct registry *registry, struct str wanted,

@@ -59,7 +59,7 @@ static bool device_periods(struct scheduling *s, struct schedule_device *d, cons
 	if (n == 0)
 		return true; /* it ran nothing of the step */
 	ptrdiff_t period = period_of(seq, n, scratch);
-	if (period > 1 && n < PERIODS_MIN * period)
+	if (n < PERIODS_MIN * period)
 		return false;
 	ptrdiff_t phase = phase_of((const struct program_run *const *)runs, n, period, scratch);
 	for (ptrdiff_t i = phase; i < n; i++)
@@ -92,26 +92,19 @@ static bool all_periodic(struct scheduling *s, const bool *left_out)
 	return true;
 }
 
-/* Every module's time, over all devices, in all of its executions but each one's longest, which may
- * hold the warm-up; those that never ran are left out. */
+/* Every module's time, over all devices; those that never ran are left out. */
 static int64_t *module_times(const struct scheduling *s, bool *left_out)
 {
 	int64_t *time_ps = arena_make(s->scratch, int64_t, s->module_count);
 
-	for (int32_t m = 0; m < s->module_count; m++)
-		left_out[m] = true;
-	for (ptrdiff_t i = 0; i < s->device_count; i++) {
-		struct arena scratch = *s->scratch;
-		int64_t *most_ps = arena_make(&scratch, int64_t, s->module_count);
+	for (ptrdiff_t i = 0; i < s->device_count; i++)
 		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
 			const struct program_run *r = &s->devices[i].runs[k];
-			int32_t m = module_at(s, r);
-			int64_t length_ps = r->end_ps - r->start_ps;
-			left_out[m] = s->wanted.p && !name_is_wanted(s->wanted, s->modules[m]);
-			time_ps[m] += length_ps < most_ps[m] ? length_ps : most_ps[m];
-			most_ps[m] = length_ps > most_ps[m] ? length_ps : most_ps[m];
+			time_ps[module_at(s, r)] += r->end_ps - r->start_ps;
 		}
-	}
+	for (int32_t m = 0; m < s->module_count; m++)
+		left_out[m] = time_ps[m] == 0 ||
+			      (s->wanted.p && !name_is_wanted(s->wanted, s->modules[m]));
 	return time_ps;
 }
 
@@ -186,7 +179,7 @@ bool periods_tell(struct scheduling *s)
 	bool *left_out = arena_make(s->scratch, bool, s->module_count);
 	const int64_t *time_ps = module_times(s, left_out);
 	struct str *names = arena_make(s->scratch, struct str, s->module_count);
-	int32_t most, least, count = 0;
+	int32_t most, least;
 	ptrdiff_t n = 0;
 	bool alone = is_server(s, time_ps, left_out, &most);
 
@@ -202,12 +195,6 @@ bool periods_tell(struct scheduling *s)
 	}
 	rounds_leave(s, left_out);
 	all_periodic(s, left_out); /* of one module: it is */
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++)
-			if (s->devices[i].runs[k].step >= count)
-				count = s->devices[i].runs[k].step + 1;
-	if (count < 2)
-		return false;
 	s->mark_count = 0;
 	s->ret->sort_count = 0;
 	for (int32_t m = 0; m < s->module_count; m++)
@@ -216,9 +203,19 @@ bool periods_tell(struct scheduling *s)
 	struct str modules = text_sorted(s->keep, names, n, MODULES_BETWEEN);
 	int32_t only = sort_of(s, modules, modules);
 	struct step_sort *sort = &s->ret->sorts[only];
-	sort->count = count;
 	for (int32_t m = 0; m < s->module_count; m++)
-		sort->trains |= !left_out[m] && module_trains(s, m);
+		if (!left_out[m]) {
+			sort->time_ps += time_ps[m];
+			sort->trains = sort->trains || module_trains(s, m);
+		}
+	for (ptrdiff_t i = 0; i < s->device_count; i++) {
+		int32_t last = -1;
+		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++)
+			if (s->devices[i].runs[k].step > last)
+				last = s->devices[i].runs[k].step;
+		if (last + 1 > sort->count)
+			sort->count = last + 1;
+	}
 	s->ret->judged = 0;
 	s->ret->is_server = alone;
 	return true;

@@ -1,9 +1,10 @@
 /*
  * Where the steps come from, and the sweeps that follow from it.
  *
- * What ran when tells the steps (schedule.h): a look at it comes first, unless a Steps line marks
- * them.  Each sweep keeps what every device ran; when another plan follows from that, the devices
- * are swept again.
+ * Marked steps (the Steps line) are known before the sweep.  Otherwise a look at the first events
+ * guesses that the steps are executions of one program.  Where the host marks steps, or several
+ * programs ran, a look at what ran when makes a schedule of it (schedule.h).  The sweep keeps what
+ * every device ran; when another plan follows from that, the devices are swept again.
  */
 #include <math.h>
 #include <string.h>
@@ -13,11 +14,16 @@
 #include "base/task.h"
 #include "measure/swept.h"
 
-/* Events looked at to know which programs have ops: a few steps of most jobs, a millisecond. */
+#define TOO_MANY_RUNS                                                                              \
+	"programs ran more than 100000 times on a device, too often to hold each against a mark "  \
+	"or a period; a step is from one execution of the heaviest program to the next"
+_Static_assert(PROGRAM_RUNS_MAX == 100000, "the text says it");
+
+/* Events looked at for the first guess: a few steps of most jobs, a millisecond of work. */
 #define GUESS_EVENTS 20000
 #define MARKS_MAX    HOST_SPANS_MAX
-/* What was foreseen may be wrong once each for an op that marks, steps of several executions, and
- * what disturbs them. */
+/* The guess may be wrong once each for the program, its mark, steps of several executions, and what
+ * disturbs them. */
 #define SWEEPS_MAX 6
 
 struct stepping {
@@ -26,7 +32,7 @@ struct stepping {
 	struct swept *run;
 	struct str wanted;     /* the step's pattern, or missing, */
 	const char *wanted_by; /* and who asks for it */
-	bool is_window;	       /* no step is steady: all of it is taken for the one step */
+	bool is_foreseen; /* the schedule was made by a look, and no sweep has confirmed it yet */
 };
 
 static int mark_cmp(const void *a, const void *b)
@@ -43,17 +49,18 @@ static bool lane_marks(struct device *d, const struct lane *l, struct event *e, 
 {
 	uint64_t clock = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
 	struct cursor *c = cursor_new(d->plane, l, clock | STAT_BIT(STEP_NUM), keep);
+	struct step_plan *plan = &d->plan;
 
-	while (cursor_next(c, e) && d->mark_count < MARKS_MAX) {
+	while (cursor_next(c, e) && plan->mark_count < MARKS_MAX) {
 		const struct stats *s = &e->stats;
 		int64_t shift = (s->present & clock) == clock ? 0 : d->plane->host_shift_ps;
-		int64_t number = d->mark_count; /* unless it says one, or its name is one */
+		int64_t number = plan->mark_count; /* unless it says one, or its name is one */
 		if (s->present & STAT_BIT(STEP_NUM))
 			number = s->at[STAT_STEP_NUM].i64;
 		else
 			str_to_i64(e->name, &number);
 		if (e->end_ps > e->start_ps)
-			*arena_push(keep, d->marks, d->mark_count, *cap) =
+			*arena_push(keep, plan->marks, plan->mark_count, *cap) =
 				(struct step_mark){ .start_ps = e->start_ps - shift,
 					.end_ps = e->end_ps - shift,
 					.number = number };
@@ -65,9 +72,11 @@ static bool lane_marks(struct device *d, const struct lane *l, struct event *e, 
 static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 	struct arena scratch, struct diag *err)
 {
+	struct step_plan *plan = &d->plan;
 	bool any = false, ok = true;
 	ptrdiff_t cap = 0;
 
+	*plan = (struct step_plan){ .source = STEPS_WINDOW };
 	for (ptrdiff_t i = 0; i < d->plane->lane_count; i++)
 		any |= d->plane->lanes[i].class == LANE_STEPS && d->plane->lanes[i].bytes > 0;
 	if (!any)
@@ -78,21 +87,24 @@ static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 			ok = lane_marks(d, &d->plane->lanes[i], e, &cap, keep, err);
 	plane_forget(d->plane);
 	plane_drop(d->plane);
-	if (!ok || d->mark_count == 0)
+	if (!ok || plan->mark_count == 0)
 		return ok;
-	sort_by(d->marks, d->mark_count, mark_cmp);
+	plan->source = STEPS_LINE;
+	plan->keep_runs = true;
+	sort_by(plan->marks, plan->mark_count, mark_cmp);
 	/* Steps do not overlap: one that does begins where the one before ends. */
-	for (ptrdiff_t i = 1; i < d->mark_count; i++)
-		if (d->marks[i].start_ps < d->marks[i - 1].end_ps)
-			d->marks[i - 1].end_ps = d->marks[i].start_ps;
+	for (ptrdiff_t i = 1; i < plan->mark_count; i++)
+		if (plan->marks[i].start_ps < plan->marks[i - 1].end_ps)
+			plan->marks[i - 1].end_ps = plan->marks[i].start_ps;
 	/* A last step that was cut is much shorter than the others. */
-	ptrdiff_t n = d->mark_count;
+	ptrdiff_t n = plan->mark_count;
 	int64_t *times = arena_make(&scratch, int64_t, n);
 	for (ptrdiff_t i = 0; i < n; i++)
-		times[i] = d->marks[i].end_ps - d->marks[i].start_ps;
+		times[i] = plan->marks[i].end_ps - plan->marks[i].start_ps;
 	int64_t last = times[n - 1];
 	sort_integers(times, n);
-	d->mark_count -= n >= 3 && last < times[n / 2] / 2;
+	plan->mark_count -= n >= 3 && last < times[n / 2] / 2;
+	plan->drop_first = plan->mark_count >= 3;
 	return true;
 }
 
@@ -116,8 +128,7 @@ static bool reads_ahead(const struct stepping *t, const struct device *d, int64_
 	return limit == 0 && t->in->options->threads > t->run->device_count && bytes >= AHEAD_BYTES;
 }
 
-static void device_sweep(
-	struct stepping *t, ptrdiff_t i, const struct step_plan *plan, int64_t limit)
+static void device_sweep(struct stepping *t, ptrdiff_t i, int64_t limit)
 {
 	struct device *d = &t->run->devices[i];
 	struct arena work = arena_new(SWEEP_ARENA_BYTES), names = arena_new(SWEEP_ARENA_BYTES);
@@ -126,7 +137,7 @@ static void device_sweep(
 	kept = kept < STEP_ROWS_MIN ? STEP_ROWS_MIN : kept;
 	kept = i == 0 || kept > SWEEP_MAX_STEPS ? SWEEP_MAX_STEPS : kept;
 	plane_learn(d->plane, &names);
-	d->failed = !sweep_plane(d->plane, d->host, plan, t->facts, t->in->registry, limit,
+	d->failed = !sweep_plane(d->plane, d->host, &d->plan, t->facts, t->in->registry, limit,
 		reads_ahead(t, d, limit), &work, &d->sweep, &d->err);
 	if (!d->failed) {
 		registry_settle(t->in->registry, d->plane, i);
@@ -138,179 +149,12 @@ static void device_sweep(
 	arena_free(&work);
 }
 
-/* By the plan of each device, or all by one. */
-struct sweeping_by {
-	struct stepping *t;
-	const struct step_plan *plan; /* NULL: each has its own */
-};
-
-static void sweep_task(void *arg, ptrdiff_t i)
+static void sweep_task(void *t, ptrdiff_t i)
 {
-	const struct sweeping_by *by = arg;
-
-	device_sweep(by->t, i, by->plan ? by->plan : &by->t->run->devices[i].plan, 0);
+	device_sweep(t, i, 0);
 }
 
-static void devices_reset(struct stepping *t)
-{
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
-		t->run->devices[i].sweep = (struct sweep){ 0 };
-	aggregate_clear(t->run->sums);
-	registry_unsettle(t->in->registry);
-}
-
-static bool devices_sweep(struct stepping *t, const struct step_plan *plan, struct diag *err)
-{
-	struct sweeping_by by = { t, plan };
-
-	devices_reset(t);
-	task_threads(sweep_task, &by, t->run->device_count, t->in->options->threads);
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
-		if (t->run->devices[i].failed) {
-			*err = t->run->devices[i].err;
-			return false;
-		}
-	return true;
-}
-
-/*
- * The steps by what every device ran, which its sweep kept, and the plans that follow from them.
- * True when some device has another plan than it had.
- */
-static bool plan_schedule(struct stepping *t)
-{
-	struct swept *run = t->run;
-	struct schedule_device *devices =
-		arena_make(t->in->keep, struct schedule_device, run->device_count);
-	bool changed = false;
-
-	for (ptrdiff_t i = 0; i < run->device_count; i++) {
-		struct device *d = &run->devices[i];
-		devices[i] = (struct schedule_device){ .host = d->host,
-			.host_shift_ps = d->plane->host_shift_ps,
-			.runs = d->sweep.runs,
-			.run_count = d->sweep.run_count,
-			.marks = d->marks,
-			.mark_count = d->mark_count,
-			.plan = &d->plan };
-	}
-	run->is_scheduled = schedule_make(devices, run->device_count, t->facts, t->in->registry,
-		t->wanted, t->in->keep, &run->schedule);
-	run->source = STEPS_WINDOW;
-	for (ptrdiff_t i = 0; i < run->device_count; i++) {
-		struct step_plan *plan = &run->devices[i].plan;
-		if (!run->is_scheduled && plan->source != STEPS_WINDOW) {
-			*plan = (struct step_plan){ .source = STEPS_WINDOW };
-			changed = true;
-		}
-		run->source = plan->source;
-		changed |= devices[i].changed;
-	}
-	return changed;
-}
-
-/* At what ran when, and nothing else. */
-static const struct step_plan look = { .source = STEPS_WINDOW, .only_runs = true };
-
-/* Did the first events of the first device that has some show an execution of a program? */
-static bool devices_peek(struct stepping *t, bool *any, struct diag *err)
-{
-	*any = false;
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
-		const struct device *d = &t->run->devices[i];
-		devices_reset(t);
-		device_sweep(t, i, &look, GUESS_EVENTS);
-		*any = d->sweep.run_count > 0;
-		if (d->failed) {
-			*err = d->err;
-			return false;
-		}
-		if (d->sweep.events > 0)
-			break;
-	}
-	return true;
-}
-
-static void plan_tell(struct step_plan *plan, const struct sweep *ran, struct arena *keep)
-{
-	struct told_run *told = arena_make(keep, struct told_run, ran->run_count);
-
-	for (ptrdiff_t i = 0; i < ran->run_count; i++)
-		told[i] = (struct told_run){ ran->runs[i].start_ps, ran->runs[i].program };
-	plan->told = told;
-	plan->told_count = ran->run_count;
-}
-
-/* Plans before the first sweep, by what is told of the executions or looked up. */
-static bool plan_foresee(struct stepping *t, struct diag *err)
-{
-	struct arena work;
-	bool any, told;
-
-	if (!devices_peek(t, &any, err))
-		return false;
-	if (!any)
-		return true;
-	work = arena_new(AGGREGATE_ARENA_BYTES);
-	told = modules_read(t->in, t->run, &work);
-	bool ok = told || devices_sweep(t, &look, err);
-	if (ok)
-		plan_schedule(t);
-	for (ptrdiff_t i = 0; ok && told && t->run->is_scheduled && i < t->run->device_count; i++)
-		plan_tell(&t->run->devices[i].plan, &t->run->devices[i].sweep, t->in->keep);
-	arena_free(&work);
-	return ok;
-}
-
-static bool steps_plan(struct stepping *t, struct diag *err)
-{
-	struct arena work = arena_new(SWEEP_ARENA_BYTES);
-	struct event *e = arena_make(&work, struct event, 1);
-	bool ok = true, all_marked = t->run->device_count > 0;
-
-	for (ptrdiff_t i = 0; ok && i < t->run->device_count; i++) {
-		ok = device_marks(&t->run->devices[i], e, t->in->keep, work, err);
-		all_marked &= t->run->devices[i].mark_count > 0;
-	}
-	arena_free(&work);
-	if (ok && all_marked && t->in->hosts[0].steps_named)
-		t->wanted = (struct str){ NULL, 0 }; /* these are what was asked for */
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
-		struct device *d = &t->run->devices[i];
-		if (!all_marked)
-			d->mark_count = 0;
-		d->plan = (struct step_plan){ .source = all_marked ? STEPS_LINE : STEPS_WINDOW,
-			.marks = d->marks,
-			.mark_count = d->mark_count,
-			.drop_first = d->mark_count >= WARM_UP_OF };
-	}
-	return ok && (all_marked || plan_foresee(t, err));
-}
-
-/*
- * A capture may begin inside a loop, and without HLO the first op met of a program marks its
- * executions.  True when such a mark was seen inside another op later: it is none.
- */
-static bool mark_was_nested(struct stepping *t)
-{
-	bool any = false;
-
-	for (ptrdiff_t i = 0; i < registry_subject_count(t->in->registry); i++) {
-		struct subject *s = registry_subject_at(t->in->registry, i);
-		bool is_told = s->instruction >= 0 && !s->program->hlo->partial;
-		s->may_mark &= is_told || !aggregate_op(t->run->sums, i).nested;
-	}
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
-		const struct sweep *s = &t->run->devices[i].sweep;
-		for (ptrdiff_t k = 0; k < s->program_cap; k++)
-			any |= s->programs[k].marker >= 0 &&
-			       !registry_subject_at(t->in->registry, s->programs[k].marker)
-					->may_mark;
-	}
-	return any;
-}
-
-/* The program with the most kernel time in the steps; without any, of those that ran again. */
+/* The program with the most kernel time among those that some device ran at least twice. */
 static const struct program *main_program(const struct stepping *t)
 {
 	const struct program *best = NULL;
@@ -338,6 +182,267 @@ static const struct program *main_program(const struct stepping *t)
 		}
 	}
 	return best;
+}
+
+static int64_t executions_of(const struct device *d, const struct program *p)
+{
+	return p->index < d->sweep.program_cap ? d->sweep.programs[p->index].executions : 0;
+}
+
+/* Executions enough to do without the first, which warms up. */
+#define DROP_FIRST_OF 3
+
+/* The same for all devices. */
+static void plan_all(struct stepping *t, struct step_plan plan)
+{
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
+		t->run->devices[i].plan = plan;
+	t->run->source = plan.source;
+}
+
+static void plan_program(struct stepping *t, const struct program *p, bool drop_first)
+{
+	plan_all(t, (struct step_plan){ .source = STEPS_PROGRAM,
+			    .main = p,
+			    .drop_first = drop_first,
+			    .keep_runs = true });
+	t->run->main = p;
+}
+
+static void plan_window(struct stepping *t)
+{
+	plan_all(t, (struct step_plan){ .source = STEPS_WINDOW, .keep_runs = true });
+}
+
+/* Each device as it ran the program; true when that is not what was planned. */
+static bool plan_warmups(struct stepping *t)
+{
+	bool changed = false;
+
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
+		struct device *d = &t->run->devices[i];
+		int64_t seen = executions_of(d, t->run->main);
+		bool drop = seen >= DROP_FIRST_OF;
+		changed |= seen >= 2 && drop != d->plan.drop_first;
+		d->plan.drop_first = drop;
+	}
+	return changed;
+}
+
+/* Nothing is marked or asked for, and one program is all that ran. */
+static bool is_plain(const struct stepping *t)
+{
+	const struct program *only = NULL;
+
+	if (t->facts->steps.count > 0 || t->wanted.p ||
+		phase_of_name(t->run->main ? t->run->main->module : STR("")) == PHASE_INFERENCE)
+		return false;
+	for (ptrdiff_t i = 0; i < registry_program_count(t->in->registry); i++) {
+		const struct program *p = registry_program_at(t->in->registry, i);
+		bool ran = false;
+		for (ptrdiff_t k = 0; k < t->run->device_count; k++)
+			ran |= executions_of(&t->run->devices[k], p) > 0;
+		if (ran && p->id != PROGRAM_UNKNOWN && only)
+			return false;
+		if (ran && p->id != PROGRAM_UNKNOWN)
+			only = p;
+	}
+	return true;
+}
+
+/* What every device ran, kept by the sweep before; NULL when it was too much. */
+static struct schedule_device *devices_ran(struct stepping *t)
+{
+	struct schedule_device *devices =
+		arena_make(t->in->keep, struct schedule_device, t->run->device_count);
+
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
+		struct device *d = &t->run->devices[i];
+		if (d->sweep.runs_cut)
+			return NULL;
+		devices[i] = (struct schedule_device){ .host = d->host,
+			.host_shift_ps = d->plane->host_shift_ps,
+			.runs = d->sweep.runs,
+			.run_count = d->sweep.run_count,
+			.plan = &d->plan };
+	}
+	return devices;
+}
+
+/*
+ * From what every device ran to plans; false: that tells no steps.  `changed`: some device has
+ * another plan than it had.
+ */
+static bool plan_schedule(struct stepping *t, bool *changed)
+{
+	struct schedule_device *devices = devices_ran(t);
+
+	*changed = false;
+	if (!devices && t->run->source != STEPS_LINE)
+		t->run->schedule.trouble = STR(TOO_MANY_RUNS);
+	if (!devices || !schedule_make(devices, t->run->device_count, t->facts, t->in->registry,
+				t->wanted, t->in->keep, &t->run->schedule))
+		return false;
+	if (t->run->source != STEPS_LINE)
+		t->run->source = t->run->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
+	t->run->is_scheduled = true;
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
+		*changed |= devices[i].changed;
+	return true;
+}
+
+static void devices_reset(struct stepping *t)
+{
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
+		t->run->devices[i].sweep = (struct sweep){ 0 };
+	aggregate_clear(t->run->sums);
+	registry_unsettle(t->in->registry);
+}
+
+/*
+ * The program that makes the steps, by the first events of the first device that ran one twice.
+ * What the others ran is left to the whole sweep, which corrects a wrong guess.
+ */
+static bool main_guess(struct stepping *t, struct diag *err)
+{
+	for (ptrdiff_t i = 0; i < t->run->device_count && !t->run->main; i++) {
+		const struct device *d = &t->run->devices[i];
+		devices_reset(t);
+		device_sweep(t, i, GUESS_EVENTS);
+		if (d->failed) {
+			*err = d->err;
+			return false;
+		}
+		t->run->main = main_program(t);
+		bool cut = d->sweep.events >= GUESS_EVENTS;
+		if (t->run->main)
+			plan_program(t, t->run->main,
+				cut || executions_of(d, t->run->main) >= DROP_FIRST_OF);
+	}
+	return true;
+}
+
+/* Sweeps all devices by their plans. */
+static bool devices_sweep(struct stepping *t, struct diag *err)
+{
+	devices_reset(t);
+	t->run->sweeps += t->run->device_count > 0 && !t->run->devices[0].plan.only_runs;
+	task_threads(sweep_task, t, t->run->device_count, t->in->options->threads);
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
+		if (t->run->devices[i].failed) {
+			*err = t->run->devices[i].err;
+			return false;
+		}
+	return true;
+}
+
+/* What every device ran, from a look at its ops. */
+static bool devices_look(struct stepping *t, struct diag *err)
+{
+	plan_all(t,
+		(struct step_plan){ .source = STEPS_WINDOW, .keep_runs = true, .only_runs = true });
+	return devices_sweep(t, err);
+}
+
+static void plan_tell(struct step_plan *plan, const struct sweep *ran, struct arena *keep)
+{
+	struct told_run *told = arena_make(keep, struct told_run, ran->run_count);
+
+	for (ptrdiff_t i = 0; i < ran->run_count; i++)
+		told[i] = (struct told_run){ ran->runs[i].start_ps, ran->runs[i].program };
+	plan->told = told;
+	plan->told_count = ran->run_count;
+}
+
+/* Plans of a schedule before the first sweep, by what is told of the executions or looked up. */
+static bool plan_foresee(struct stepping *t, struct diag *err)
+{
+	struct step_plan *guess = arena_make(t->in->keep, struct step_plan, t->run->device_count);
+	struct arena work = arena_new(AGGREGATE_ARENA_BYTES);
+	enum step_source source = t->run->source;
+	bool changed, told = modules_read(t->in, t->run, &work), ok = true;
+
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
+		guess[i] = t->run->devices[i].plan;
+	if (!told)
+		ok = devices_look(t, err);
+	t->is_foreseen = ok && plan_schedule(t, &changed);
+	t->run->is_scheduled = false;
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
+		struct device *d = &t->run->devices[i];
+		if (!t->is_foreseen)
+			d->plan = guess[i];
+		d->plan.keep_runs = true;
+		if (told && t->is_foreseen)
+			plan_tell(&d->plan, &d->sweep, t->in->keep);
+	}
+	if (!t->is_foreseen)
+		t->run->source = source;
+	arena_free(&work);
+	return ok;
+}
+
+static bool steps_plan(struct stepping *t, struct diag *err)
+{
+	struct arena work = arena_new(SWEEP_ARENA_BYTES);
+	struct event *e = arena_make(&work, struct event, 1);
+	bool ok = true, all_marked = t->run->device_count > 0;
+
+	for (ptrdiff_t i = 0; ok && i < t->run->device_count; i++) {
+		ok = device_marks(&t->run->devices[i], e, t->in->keep, work, err);
+		all_marked &= t->run->devices[i].plan.source == STEPS_LINE;
+	}
+	arena_free(&work);
+	if (!ok)
+		return false;
+	if (all_marked) {
+		t->run->source = STEPS_LINE;
+		if (t->in->hosts[0].steps_named)
+			t->wanted = (struct str){ NULL, 0 }; /* these are what was asked for */
+		return true;
+	}
+	plan_window(t);
+	return main_guess(t, err) && (is_plain(t) || plan_foresee(t, err));
+}
+
+/*
+ * A capture may begin inside a loop, and without HLO the first op met of a program marks its
+ * executions.  True when such a mark was seen inside another op later: it is none.
+ */
+static bool mark_was_nested(struct stepping *t)
+{
+	bool any = false;
+
+	if (!t->run->main)
+		return false;
+	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
+		const struct sweep *s = &t->run->devices[i].sweep;
+		any |= t->run->main->index < s->program_cap &&
+		       s->programs[t->run->main->index].marker_nested;
+	}
+	for (ptrdiff_t i = 0; i < registry_subject_count(t->in->registry); i++)
+		if (aggregate_op(t->run->sums, i).nested)
+			registry_subject_at(t->in->registry, i)->may_mark = false;
+	return any;
+}
+
+/* Do the executions that the sweep saw ask for another one?  What was foreseen is told now. */
+static bool plan_by_runs(struct stepping *t)
+{
+	bool changed, was_foreseen = t->is_foreseen;
+
+	if (t->run->source == STEPS_LINE || t->run->is_scheduled)
+		return false;
+	if (mark_was_nested(t))
+		return true;
+	t->is_foreseen = false;
+	if (!is_plain(t) && plan_schedule(t, &changed))
+		return !was_foreseen || changed;
+	if (was_foreseen && t->run->main)
+		plan_program(t, t->run->main, true);
+	else if (was_foreseen)
+		plan_window(t);
+	return was_foreseen;
 }
 
 static struct steps_seen steps_seen(const struct stepping *t)
@@ -398,22 +503,32 @@ static bool plan_compiled(struct stepping *t)
 /* Does what the whole sweep saw ask for another one? */
 static bool plan_again(struct stepping *t)
 {
-	bool any_steady = false;
+	bool any_steady = false, changed;
 
-	if (!t->is_window && mark_was_nested(t))
+	/* A Steps line may mark several sorts of steps, and other work may run beside it. */
+	if (t->run->source == STEPS_LINE && !t->run->is_scheduled && plan_schedule(t, &changed) &&
+		changed)
 		return true;
-	if (plan_schedule(t) && !t->is_window)
+	if (plan_by_runs(t))
 		return true;
-	t->run->main = main_program(t);
+	bool is_free = t->run->source != STEPS_LINE && !t->run->is_scheduled;
+	const struct program *p = main_program(t);
+	if (is_free && p && p != t->run->main) {
+		plan_program(t, p, false);
+		plan_warmups(t);
+		return true;
+	}
+	t->run->main = p;
+	if (is_free && t->run->source == STEPS_PROGRAM && p && plan_warmups(t))
+		return true;
 	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
 		any_steady |= t->run->devices[i].sweep.steady_count > 0;
-	if (t->is_window)
-		t->run->source = STEPS_WINDOW;
 	if (t->run->source != STEPS_WINDOW)
 		t->run->seen = steps_seen(t);
 	if (any_steady || t->run->source == STEPS_WINDOW)
 		return false;
-	t->is_window = !plan_compiled(t);
+	if (!plan_compiled(t))
+		plan_window(t);
 	return true;
 }
 
@@ -429,13 +544,13 @@ static void roles_set(struct stepping *t)
 	}
 }
 
-/* The one whose work ends last on the host's clock; of those that run judged steps, if any do. */
-static const struct device *device_last(const struct swept *run)
+static struct lasting lasting_of(const struct swept *run)
 {
 	const struct device *d = NULL;
 
 	if (run->is_scheduled)
-		return &run->devices[run->schedule.last];
+		return (struct lasting){ &run->devices[run->schedule.last], run->schedule.runs,
+			run->schedule.run_count };
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct device *one = &run->devices[i];
 		int64_t end_ps = one->sweep.last_ps + one->plane->host_shift_ps;
@@ -443,7 +558,7 @@ static const struct device *device_last(const struct swept *run)
 			(!d || end_ps > d->sweep.last_ps + d->plane->host_shift_ps))
 			d = one;
 	}
-	return d;
+	return d ? (struct lasting){ d, d->sweep.runs, d->sweep.run_count } : (struct lasting){ 0 };
 }
 
 /*
@@ -473,7 +588,7 @@ static void totals(const struct capture *in, struct swept *run)
 		run->step_time_s = dist_quantile(&lengths, .5, *in->keep) * PS;
 	run->step_mean_s = run->device_steps > 0 ? run->steady_s / run->device_steps : NAN;
 	run->shape = run_shape_of(in, run);
-	run->last = device_last(run);
+	run->lasting = lasting_of(run);
 }
 
 bool steps_sweep(const struct capture *in, const struct host_facts *facts, struct swept *ret,
@@ -489,13 +604,9 @@ bool steps_sweep(const struct capture *in, const struct host_facts *facts, struc
 
 	if (!steps_plan(&t, err))
 		return false;
-	for (ret->sweeps = 0; ret->sweeps < SWEEPS_MAX && again; ret->sweeps++) {
-		static const struct step_plan window = { .source = STEPS_WINDOW };
-		if (!devices_sweep(&t, t.is_window ? &window : NULL, err))
+	for (int i = 0; i < SWEEPS_MAX && again; i++) {
+		if (!devices_sweep(&t, err))
 			return false;
-		/* What was told is passed: the marks are on the ops' clock now. */
-		for (ptrdiff_t i = 0; i < ret->device_count; i++)
-			ret->devices[i].plan.told = NULL;
 		again = plan_again(&t);
 	}
 	roles_set(&t);

@@ -75,8 +75,6 @@ static void known_add(struct sweeping *s, int32_t op)
 	bool known_program = subject->program->id != PROGRAM_UNKNOWN;
 	reserve_subject(s, subject->index);
 	reserve_program(s, subject->program->index);
-	double devices = p->profile->devices_mixed ? program_devices(subject->program) : 1;
-	s->programs[subject->program->index].times = devices > 1 ? (int64_t)devices : 1;
 	for (int i = 0; i < subject->start_count; i++)
 		reserve_subject(s, subject->starts[i]);
 	/* A loop's own time keeps the core busy. */
@@ -148,9 +146,12 @@ static void program_close(struct sweeping *s, int32_t program)
 	t->executions++;
 	dist_add(&t->dist, s->keep, p->end_ps - p->start_ps);
 	p->open = false;
-	*arena_push(s->work, s->out->runs, s->out->run_count, s->out->run_cap) =
-		(struct program_run){ p->start_ps, p->end_ps, program, -1, -1 };
-	s->out->runs_cut = s->out->run_count >= PROGRAM_RUNS_MAX;
+	if (!s->plan->keep_runs)
+		return;
+	s->out->runs_cut |= s->out->run_count == PROGRAM_RUNS_MAX;
+	if (!s->out->runs_cut)
+		*arena_push(s->work, s->out->runs, s->out->run_count, s->out->run_cap) =
+			(struct program_run){ p->start_ps, p->end_ps, program, -1, -1 };
 }
 
 /*
@@ -167,7 +168,7 @@ static inline bool execution_begins(struct program_state *p, const struct subjec
 	}
 	if (p->marker < 0 && subject->may_mark)
 		p->marker = subject->index;
-	return p->marker == subject->index && first_kernel && p->met++ % p->times == 0;
+	return p->marker == subject->index && first_kernel;
 }
 
 static void program_lasts(struct sweeping *s, int32_t program, int64_t until_ps)
@@ -208,6 +209,10 @@ static void program_event(
 		program_close(s, known->program);
 		p->open = true;
 		p->start_ps = p->end_ps = e->start_ps;
+		if (s->plan->main == subject->program) {
+			step_close(s, e->start_ps, true);
+			step_open(s, e->start_ps);
+		}
 	}
 	p->last = subject->index;
 	program_lasts(s, known->program, e->end_ps);
@@ -326,6 +331,7 @@ static void sweep_finish(struct sweeping *s)
 	step_close(s, o->last_ps, s->plan->source == STEPS_WINDOW);
 	/* They grew among the sweep's own things; a job has many devices, so no more is kept. */
 	LONGER(s->keep, o->steps, o->step_count, o->step_count);
+	o->run_count = o->runs_cut ? 0 : o->run_count;
 	LONGER(s->keep, o->runs, o->run_count, o->run_count);
 	program_runs_sort(o->runs, o->run_count);
 }
@@ -353,7 +359,8 @@ static bool sweep_once(struct sweeping *s, int64_t limit, bool ahead, struct dia
 			event_look(s, e);
 		else
 			event_take(s, e);
-		stopped = s->out->events == limit || s->out->runs_cut;
+		/* Executions that are not kept tell no steps, whatever else there is to see. */
+		stopped = s->out->events == limit || (looks && s->out->runs_cut);
 		if (stopped && watch)
 			watch->until_ps = e->start_ps;
 	}
@@ -391,7 +398,7 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 			s->lanes[i].nested = p->lanes[i].class == LANE_OPS;
 			s->lanes[i].group.subject = -1;
 		}
-		s->marks = plan->mark_count > 0 ? plan->marks : NULL;
+		s->marks = plan->marks;
 		time_begin(s);
 		ok = sweep_once(s, limit, ahead, err);
 		arena_free(&s->step_empty);

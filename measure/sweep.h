@@ -65,25 +65,26 @@ struct told_run {
 	int32_t program;
 };
 void program_runs_sort(struct program_run *runs, ptrdiff_t count);
-/* Kept per device, for telling the steps: a day of one a second.  What comes behind is not read. */
+/* Kept per device, for telling the steps: a day of one a second.  Of more none is kept: the marks
+ * are not used, and phases are the programs' sums. */
 #define PROGRAM_RUNS_MAX 100000
-/* Of so many steps the first is taken to warm up. */
-#define WARM_UP_OF 3
 
 /* Where a device's steps begin and end. */
 struct step_plan {
 	enum step_source source;
 	struct step_mark *marks; /* in order, not overlapping; or NULL, and then */
 	ptrdiff_t mark_count;
-	bool drop_first;     /* the first step is a warm-up: there are three or more */
-	bool keep_compiled;  /* steps that hold a compilation are steps like others */
-	const bool *in_step; /* by program, with marks of other work: it runs in the steps */
+	const struct program *main; /* PROGRAM: its executions are the steps */
+	bool drop_first;	    /* the first step is a warm-up: there are three or more */
+	bool keep_compiled;	    /* steps that hold a compilation are steps like others */
+	const bool *in_step;	    /* by program, with marks of other work: it runs in the steps */
 	ptrdiff_t in_step_count;
 	/* The marks are by these executions, whose times are not the ops': they are passed by
 	 * count, and changed to where that was.  NULL: the marks are on the ops' clock. */
 	const struct told_run *told;
 	ptrdiff_t told_count;
-	bool only_runs;		   /* a look at what ran when, which measures nothing */
+	bool keep_runs; /* executions are wanted, */
+	bool only_runs; /* and nothing else: a look at what ran when, which measures nothing */
 	struct sweep_watch *watch; /* who is told what runs; or NULL */
 };
 
@@ -152,8 +153,9 @@ struct swept_gap {
 
 struct program_total {
 	int64_t executions;
-	int64_t time_ps; /* in them; where two overlap, what the first one leaves */
-	int32_t marker;	 /* the subject whose executions these are; -1 none */
+	int64_t time_ps;    /* in them; where two overlap, what the first one leaves */
+	int32_t marker;	    /* the subject whose executions these are; -1 none, */
+	bool marker_nested; /* and it ran inside another op (set by aggregate_add) */
 	struct dist dist;
 	int64_t kernels_self_ps;
 };
@@ -175,9 +177,9 @@ struct sweep {
 	ptrdiff_t program_cap;
 	struct swept_step *steps; /* the first SWEEP_MAX_STEPS steady ones, and as many others */
 	ptrdiff_t step_count, step_cap;
-	struct program_run *runs; /* by begin */
+	struct program_run *runs; /* by begin; none unless they were wanted */
 	ptrdiff_t run_count, run_cap;
-	bool runs_cut;			   /* there may be more: it was read no further */
+	bool runs_cut;			   /* there were more than are kept */
 	int64_t steady_count, other_count; /* all of them, */
 	int64_t first_end_ps, last_end_ps; /* and where the warm-up and the last one ended */
 	int64_t steady_ps;		   /* the steady ones' time, */

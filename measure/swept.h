@@ -39,8 +39,6 @@ struct device {
 	struct plane *plane;
 	int32_t host;
 	struct str host_name, name; /* clean */
-	struct step_mark *marks;    /* of its Steps line, if every device has one; else none */
-	ptrdiff_t mark_count;
 	struct step_plan plan;
 	struct sweep sweep;
 	struct chip_match match;
@@ -66,6 +64,13 @@ struct steps_seen {
 	bool cut_last; /* of those that are cut it is the last */
 };
 
+/* What the device that ends last ran, by begin. */
+struct lasting {
+	const struct device *device;	/* NULL: no op ran */
+	const struct program_run *runs; /* none, if the device ran more than are kept */
+	ptrdiff_t run_count;
+};
+
 struct swept {
 	struct device *devices; /* planes with op lanes, by host, then plane */
 	ptrdiff_t device_count;
@@ -86,7 +91,7 @@ struct swept {
 	double step_time_s;  /* the median; NaN without steps, as is */
 	double step_mean_s;  /* what shares, and seconds per step, are of */
 	struct run_shape shape;
-	const struct device *last; /* whose work ends last; NULL: no op ran */
+	struct lasting lasting;
 };
 
 /* devices.c: the planes of devices and their chips. */

@@ -153,7 +153,8 @@ extern const struct str cause_words[CAUSES];
 
 struct gap_sums {
 	double all_s, input_s, sync_s; /* of the gaps kept */
-	/* Of all waits of the device that ends last, in and between the steps. */
+	/* Of all waits of the device that ends last, in and between the steps; of its gaps that are
+	 * kept, where not all its executions are. */
 	struct {
 		int64_t time_ps;
 		struct dist lengths; /* of those that are this for the most part */

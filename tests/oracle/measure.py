@@ -512,15 +512,11 @@ class Run:
 
     def _periodic(self):
         """A period of the modules' sequence is a step; what is in none is left out, the least
-        first, without each one's longest, so that what ran once goes before all.  A server's step
-        is one execution."""
+        first.  A server's step is one execution."""
         time = collections.Counter()
         for device in self.devices:
-            lengths = collections.defaultdict(list)
             for launch in device.all_launches:
-                lengths[self._name(launch.program)].append(launch.end - launch.start)
-            for name, all_of in lengths.items():
-                time[name] += sum(all_of) - max(all_of)
+                time[self._name(launch.program)] += launch.end - launch.start
         names = [name for name, _ in time.most_common()]
         alone = bool(names) and bool(SERVER.search(str(names[0])))
         names = names[:1] if alone else names

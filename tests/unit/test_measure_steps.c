@@ -300,31 +300,6 @@ static void executions_of_programs(void **state)
 	assert_number(xrun_op(&run, "sum.1")->per_step, 2);
 }
 
-/* What ran once, longer than all the rest, repeats in no order; a program that ran twice does. */
-static void a_long_start_is_no_step(void **state)
-{
-	(void)state;
-	for (int64_t steps = 2; steps <= 5; steps++) {
-		struct xspace *host = xrun_host(&run, "worker-0");
-		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
-		struct xline *ops = two_ops(tpu);
-		x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
-		has_program(host, "jit_train_step", 7);
-		has_program(host, "jit_init", 8);
-		x_event(ops, "sum.1", 0, 3000, NULL);
-		for (int64_t i = 0; i < steps; i++)
-			execute(ops, 4000 + i * 200);
-		xrun_measure(&run);
-		assert_text(xrun_row(&run)->main_program, "jit_train_step");
-		assert_text(xrun_row(&run)->steps_source, "program");
-		assert_number(xrun_row(&run)->steps, steps == 2 ? 1 : (double)steps - 2);
-		assert_number(xrun_row(&run)->step_time_s, 200 * US);
-		assert_text(xrun_op(&run, "sum.1")->role, "other");
-		xrun_end(&run);
-		xrun_begin(&run);
-	}
-}
-
 /* Only a part of a long profile is looked at first; what comes behind it may weigh more. */
 static void the_first_look_was_wrong(void **state)
 {
@@ -1438,7 +1413,7 @@ static void phases_add_up_to_the_window(void **state)
 
 /*
  * More executions than are kept, 60,000 rounds of two programs and a wait for the loader in every
- * 20,000th: reading stops in the 50,001st, and what was read adds up.
+ * 20,000th: no step is told from the order, and the window still adds up.
  *
  * us after a round's begin   0         10  12   15    20
  *                            |--dot.1--|   |sum.1|
@@ -1463,9 +1438,9 @@ static void tell_rounds(void)
 	}
 }
 
-static void more_executions_than_are_kept(void **state)
+static void phases_of_more_executions_than_are_kept(void **state)
 {
-	double window_s = (50000 * 20 + 2 * 500 + 15) * US, sum_s = 0;
+	double window_s = (60000 * 20 + 3 * 500 - 5) * US, sum_s = 0;
 	(void)state;
 	tell_rounds();
 	xrun_measure(&run);
@@ -1474,24 +1449,35 @@ static void more_executions_than_are_kept(void **state)
 	assert_number(xrun_row(&run)->programs_per_step, 2);
 	assert_number(xrun_row(&run)->verdict_share, 1);
 	const struct phases_row *rows = table_rows(&run.tables, phases);
-	assert_int_equal(table_count(&run.tables, phases), 3);
-	for (ptrdiff_t i = 0; i < 3; i++)
+	assert_int_equal(table_count(&run.tables, phases), 4);
+	for (ptrdiff_t i = 0; i < 4; i++)
 		sum_s += rows[i].time_s;
 	assert_number(sum_s, window_s);
-	assert_text(rows[0].name, "jit_log + jit_train_step");
+	assert_text(rows[0].name, "jit_train_step");
 	assert_text(rows[0].role, "step");
-	assert_number(rows[0].count, 50001);
-	assert_number(rows[0].time_s, 50001 * 13 * US);
+	assert_number(rows[0].count, 60000);
+	assert_number(rows[0].p50_s, 10 * US);
+	assert_number(rows[0].time_s, 60000 * 10 * US);
 	assert_text(rows[1].name, "unknown");
-	assert_text(rows[2].name, "input");
-	assert_number(rows[2].time_s, 2 * 505 * US);
+	assert_true(isnan(rows[1].count));
+	assert_text(rows[2].name, "jit_log");
+	assert_number(rows[2].time_s, 60000 * 3 * US);
+	assert_text(rows[3].name, "input");
+	assert_number(rows[3].time_s, 3 * 505 * US);
 	assert_text(xrun_op(&run, "sum.1")->role, "step");
 	assert_text(xrun_quality(&run, "steps-found")->detail,
-		"steps were told apart in the first 100000 executions of programs, where reading "
-		"stopped");
+		"steps were told apart by what repeats: programs ran more than 100000 times on a "
+		"device, too often to hold each against a mark or a period; a step is from one "
+		"execution of the heaviest program to the next");
+}
+
+static void a_step_that_too_many_executions_hide(void **state)
+{
+	(void)state;
 	run.options.step = STR("train_step");
-	xrun_measure(&run);
-	assert_number(xrun_row(&run)->programs_per_step, 1);
+	tell_rounds();
+	assert_false(xrun_try(&run));
+	assert_has(str_from(run.err.text), "more than 100000 times on a device");
 }
 
 enum { SCALAR = 9 };
@@ -1724,7 +1710,6 @@ int main(void)
 		TEST(of_many_devices_less_is_kept),
 		TEST(idle_gaps_and_what_surrounds_them),
 		TEST(executions_are_steps),
-		TEST(a_long_start_is_no_step),
 		TEST(executions_of_programs),
 		TEST(the_first_look_was_wrong),
 		TEST(an_op_of_a_loop_marks_nothing),
@@ -1746,7 +1731,8 @@ int main(void)
 		TEST(a_device_recorded_in_part),
 		TEST(devices_of_other_work_lack_nothing),
 		TEST(phases_add_up_to_the_window),
-		TEST(more_executions_than_are_kept),
+		TEST(phases_of_more_executions_than_are_kept),
+		TEST(a_step_that_too_many_executions_hide),
 		TEST(programs_that_were_foreseen),
 		TEST(a_steps_line_of_two_sorts),
 		TEST(a_steps_line_s_other_sort),
