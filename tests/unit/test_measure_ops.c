@@ -757,14 +757,14 @@ static void what_a_collective_moves(void **state)
  * neither the op nor the step keeps what it should take. */
 static void links_that_the_run_disproves(void **state)
 {
-	const struct pb_instruction body[] = {
-		{ "g.1", "parameter", "f32[2097152]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
-		{ "all-reduce.2", "all-reduce", "f32[2097152]{0}", 2, { 1 }, NO_ROW, 0,
-			all_four() },
-		NO_ROW,
-	};
 	(void)state;
 	for (int told = 0; told < 2; told++) {
+		const struct pb_instruction body[] = {
+			{ "g.1", "parameter", "f32[2097152]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+			{ "all-reduce.2", "all-reduce", "f32[2097152]{0}", 2, { 1 }, NO_ROW, 0,
+				all_four() },
+			NO_ROW,
+		};
 		struct xspace *host = xrun_host(&run, "worker-0");
 		struct job_file job;
 		struct diag err;
