@@ -165,7 +165,7 @@ bool keyed_names(const struct keyed *r, const struct key *of, const struct doc_n
 	return ok;
 }
 
-/* Whether a key that is none comes near this one, which is told of it. */
+/* Whether an unknown key of the map comes near this one: it is told with that key as its hint. */
 static bool is_misspelt(const struct key *of, const struct key *k, const struct doc_node *map)
 {
 	for (ptrdiff_t i = 0; i < map->count; i++)

@@ -37,8 +37,8 @@ struct ahead {
 
 /*
  * To wake the other thread takes some 5 us, a sixth of what a block takes.  A thread that waits for
- * a full block, or for a free one, is woken when half of them are.  The count passes that half one
- * by one, so nobody is forgotten.
+ * a full block, or for a free one, is woken when half of them are.  The count moves by one, so it
+ * cannot skip that half, and each wait ends.
  */
 static void wake(struct ahead *a)
 {

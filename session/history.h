@@ -50,8 +50,8 @@ bool history_noise(struct store *store, const struct tables *head, struct str sh
 	struct arena *keep, struct noise_prior *ret, struct diag *err);
 
 /*
- * Appends the facts of every run, and what a later run is compared with; a run of which that is too
- * much for a store is recorded without, and told of.
+ * Appends the facts of every run, and the tables that a later run is compared with.  A run whose
+ * tables are too large for a store is recorded without them, and `tell` is given a line about it.
  */
 bool history_record(struct str store, const struct report_set *set, struct str judge,
 	void (*tell)(struct str line), struct arena *keep, struct diag *err);
