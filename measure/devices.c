@@ -102,12 +102,14 @@ double host_device_planes(const struct profile *host)
 	return n;
 }
 
-/* Devices as the compiler counts them: a program of several slices is compiled for the devices of
- * one, unless it counts all it names. */
-static double partitions_of(const struct hlo_module *h)
+/* A program of several slices is compiled for the devices of one, unless it counts all it names. */
+double program_devices(const struct program *p)
 {
-	double n = (double)h->replica_count * (double)h->partition_count;
+	const struct hlo_module *h = p ? p->hlo : NULL;
+	double n = h ? (double)h->replica_count * (double)h->partition_count : 0;
 
+	if (!h)
+		return 0;
 	if (h->slice_devices <= 0 || n < (double)h->slices * (double)h->slice_devices)
 		n *= (double)h->slices;
 	/* No machine has this many; a hostile count must not pass for one. */
@@ -124,7 +126,7 @@ struct run_shape run_shape_of(const struct capture *in, const struct swept *run)
 	 * the program is partitioned over chips; elsewhere it is over planes.
 	 */
 	bool by_chip = c && c->chip && c->chip->planes_per_chip == 0;
-	double partitions = h ? partitions_of(h) : 0;
+	double partitions = program_devices(run->main);
 	double chips = partitions * (c && c->chip && !by_chip ? c->share : 1);
 	double seen = 0, per_host = 0;
 	struct run_shape s = { .partitions = partitions,

@@ -63,6 +63,9 @@ struct program {
 	int32_t next_of_hash; /* registry's: another one whose id and module have the same hash */
 };
 
+/* devices.c: those it runs on, as the compiler counts them; 0 unknown. */
+double program_devices(const struct program *p);
+
 /* An order that does not depend on which thread met a program first. */
 static inline bool program_before(const struct program *a, const struct program *b)
 {

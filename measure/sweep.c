@@ -75,6 +75,8 @@ static void known_add(struct sweeping *s, int32_t op)
 	bool known_program = subject->program->id != PROGRAM_UNKNOWN;
 	reserve_subject(s, subject->index);
 	reserve_program(s, subject->program->index);
+	double devices = p->profile->devices_mixed ? program_devices(subject->program) : 1;
+	s->programs[subject->program->index].times = devices > 1 ? (int64_t)devices : 1;
 	for (int i = 0; i < subject->start_count; i++)
 		reserve_subject(s, subject->starts[i]);
 	/* A loop's own time keeps the core busy. */
@@ -168,7 +170,7 @@ static inline bool execution_begins(struct program_state *p, const struct subjec
 	}
 	if (p->marker < 0 && subject->may_mark)
 		p->marker = subject->index;
-	return p->marker == subject->index && first_kernel;
+	return p->marker == subject->index && first_kernel && p->met++ % p->times == 0;
 }
 
 static void program_lasts(struct sweeping *s, int32_t program, int64_t until_ps)

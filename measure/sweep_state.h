@@ -65,6 +65,8 @@ struct lane_state {
 
 struct program_state {
 	int32_t marker; /* subject; -1 not met */
+	int64_t met;	/* how often */
+	int64_t times;	/* it runs so often in an execution, once for each device of this plane */
 	int32_t last;	/* subject of the event that began last */
 	bool open;
 	int64_t run, start_ps, end_ps;

@@ -59,6 +59,29 @@ static void host_without_end(const char *name)
 	run.count = 1;
 }
 
+/*
+ * XLA:CPU before its ops told their device: four devices' stand in one plane, and a program of four
+ * runs each op four times a step.
+ */
+static void steps_of_devices_that_are_not_told_apart(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "laptop");
+	struct xline *thread = x_line(x_host(host), "tf_XLATfrtCpuClient/1");
+	x_hlo(host, "jit_step", PROGRAM, module_for(4));
+	for (int64_t i = 0; i < 5; i++)
+		for (int64_t d = 0; d < 4; d++)
+			x_event(thread, "add.1", i * 200 + d * 20, i * 200 + d * 20 + 10,
+				X_STATS(x_ref("hlo_op", "add.1"), x_ref("hlo_module", "jit_step"),
+					x_int("program_id", PROGRAM)));
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "program");
+	assert_number(xrun_row(&run)->steps, 3);
+	assert_number(xrun_row(&run)->step_time_s, 200 * US);
+	assert_number(xrun_program(&run, "jit_step")->executions, 5);
+	assert_number(xrun_quality(&run, "devices-agree")->ok, 0);
+}
+
 /* ---- chips ----------------------------------------------------------------------------------- */
 
 static void a_known_chip(void **state)
@@ -827,6 +850,7 @@ static void a_damaged_event(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(steps_of_devices_that_are_not_told_apart),
 		TEST(a_known_chip),
 		TEST(an_unknown_chip),
 		TEST(a_chip_by_option),
