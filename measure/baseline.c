@@ -267,7 +267,8 @@ static bool choose(struct choice *c, const struct tables *head, const struct bas
 {
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct baseline *item = &items[i], *twin = NULL;
-		bool is_head = is_same_run(head, item->tables), named = !item->query.p;
+		bool is_head = item->is_head || is_same_run(head, item->tables);
+		bool named = !item->query.p;
 		/* A run given twice would show that nothing ever varies. */
 		for (ptrdiff_t k = 0; k < i && !twin; k++)
 			if (str_eq(items[k].query, item->query) &&

@@ -32,6 +32,7 @@ struct baseline {
 	struct str query;
 	const struct tables *tables; /* NULL: it may not be compared, or there is none */
 	bool is_missing;	     /* the query found no earlier run */
+	bool is_head;		     /* it was read from where the head was */
 };
 
 /* How several that were named one by one are called in deltas. */

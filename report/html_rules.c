@@ -163,11 +163,9 @@ static struct template_list findings_of(
 	const struct maker *m, enum verdict v, bool is_folded, struct html_finding *items)
 {
 	struct group *groups;
-	ptrdiff_t count = group_findings(m->r, v, m->keep, &groups), kept = 0;
+	ptrdiff_t count = group_findings(m->r, v, m->keep, &groups);
 	for (ptrdiff_t i = 0; i < count; i++) {
-		if (group_is_told(m->r, &groups[i], m->keep))
-			continue;
-		struct html_finding *f = &items[kept++];
+		struct html_finding *f = &items[i];
 		*f = finding_card(m, &groups[i]);
 		f->is_open = !is_folded && f == items;
 		/* "rule-NAME" is where the rule's own verdict is told. */
@@ -175,7 +173,7 @@ static struct template_list findings_of(
 		if (rule && rule->verdict != v)
 			f->id = id_of(m, arena_z(m->keep, verdict_name(v)), f->rule);
 	}
-	return LIST(items, kept);
+	return LIST(items, count);
 }
 
 /* ---- what could not be judged ---------------------------------------------------------------- */

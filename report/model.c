@@ -164,13 +164,6 @@ struct group group_of(const struct report *r, struct str rule, enum verdict v, s
 	return g;
 }
 
-bool group_is_told(const struct report *r, const struct group *g, struct arena *keep)
-{
-	assert(g->count > 0);
-	const struct report_finding *f = g->items[0];
-	return f->verdict == VERDICT_WARN && group_of(r, f->rule, VERDICT_FAIL, keep).count > 0;
-}
-
 const struct report_finding *finding_of(const struct report *r, struct str rule)
 {
 	return NAMED(r->findings, r->finding_count, rule);
@@ -210,7 +203,7 @@ ptrdiff_t group_findings(
 	const struct report *r, enum verdict v, struct arena *keep, struct group **ret)
 {
 	struct group *groups = NULL;
-	ptrdiff_t count = 0, cap = 0;
+	ptrdiff_t count = 0, cap = 0, kept = 0;
 	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
 		const struct report_finding *f = &r->findings[i];
 		ptrdiff_t at = 0;
@@ -221,8 +214,12 @@ ptrdiff_t group_findings(
 		if (at == count)
 			*arena_push(keep, groups, count, cap) = group_of(r, f->rule, v, keep);
 	}
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (v != VERDICT_WARN ||
+			!group_of(r, groups[i].items[0]->rule, VERDICT_FAIL, keep).count)
+			groups[kept++] = groups[i];
 	*ret = groups;
-	return count;
+	return kept;
 }
 
 struct str reason_of(const struct report_rule *rule, struct arena *keep)

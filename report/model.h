@@ -40,14 +40,15 @@ struct group {
 	ptrdiff_t count;
 	double gain_s; /* sum of what is known, NaN when nothing is */
 };
-/* In the report's order, the costliest first. */
+/*
+ * In the report's order, the costliest first.  Subjects that a failed rule only warns of are not
+ * among them: they stand with its failures.
+ */
 ptrdiff_t group_findings(
 	const struct report *r, enum verdict v, struct arena *keep, struct group **ret);
 /* The findings of one rule, in any verdict given; count 0 when there are none. */
 struct group group_of(const struct report *r, struct str rule, enum verdict v, struct arena *keep);
 
-/* Subjects that a failed rule only warns of stand with its failures. */
-bool group_is_told(const struct report *r, const struct group *g, struct arena *keep);
 /* The finding that stands for the rule, its first, or NULL; and what all give. */
 const struct report_finding *finding_of(const struct report *r, struct str rule);
 double rule_gain(const struct report *r, struct str rule);

@@ -323,7 +323,7 @@ static void put_error(struct page *p, const struct report *r)
 	}
 }
 
-/* Findings of rules, those that failed first; what a failed rule warns of stands with it. */
+/* Findings of rules, those that failed first. */
 static ptrdiff_t all_groups(const struct report *r, struct arena *keep, struct group **ret)
 {
 	struct group *groups;
@@ -332,8 +332,7 @@ static ptrdiff_t all_groups(const struct report *r, struct arena *keep, struct g
 	for (enum verdict v = VERDICT_FAIL; v <= VERDICT_WARN; v++) {
 		ptrdiff_t count = group_findings(r, v, keep, &groups);
 		for (ptrdiff_t i = 0; i < count; i++)
-			if (!group_is_told(r, &groups[i], keep))
-				*arena_push(keep, *ret, n, cap) = groups[i];
+			*arena_push(keep, *ret, n, cap) = groups[i];
 	}
 	return n;
 }

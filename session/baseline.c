@@ -7,6 +7,7 @@
 #include "session/bucket.h"
 #include "session/history.h"
 #include "session/previous.h"
+#include "session/profile_name.h"
 
 static bool load_report(
 	struct str path, struct arena *keep, struct baselines *ret, struct diag *err)
@@ -88,8 +89,12 @@ bool baselines_compare(const struct baselines *b, struct tables *head, struct st
 {
 	struct baselines all = { 0 };
 	struct noise_prior prior = b->prior;
-	for (ptrdiff_t i = 0; i < b->count; i++)
-		*arena_push(keep, all.items, all.count, all.cap) = b->items[i];
+	for (ptrdiff_t i = 0; i < b->count; i++) {
+		struct baseline *item = arena_push(keep, all.items, all.count, all.cap);
+		*item = b->items[i];
+		/* A plan has no times to be known by, and another one may be the same. */
+		item->is_head = str_eq(profile_name(item->name, keep), shown);
+	}
 	if (b->query_count && table_count(head, run)) {
 		struct connection store;
 		bool ok = connection_open(&store, b->store, STORE_READ, keep, err);
