@@ -10,6 +10,7 @@
 #ifndef MEASURE_PLOTS_H
 #define MEASURE_PLOTS_H
 
+#include "base/record.h"
 #include "measure/run.h"
 
 /* Rows of any plot: a picture's width has 600 units, and it has four rows that are full.  Half a
@@ -109,11 +110,14 @@ enum around_role { AROUND_TAKES, AROUND_SELF, AROUND_HOLDS, AROUND_GIVES, AROUND
 #define AROUND_WORDS "takes|self|holds|gives"
 struct str around_role_name(enum around_role r);
 
-struct neighbour {
-	enum around_role role;
-	struct str name, opcode, shape; /* clean; the shape with its layout */
-	double bytes;			/* of the result, as laid out */
-};
+/* Texts are clean. */
+#define NEIGHBOUR(R, F)                                                                            \
+	F(R, WORD(around_role, role_words), role, NULL)                                            \
+	F(R, TEXT, name, "instruction")                                                            \
+	F(R, TEXT, opcode, NULL)                                                                   \
+	F(R, TEXT, shape, "of its result, with layout")                                            \
+	F(R, REAL, bytes, "of its result, as laid out")
+RECORD_STRUCT(neighbour, NEIGHBOUR);
 
 struct around {
 	struct neighbour *items; /* by role; of each the heaviest, in the program's order */

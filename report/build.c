@@ -15,6 +15,16 @@ static struct str own(struct arena *keep, struct str s)
 	return arena_str(keep, clean_lines(keep, s));
 }
 
+/* Those of a record, when it has taken all of its fields. */
+static void own_texts(const struct record *record, void *item, struct arena *keep)
+{
+	for (const struct record_field *f = record->fields; f->name; f++) {
+		struct str *text = (void *)((char *)item + f->offset);
+		if (f->type == RECORD_TEXT)
+			*text = own(keep, *text);
+	}
+}
+
 static void copy_row(const struct table_def *def, const void *from, void *to, struct arena *keep)
 {
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
@@ -62,25 +72,13 @@ static void build_evidence(const struct rule *rule, const struct evidence *e, st
 static void build_finding(const struct finding *f, struct arena *keep, struct report_finding *ret)
 {
 	const struct rule *rule = f->rule;
-	ret->rule = own(keep, rule->name);
+	ret->rule = rule->name;
 	ret->verdict = f->verdict;
-	ret->subject = own(keep, f->subject);
-	ret->name = own(keep, f->name);
-	ret->message = own(keep, f->message);
-	ret->cause = own(keep, f->cause);
-	ret->fix = own(keep, f->fix);
-	ret->value = f->value;
-	ret->bytes = f->bytes;
-	ret->of_window = f->of_window;
-	ret->gain_s = f->gain_s;
-	ret->claimed_s = f->claimed_s;
-	ret->shared_s = f->shared_s;
-	ret->source_file = own(keep, f->source_file);
-	ret->source_line = f->source_line;
-	ret->scope = own(keep, f->scope);
-	ret->missing = own(keep, f->missing);
-	ret->note = own(keep, f->note);
-	ret->waiver_ends = own(keep, f->waiver_ends);
+#define TAKE(R, type, field, meaning) ret->field = f->field;
+	FINDING_SAID(, TAKE)
+#undef TAKE
+	ret->cause = f->cause;
+	ret->fix = f->fix;
 	ret->seen = f->seen ? (double)f->seen : NAN;
 	ret->known = f->known;
 	ret->evidence.items = arena_make(keep, struct report_evidence, f->evidence_count);
@@ -90,27 +88,24 @@ static void build_finding(const struct finding *f, struct arena *keep, struct re
 	ret->places.items = arena_make(keep, struct found_place, f->place_count);
 	ret->places.count = f->place_count;
 	for (ptrdiff_t i = 0; i < f->place_count; i++) {
-		struct found_place *p = &ret->places.items[i];
-		*p = f->places[i];
-		p->subject = own(keep, p->subject);
-		p->name = own(keep, p->name);
-		p->source_file = own(keep, p->source_file);
-		p->scope = own(keep, p->scope);
+		ret->places.items[i] = f->places[i];
+		own_texts(&found_place_record, &ret->places.items[i], keep);
 	}
+	own_texts(&report_finding_record, ret, keep);
 }
 
 static void build_rule(const struct judgement *j, const struct rule_result *result,
 	struct arena *keep, const struct report *report, struct report_rule *ret)
 {
 	const struct rule *rule = result->rule;
-	ret->name = own(keep, rule->name);
-	ret->title = own(keep, rule->title.text);
-	ret->says = own(keep, rule->says.text);
-	ret->why = own(keep, rule->why.text);
+	ret->name = rule->name;
+	ret->title = rule->title.text;
+	ret->says = rule->says.text;
+	ret->why = rule->why.text;
 	ret->verdict = result->verdict;
-	ret->reason = own(keep, result->reason);
-	ret->closed_gate = own(keep, result->closed_gate);
-	ret->group = own(keep, rule->group.text);
+	ret->reason = result->reason;
+	ret->closed_gate = result->closed_gate;
+	ret->group = rule->group.text;
 	ret->withheld = (double)result->withheld;
 	ret->let_be = (double)result->let_be;
 	ret->cost = result->cost;
@@ -123,7 +118,8 @@ static void build_rule(const struct judgement *j, const struct rule_result *resu
 	ret->breaks = result->verdict == VERDICT_FAIL ||
 		      (result->verdict == VERDICT_INCONCLUSIVE && result->is_demanded);
 	if (result->verdict == VERDICT_INCONCLUSIVE)
-		ret->todo = own(keep, advice_for(report, j, result, keep));
+		ret->todo = advice_for(report, j, result, keep);
+	own_texts(&report_rule_record, ret, keep);
 }
 
 static void build_judgement(const struct judgement *j, struct arena *keep, struct report *ret)
@@ -300,11 +296,8 @@ static void build_around(const struct around *around, struct arena *keep, struct
 	a->ops.items = arena_make(keep, struct neighbour, around->count);
 	a->ops.count = around->count;
 	for (ptrdiff_t i = 0; i < around->count; i++) {
-		struct neighbour *n = &a->ops.items[i];
-		*n = around->items[i];
-		n->name = own(keep, n->name);
-		n->opcode = own(keep, n->opcode);
-		n->shape = own(keep, n->shape);
+		a->ops.items[i] = around->items[i];
+		own_texts(&neighbour_record, &a->ops.items[i], keep);
 	}
 	a->takes_left_out = (double)around->left_out[AROUND_TAKES];
 	a->holds_left_out = (double)around->left_out[AROUND_HOLDS];

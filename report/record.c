@@ -1,11 +1,6 @@
 /* The tables of report.json's records.  See record.h and model.h. */
 #include "report/model.h"
 
-struct template_list record_items(const struct record_field *f, const void *record)
-{
-	return *(const struct template_list *)(const void *)((const char *)record + f->offset);
-}
-
 /* ---- words ----------------------------------------------------------------------------------- */
 
 static struct str rule_verdict(int value)
@@ -54,23 +49,10 @@ const struct record_words role_words = { "role", role_word, AROUND_ROLES,
 			F(R, TEXT, meaning, "of the column")
 RECORD(report_evidence, "evidence", "a value that was read", EVIDENCE);
 
-#define NEIGHBOUR(R, F)                                                                            \
-	F(R, WORD(around_role, role_words), role, NULL)                                            \
-	F(R, TEXT, name, "instruction")                                                            \
-	F(R, TEXT, opcode, NULL)                                                                   \
-	F(R, TEXT, shape, "of its result, with layout")                                            \
-	F(R, REAL, bytes, "of its result, as laid out")
 RECORD(neighbour, "neighbour", "an op of the graph", NEIGHBOUR);
 RECORD(report_around, "around", "where the subject stands in the program's graph", REPORT_AROUND);
 
-#define PLACE(R, F)                                                                                \
-	F(R, NEEDED, subject, "the row's key")                                                     \
-	F(R, TEXT, name, "the row's name, for people")                                             \
-	F(R, REAL, value, "its part, in the rule's unit")                                          \
-	F(R, TEXT, source_file, "where to look")                                                   \
-	F(R, REAL, source_line, NULL)                                                              \
-	F(R, TEXT, scope, "JAX name stack")
-RECORD(found_place, "place", "a row that makes up a part of a value", PLACE);
+RECORD(found_place, "place", "a row that makes up a part of a value", FOUND_PLACE);
 RECORD(report_finding, "finding", "one subject of a rule that did not pass", REPORT_FINDING);
 
 #define NUMBER(R, F)                                                                               \

@@ -14,7 +14,7 @@
 #include "base/diag.h"
 #include "base/out.h"
 #include "measure/plots.h"
-#include "report/record.h"
+#include "base/record.h"
 #include "rules/judge.h"
 
 #define REPORT_VERSION "1.0"
@@ -39,22 +39,7 @@ RECORD_STRUCT(report_around, REPORT_AROUND);
 #define REPORT_FINDING(R, F)                                                                       \
 	F(R, NEEDED, rule, "name of the rule")                                                     \
 	F(R, WORD(verdict, verdict_words), verdict, NULL)                                          \
-	F(R, TEXT, subject, "the row's key, stable over recompiles")                               \
-	F(R, TEXT, name, "the row's name, for people")                                             \
-	F(R, TEXT, message, "what is wrong")                                                       \
-	F(R, REAL, value, "the number that is limited, in the rule's unit")                        \
-	F(R, REAL, bytes, "of memory that it would give back")                                     \
-	F(R, FLAG, of_window,                                                                      \
-		"work outside the steps: claimed_s is for as much of the window as a step lasts")  \
-	F(R, REAL, gain_s, "seconds per step credited to this finding")                            \
-	F(R, REAL, claimed_s, "the same before each second was credited once")                     \
-	F(R, REAL, shared_s, "seconds of claimed_s that other findings are credited with")         \
-	F(R, TEXT, source_file, "where to look")                                                   \
-	F(R, REAL, source_line, NULL)                                                              \
-	F(R, TEXT, scope, "JAX name stack")                                                        \
-	F(R, TEXT, missing, "columns that were unknown, separated by commas")                      \
-	F(R, TEXT, note, "why the verdict is not what the rule alone says")                        \
-	F(R, TEXT, waiver_ends, "last day of the waiver that holds, or held")                      \
+	FINDING_SAID(R, F)                                                                         \
 	F(R, REAL, seen, "reports in a row with it, this one too; null: no --previous")            \
 	F(R, FLAG, known, "it failed in the previous report, too")                                 \
 	F(R, ITEMS(report_evidence), evidence, "what the rule's expression read")                  \

@@ -40,7 +40,7 @@
 
 #include "base/diag.h"
 #include "base/json.h"
-#include "report/record.h"
+#include "base/record.h"
 #include "report/xhtml.h"
 
 struct template_picture {

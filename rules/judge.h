@@ -18,6 +18,7 @@
 
 #include <math.h>
 
+#include "base/record.h"
 #include "measure/tables.h"
 #include "rules/ruleset.h"
 
@@ -47,12 +48,14 @@ struct evidence {
 };
 
 /* A row that makes up a part of a run's number. */
-struct found_place {
-	struct str subject, name;
-	double value;
-	struct str source_file, scope;
-	double source_line;
-};
+#define FOUND_PLACE(R, F)                                                                          \
+	F(R, NEEDED, subject, "the row's key")                                                     \
+	F(R, TEXT, name, "the row's name, for people")                                             \
+	F(R, REAL, value, "its part, in the rule's unit")                                          \
+	F(R, TEXT, source_file, "where to look")                                                   \
+	F(R, REAL, source_line, NULL)                                                              \
+	F(R, TEXT, scope, "JAX name stack")
+RECORD_STRUCT(found_place, FOUND_PLACE);
 
 /* What the report before this one found bad. */
 struct sighting {
@@ -77,6 +80,25 @@ struct judge_context {
 	ptrdiff_t judged_count;
 };
 
+/* What is said of a finding, in the report too.  NaN: not known, or none. */
+#define FINDING_SAID(R, F)                                                                         \
+	F(R, TEXT, subject, "the row's key, stable over recompiles")                               \
+	F(R, TEXT, name, "the row's name, for people")                                             \
+	F(R, TEXT, message, "what is wrong")                                                       \
+	F(R, REAL, value, "the number that is limited, in the rule's unit")                        \
+	F(R, REAL, bytes, "of memory that it would give back")                                     \
+	F(R, FLAG, of_window,                                                                      \
+		"work outside the steps: claimed_s is for as much of the window as a step lasts")  \
+	F(R, REAL, gain_s, "seconds per step credited to this finding")                            \
+	F(R, REAL, claimed_s, "the same before each second was credited once")                     \
+	F(R, REAL, shared_s, "seconds of claimed_s that other findings are credited with")         \
+	F(R, TEXT, source_file, "where to look")                                                   \
+	F(R, REAL, source_line, NULL)                                                              \
+	F(R, TEXT, scope, "JAX name stack")                                                        \
+	F(R, TEXT, missing, "columns that were unknown, separated by commas")                      \
+	F(R, TEXT, note, "why the verdict is not what the rule alone says")                        \
+	F(R, TEXT, waiver_ends, "last day of the waiver that holds, or held")
+
 /*
  * One subject (row) of a rule that did not pass.  Strings of a finding may lie in the tables that
  * were judged.
@@ -84,24 +106,12 @@ struct judge_context {
 struct finding {
 	const struct rule *rule;
 	enum verdict verdict; /* FAIL, WARN, WAIVED or INCONCLUSIVE; never FAIL for a gate */
-	struct str subject;   /* the row's key: stable over recompiles */
-	struct str name;      /* the row's name, for people */
-	struct str message, cause, fix; /* the rule's, filled in */
-	struct evidence *evidence;	/* columns the failing expression read, params after them */
+	FINDING_SAID(, RECORD_MEMBER)
+	struct str cause, fix;	   /* the rule's, filled in */
+	struct evidence *evidence; /* columns the failing expression read, params after them */
 	ptrdiff_t evidence_count;
-	double value;	  /* the number that is limited; NaN: not known, or none */
-	double gain_s;	  /* credited seconds per step, NaN when the rule gives none */
-	double claimed_s; /* before crediting each second once */
-	double shared_s;  /* of it, credited to others; NaN: claims nothing */
-	double bytes;	  /* that it would give back; NaN: none, or not known */
-	bool of_window;	  /* outside the steps: of as much of the window as a step lasts */
 	const struct found_place *places; /* what makes up the value, the largest first */
 	ptrdiff_t place_count;
-	struct str source_file, scope; /* where to look; missing when unknown */
-	double source_line;
-	struct str missing;	/* INCONCLUSIVE: the columns that were NULL, comma separated */
-	struct str note;	/* why the verdict is not what the rule alone says; else missing */
-	struct str waiver_ends; /* last day of the waiver that holds, or held; else missing */
 	int64_t seen;	/* reports in a row with it, this one too; 0: no earlier one given */
 	bool known;	/* it failed in the report before, too */
 	ptrdiff_t rank; /* of its rule among all: the costliest is 0 */

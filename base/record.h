@@ -11,8 +11,8 @@
  *
  * A list is a pointer to records and, right behind it, how many.
  */
-#ifndef REPORT_RECORD_H
-#define REPORT_RECORD_H
+#ifndef BASE_RECORD_H
+#define BASE_RECORD_H
 
 #include <stddef.h>
 
