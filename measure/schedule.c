@@ -10,18 +10,103 @@
  * in: a logger's small program now and then does not make another sort of step. */
 #define MODULE_SHARE 0.05
 
-static void modules_read(struct scheduling *s)
+struct str name_core(struct str name, struct arena *keep)
+{
+	char *p = arena_make(keep, char, name.len);
+	ptrdiff_t len = 0;
+
+	str_take(&name, STR("jit_"));
+	for (ptrdiff_t i = 0; i < name.len; i++) {
+		char c = name.p[i];
+		if (is_letter(c) || is_digit(c))
+			p[len++] = c;
+	}
+	return (struct str){ p, len };
+}
+
+/* More functions of one name are one: each is held against those before. */
+#define FUNCTIONS_MAX 16
+/* Frames looked at between an op's line and the function that its program is named after. */
+#define FRAMES_MAX 16
+
+/* Distinct lines of source. */
+struct source_lines {
+	struct map files, lines;
+	int32_t file_count, count;
+};
+
+static void line_add(struct source_lines *s, const struct hlo_source *at, struct arena *keep)
+{
+	int32_t file = map_put(&s->files, at->file, s->file_count, keep);
+
+	s->file_count += file == s->file_count;
+	int64_t id = ((int64_t)file << 32) + (at->line & INT32_MAX);
+	s->count += map_put_id(&s->lines, id, s->count, keep) == s->count;
+}
+
+/*
+ * Adds a program's lines in the function that it is named after; returns how many there are then.
+ * An op that JAX runs on its own is from the line of its first call only, so callers tell nothing.
+ */
+static int32_t lines_add(struct source_lines *s, const struct program *p, struct arena *keep)
+{
+	struct str name = name_core(p->module, keep);
+	struct hlo_source stack[FRAMES_MAX];
+
+	for (ptrdiff_t i = 0; i < p->hlo->instruction_count; i++) {
+		ptrdiff_t n = hlo_stack(p->hlo, &p->hlo->instructions[i], stack, FRAMES_MAX);
+		for (ptrdiff_t k = 0; k < n; k++) {
+			struct arena scratch = *keep;
+			struct str function = stack[k].function;
+			ptrdiff_t outer = str_rfind_char(function, '.');
+			function = name_core(str_from_offset(function, outer + 1), &scratch);
+			if (name.len && str_eq(function, name))
+				line_add(s, &stack[k], keep);
+		}
+	}
+	return s->count;
+}
+
+/*
+ * Programs of one name are of one function, compiled for other shapes or constants, when half of
+ * the lines of one are lines of the other.  Two lambdas are not.  Without lines the name decides.
+ */
+static bool is_one_function(const struct program *a, const struct program *b, struct arena scratch)
+{
+	struct source_lines both = { 0 }, alone = { 0 };
+
+	if (!a->hlo || !b->hlo)
+		return true;
+	int32_t of_a = lines_add(&both, a, &scratch);
+	int32_t of_b = lines_add(&alone, b, &scratch);
+	int32_t shared = of_a + of_b - lines_add(&both, b, &scratch);
+	return 2 * shared >= (of_a < of_b ? of_a : of_b);
+}
+
+void functions_read(struct scheduling *s, bool by_source)
 {
 	ptrdiff_t n = registry_program_count(s->registry);
 	struct map by_name = { 0 };
+	const struct program **first = arena_make(s->scratch, const struct program *, n);
+	int32_t *next = arena_make(s->scratch, int32_t, n); /* of the same name; 0 none */
 
 	s->modules = arena_make(s->scratch, struct str, n);
 	s->module_of = arena_make(s->scratch, int32_t, n);
+	s->module_count = 0;
 	for (ptrdiff_t i = 0; i < n; i++) {
-		struct str name = registry_program_at(s->registry, i)->module;
-		s->module_of[i] = map_put(&by_name, name, (int32_t)s->module_count, s->scratch);
-		if (s->module_of[i] == s->module_count)
-			s->modules[s->module_count++] = name;
+		const struct program *p = registry_program_at(s->registry, i);
+		int32_t m = map_put(&by_name, p->module, (int32_t)s->module_count, s->scratch);
+		for (int k = 1; by_source && k < FUNCTIONS_MAX && m < s->module_count &&
+				!is_one_function(first[m], p, *s->scratch);
+			k++) {
+			next[m] = next[m] ? next[m] : (int32_t)s->module_count;
+			m = next[m];
+		}
+		if (m == s->module_count) {
+			first[m] = p;
+			s->modules[s->module_count++] = p->module;
+		}
+		s->module_of[i] = m;
 	}
 }
 
@@ -620,7 +705,7 @@ bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,
 	ptrdiff_t marks = 0; /* of the devices before */
 
 	*ret = (struct schedule){ .judged = -1, .is_marked = by_line };
-	modules_read(&s);
+	functions_read(&s, false);
 	bool ok = by_line ? line_sorts(&s) : sorts_tell(&s);
 	if (ok)
 		sorts_settle(&s);

@@ -14,8 +14,9 @@
  * What runs behind every mark is of its step, too, but for evaluations.
  *
  * Steps of one sort bear one name and run the same modules, whatever their shapes.  Of a job that
- * marks nothing, a period of its sequence of modules is a step; of a server, an execution of the
- * module that takes most of its time.
+ * marks nothing, a period of its sequence of modules is a step; there two functions of one name, as
+ * lambdas are, count as two modules.  Of a server, a step is an execution of the module that takes
+ * most of its time.
  *
  * Refuses: reading events (sweep.h), and telling whether a step is steady.
  */

@@ -122,21 +122,6 @@ static int32_t mark_of(
 	return ret;
 }
 
-/* "jit_train_step" is the module of "train_step": what of a name is the same on both sides. */
-static struct str name_core(struct str name, struct arena *keep)
-{
-	char *p = arena_make(keep, char, name.len);
-	ptrdiff_t len = 0;
-
-	str_take(&name, STR("jit_"));
-	for (ptrdiff_t i = 0; i < name.len; i++) {
-		char c = name.p[i];
-		if (is_letter(c) || is_digit(c))
-			p[len++] = c;
-	}
-	return (struct str){ p, len };
-}
-
 /* A host's calls of the function that a module is named after, in order. */
 static const struct host_span **launches_of(const struct scheduling *s, int32_t host,
 	int32_t module, ptrdiff_t *count, struct arena *scratch)

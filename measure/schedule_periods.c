@@ -176,9 +176,11 @@ static void rounds_leave(struct scheduling *s, bool *left_out)
 /* What does not fit into a period is left out, the module with least time first. */
 bool periods_tell(struct scheduling *s)
 {
+	functions_read(s, true);
 	bool *left_out = arena_make(s->scratch, bool, s->module_count);
 	const int64_t *time_ps = module_times(s, left_out);
 	struct str *names = arena_make(s->scratch, struct str, s->module_count);
+	struct map named = { 0 };
 	int32_t most, least;
 	ptrdiff_t n = 0;
 	bool alone = is_server(s, time_ps, left_out, &most);
@@ -198,7 +200,7 @@ bool periods_tell(struct scheduling *s)
 	s->mark_count = 0;
 	s->ret->sort_count = 0;
 	for (int32_t m = 0; m < s->module_count; m++)
-		if (!left_out[m])
+		if (!left_out[m] && map_put(&named, s->modules[m], (int32_t)n, s->scratch) == n)
 			names[n++] = s->modules[m];
 	struct str modules = text_sorted(s->keep, names, n, MODULES_BETWEEN);
 	int32_t only = sort_of(s, modules, modules);

@@ -28,7 +28,8 @@ struct scheduling {
 	struct str wanted;
 	struct arena *keep, *scratch;
 	struct schedule *ret;
-	/* Modules by name: what is compiled anew for other shapes is the same to a schedule. */
+	/* Modules by name: what is compiled anew for other shapes is the same to a schedule.
+	 * To periods two functions of one name are two. */
 	struct str *modules;
 	ptrdiff_t module_count;
 	int32_t *module_of; /* by program */
@@ -43,6 +44,9 @@ static inline int32_t module_at(const struct scheduling *s, const struct program
 }
 
 /* schedule.c */
+void functions_read(struct scheduling *s, bool by_source);
+/* "jit_train_step" is the module of "train_step": what of a name is the same on both sides. */
+struct str name_core(struct str name, struct arena *keep);
 int32_t sort_of(struct scheduling *s, struct str name, struct str modules);
 bool module_trains(const struct scheduling *s, int32_t module);
 /* Fits a name, or the function that a module is named after? */

@@ -198,6 +198,22 @@ static inline struct str pb_write_module(
 	return pb_done(&b);
 }
 
+/* One file, function and line of a StackFrameIndexProto, called from the frame behind it. */
+static inline void pb_frame(struct arena *keep, struct pb *b, int64_t id, const char *file,
+	const char *function, int64_t line)
+{
+	struct pb location = pb_new(keep), f = pb_new(keep);
+	pb_text(b, 1, file);
+	pb_text(b, 2, function);
+	pb_int(&location, 1, id);
+	pb_int(&location, 2, id);
+	pb_int(&location, 3, line);
+	pb_bytes(b, 3, pb_done(&location));
+	pb_int(&f, 1, id);
+	pb_int(&f, 2, id + 1);
+	pb_bytes(b, 4, pb_done(&f));
+}
+
 static inline struct hlo_module *pb_parse(
 	struct arena *keep, const struct pb_computation *c, struct str more, struct diag *err)
 {

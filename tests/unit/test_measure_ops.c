@@ -1240,21 +1240,6 @@ static void recomputation(void **state)
 
 /* ---- sources --------------------------------------------------------------------------------- */
 
-/* One file, function and line of a StackFrameIndexProto, called from the frame behind it. */
-static void frame(struct pb *b, int64_t id, const char *file, const char *function, int64_t line)
-{
-	struct pb location = pb_new(&run.keep), f = pb_new(&run.keep);
-	pb_text(b, 1, file);
-	pb_text(b, 2, function);
-	pb_int(&location, 1, id);
-	pb_int(&location, 2, id);
-	pb_int(&location, 3, line);
-	pb_bytes(b, 3, pb_done(&location));
-	pb_int(&f, 1, id);
-	pb_int(&f, 2, id + 1);
-	pb_bytes(b, 4, pb_done(&f));
-}
-
 /* The second of two roots, the first of which fits nothing. */
 static void set_roots(const char *seen, const char *kept)
 {
@@ -1269,10 +1254,10 @@ static void the_users_line_below_a_library(void **state)
 {
 	struct pb frames = pb_new(&run.keep);
 	(void)state;
-	frame(&frames, 1, "/usr/lib/python3/flax/linear.py", "Dense.__call__", 280);
-	frame(&frames, 2, "/home/me/projects/other.py", "not_mine", 5);
-	frame(&frames, 3, "/home/me/project/model/ffn.py", "ffn", 41);
-	frame(&frames, 4, "/home/me/project/train.py", "main", 99);
+	pb_frame(&run.keep, &frames, 1, "/usr/lib/python3/flax/linear.py", "Dense.__call__", 280);
+	pb_frame(&run.keep, &frames, 2, "/home/me/projects/other.py", "not_mine", 5);
+	pb_frame(&run.keep, &frames, 3, "/home/me/project/model/ffn.py", "ffn", 41);
+	pb_frame(&run.keep, &frames, 4, "/home/me/project/train.py", "main", 99);
 	const struct pb_instruction body[] = {
 		{ "x", "parameter", "f32[64]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
 		{ "mul.2", "multiply", "f32[64]{0}", 2, { 1, 1 }, NO_ROW, 0,

@@ -1607,6 +1607,65 @@ static void a_period_of_programs_is_a_step(void **state)
 	assert_number(step_row(1)->idle_s, (600 - 2 * 150 - 80) * US);
 }
 
+/* A lambda whose only op is from a helper that it calls in this line of main.py. */
+static void has_lambda(struct xspace *host, int64_t id, const char *op, int64_t line)
+{
+	struct pb at = pb_new(&run.keep), more = pb_new(&run.keep);
+	struct pb frames = pb_new(&run.keep), module_more = pb_new(&run.keep);
+	struct pb_instruction body[] = {
+		{ .name = op, .opcode = "parameter", .shape = "f32[4]", .id = 1 }, NO_ROW
+	};
+	struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+
+	pb_frame(&run.keep, &frames, 1, "layers.py", "dense", 3);
+	pb_frame(&run.keep, &frames, 2, "main.py", "train.<locals>.<lambda>", line);
+	pb_frame(&run.keep, &frames, 3, "main.py", "train", 30 + id);
+	pb_bytes(&module_more, 17, pb_done(&frames));
+	pb_int(&at, 15, 1);
+	pb_bytes(&more, 7, pb_done(&at));
+	body->more = pb_done(&more);
+	x_hlo(host, "jit__lambda_", id,
+		pb_write_module(&run.keep, module, pb_done(&module_more)));
+}
+
+/* Two programs of one name take turns. */
+static void tell_turns(int64_t first_line, int64_t second_line)
+{
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = x_line(tpu, "XLA Ops");
+
+	x_op(tpu, "tanh.1", X_STATS(x_int("program_id", 7)));
+	x_op(tpu, "sin.1", X_STATS(x_int("program_id", 8)));
+	has_lambda(host, 7, "tanh.1", first_line);
+	has_lambda(host, 8, "sin.1", second_line);
+	for (int64_t i = 0; i < 8; i++) {
+		x_event(ops, "tanh.1", i * 400, i * 400 + 150, NULL);
+		x_event(ops, "sin.1", i * 400 + 150, i * 400 + 250, NULL);
+	}
+	xrun_measure(&run);
+}
+
+/* Two lambdas bear one name; the lines that they are from tell them apart. */
+static void lambdas_that_take_turns(void **state)
+{
+	(void)state;
+	tell_turns(10, 11);
+	assert_number(xrun_row(&run)->steps, 6);
+	assert_number(xrun_row(&run)->step_time_s, 400 * US);
+	assert_number(xrun_row(&run)->programs_per_step, 2);
+	assert_text(table_rows(&run.tables, phases)->modules, "jit__lambda_");
+}
+
+/* One function, compiled for two shapes: each execution is a step. */
+static void shapes_that_take_turns(void **state)
+{
+	(void)state;
+	tell_turns(10, 10);
+	assert_number(xrun_row(&run)->steps, 14);
+	assert_number(xrun_row(&run)->programs_per_step, 1);
+}
+
 /* Nothing is marked, and an evaluation behind every second step makes no step of three programs. */
 static void an_evaluation_is_in_no_period(void **state)
 {
@@ -1743,6 +1802,8 @@ int main(void)
 		TEST(why_a_device_waits),
 		TEST(a_loader_by_its_name),
 		TEST(a_module_near_the_limit),
+		TEST(lambdas_that_take_turns),
+		TEST(shapes_that_take_turns),
 		TEST(an_evaluation_is_in_no_period),
 		TEST(annotations_on_one_host_alone),
 		TEST(the_devices_own_clock),
