@@ -67,14 +67,11 @@ static struct str name_of(const struct report *r, const struct report_finding *f
 	return str_eq(f->name, run_of(r)->name) ? MISSING : f->name;
 }
 
-/* The costliest of all findings, where most of the deciding one's time is counted in others. */
-static struct group explaining_group(
-	const struct report *r, const struct group *decided, struct arena *keep)
+/* The costliest of all findings that costs more than `most`, which may be none. */
+static struct group costliest_group(const struct report *r, struct group most, struct arena *keep)
 {
 	const enum verdict verdicts[] = { VERDICT_FAIL, VERDICT_WARN };
-	struct group *groups, most = *decided;
-	if (!(decided->items[0]->shared_s > decided->gain_s))
-		return most;
+	struct group *groups;
 	for (ptrdiff_t v = 0; v < COUNT_OF(verdicts); v++) {
 		ptrdiff_t count = group_findings(r, verdicts[v], keep, &groups);
 		for (ptrdiff_t i = 0; i < count; i++)
@@ -99,8 +96,9 @@ static void put_decided(
 
 static struct str of_finding(const struct report *r, const struct group *g, struct arena *keep)
 {
-	struct group most = explaining_group(r, g, keep);
 	const struct report_finding *f = g->items[0];
+	/* Most of the deciding one's time may be counted in others. */
+	struct group most = f->shared_s > g->gain_s ? costliest_group(r, *g, keep) : *g;
 	struct str cost = headline_cost(r, &most, keep), name, file, place;
 	bool is_told = !cost.len || is_about_baseline(r, f);
 	struct out *o = out_memory(keep);
@@ -138,11 +136,17 @@ const struct report_rule *headline_cause(const struct report *r)
 	return any;
 }
 
+/* The evidence that decided by its absence; then what costs most of what could be judged. */
 static struct str of_trouble(const struct report *r, struct arena *keep)
 {
 	const struct report_rule *rule = headline_cause(r);
+	struct group most = costliest_group(r, (struct group){ NULL, 0, 0 }, keep);
 	struct str reason = rule ? reason_of(rule, keep) : MISSING;
-	return reason.len ? text_clean(keep, reason) : STR("no rule could be judged");
+	reason = reason.len ? text_clean(keep, reason) : STR("no rule could be judged");
+	if (!most.count)
+		return reason;
+	return arena_fmt(
+		keep, "%.*s; even so, %.*s", STR_ARG(reason), STR_ARG(of_finding(r, &most, keep)));
 }
 
 struct str headline_delta(const struct report *r, struct arena *keep)

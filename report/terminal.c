@@ -337,22 +337,36 @@ static ptrdiff_t all_groups(const struct report *r, struct arena *keep, struct g
 	return n;
 }
 
-/* "also: warning[idle], 5.26% of the step" of those that found no room. */
+/*
+ * "also: warning[idle] costs 5.26% of the step" of those that found no room.  A report that could
+ * not judge leaves out all of them, and still says what to do about the costliest.
+ */
 static void put_left_out(
 	struct page *p, const struct report *r, const struct group *groups, ptrdiff_t count)
 {
 	const char *between = "also: ";
+	const struct report_finding *costliest = NULL;
+	double most_s = 0;
 	if (!count)
 		return;
 	page_break(p);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct report_finding *f = groups[i].items[0];
+		if (groups[i].gain_s > most_s) {
+			costliest = f;
+			most_s = groups[i].gain_s;
+		}
 		struct str cost = headline_cost(r, &groups[i], p->keep);
 		page_fmt(p, PAGE_LABEL, "%s%s[%.*s]%s%.*s", between, verdict_looks[f->verdict].tag,
 			STR_ARG(text_clean(p->keep, f->rule)), cost.len ? " costs " : "",
 			STR_ARG(cost));
 		between = "; ";
 	}
+	if (r->verdict == VERDICT_INCONCLUSIVE && costliest)
+		page_field(p, "fix",
+			count == 1 ? costliest->fix
+				   : arena_fmt(p->keep, "%.*s: %.*s", STR_ARG(costliest->rule),
+					     STR_ARG(costliest->fix)));
 	page_line(p);
 }
 

@@ -80,6 +80,24 @@ static void test_headline_is_credited(void **state)
 		"oversized-all-gather costs 43.8% of the step (12.3 ms of 28.1 ms)"));
 }
 
+/* What decided is that evidence is missing; what costs most all the same, and its fix, follow. */
+static void test_headline_without_evidence(void **state)
+{
+	(void)state;
+	struct report r = demo_report(&keep);
+	r.verdict = VERDICT_INCONCLUSIVE;
+	r.findings[0].verdict = r.findings[1].verdict = VERDICT_WARN;
+	r.results[1].verdict = VERDICT_WARN;
+	static const char head[] =
+		"INCONCLUSIVE  runs/nightly: window_peak_bytes is unknown for all 8 rows of\n"
+		"      memory; even so, oversized-all-gather costs 65.2% of the step (18.3 ms of\n"
+		"      28.1 ms): all-gather.17, model/ffn.py:41\n";
+	const char *text = page_of(r, (struct report_style){ 0 });
+	assert_memory_equal(text, head, sizeof(head) - 1);
+	assert_non_null(strstr(
+		text, "  fix       oversized-all-gather: Constrain the activations between"));
+}
+
 /* What no other finding has is not "counted" there. */
 static void test_rest_of_claim(void **state)
 {
@@ -521,6 +539,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_demo),
 		cmocka_unit_test(test_headline_is_credited),
+		cmocka_unit_test(test_headline_without_evidence),
 		cmocka_unit_test(test_rest_of_claim),
 		cmocka_unit_test(test_noise_is_not_equality),
 		cmocka_unit_test(test_causes_are_whole),
