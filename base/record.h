@@ -91,6 +91,9 @@ struct record {
 
 #define RECORD_ROW(R, kind, field, what)                                                           \
 	{ .name = #field, .offset = offsetof(struct R, field), .meaning = what, RECORD_ROW_##kind },
+/* Fields of the struct itself, in an object of their own. */
+#define RECORD_SELF(key, of) { .name = key, RECORD_ROW_PART(of) },
+/* Of a field whose key is another word. */
 #define RECORD_NAMED(R, key, kind, field, what)                                                    \
 	{ .name = key, .offset = offsetof(struct R, field), .meaning = what, RECORD_ROW_##kind },
 #define RECORD_ROW_TEXT		    .type = RECORD_TEXT
@@ -101,10 +104,15 @@ struct record {
 #define RECORD_ROW_LIST(items)	    .type = RECORD_LIST, .record = &items##_record
 #define RECORD_ROW_ITEMS(of)	    .type = RECORD_LIST, .record = &of##_record
 #define RECORD_ROW_WORD(kind, list) .type = RECORD_WORD, .words = &(list), .is_needed = true
+#define RECORD_ROW_UNIT		    .type = RECORD_WORD, .words = &unit_words
 #define RECORD_ROW_DIAG		    .type = RECORD_DIAG
 #define RECORD_ROW_PART(of)	    .type = RECORD_PART, .record = &of##_record
 #define RECORD_ROW_INLINE(of)	    .type = RECORD_INLINE, .record = &of##_record
 #define RECORD_ROW_CONSTANT(value)  .type = RECORD_CONSTANT, .text = (value)
+#define RECORD_ROW_VALUE	    .type = RECORD_VALUE
+#define RECORD_ROW_FACTS	    .type = RECORD_FACTS
+#define RECORD_ROW_TABLES	    .type = RECORD_TABLES
+#define RECORD_ROW_PLOTS	    .type = RECORD_PLOTS
 
 struct template_list {
 	const void *items;

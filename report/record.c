@@ -38,15 +38,12 @@ const struct record_words role_words = { "role", role_word, AROUND_ROLES,
 /* ---- records --------------------------------------------------------------------------------- */
 
 #define EVIDENCE(R, F)                                                                             \
-	RECORD_NAMED(R, "name", NEEDED, column,                                                    \
-		"a column, or a parameter of the rule"){ .name = "value", .type = RECORD_VALUE },  \
-		{ .name = "unit",                                                                  \
-			.offset = offsetof(struct R, unit),                                        \
-			.type = RECORD_WORD,                                                       \
-			.words = &unit_words },                                                    \
-		RECORD_NAMED(R, "limit", FLAG, is_limit,                                           \
-			"a parameter of the rule, not something measured")                         \
-			F(R, TEXT, meaning, "of the column")
+	RECORD_NAMED(R, "name", NEEDED, column, "a column, or a parameter of the rule")            \
+	RECORD_NAMED(R, "value", VALUE, real, NULL)                                                \
+	F(R, UNIT, unit, NULL)                                                                     \
+	RECORD_NAMED(                                                                              \
+		R, "limit", FLAG, is_limit, "a parameter of the rule, not something measured")     \
+	F(R, TEXT, meaning, "of the column")
 RECORD(report_evidence, "evidence", "a value that was read", EVIDENCE);
 
 RECORD(neighbour, "neighbour", "an op of the graph", NEIGHBOUR);
@@ -56,20 +53,17 @@ RECORD(found_place, "place", "a row that makes up a part of a value", FOUND_PLAC
 RECORD(report_finding, "finding", "one subject of a rule that did not pass", REPORT_FINDING);
 
 #define NUMBER(R, F)                                                                               \
-	F(R, REAL, value, "the number that is limited, of the worst subject"){ .name = "unit",     \
-		.offset = offsetof(struct R, unit),                                                \
-		.meaning = "of value, numbers and limits",                                         \
-		.type = RECORD_WORD,                                                               \
-		.words = &unit_words },                                                            \
-		F(R, FLAG, at_least, "the limits are lower ones") F(                               \
-			R, REAL, warn_limit, "beyond it, it warns") F(R, REAL, fail_limit,         \
-			"beyond it, it fails") RECORD_NAMED(R, "warn_number", REAL, warn,          \
-			"the smallest limit at which the rule would not warn; null: any would do") \
-			RECORD_NAMED(R, "fail_number", REAL, fail,                                 \
-				"the smallest limit at which it would not fail for what lies "     \
-				"beyond it") F(R, REAL, warn_headroom,                             \
-				"share of the limit that is left; below 0: beyond it")             \
-				F(R, REAL, fail_headroom, "the same for the failure")
+	F(R, REAL, value, "the number that is limited, of the worst subject")                      \
+	F(R, UNIT, unit, "of value, numbers and limits")                                           \
+	F(R, FLAG, at_least, "the limits are lower ones")                                          \
+	F(R, REAL, warn_limit, "beyond it, it warns")                                              \
+	F(R, REAL, fail_limit, "beyond it, it fails")                                              \
+	RECORD_NAMED(R, "warn_number", REAL, warn,                                                 \
+		"the smallest limit at which the rule would not warn; null: any would do")         \
+	RECORD_NAMED(R, "fail_number", REAL, fail,                                                 \
+		"the smallest limit at which it would not fail for what lies beyond it")           \
+	F(R, REAL, warn_headroom, "share of the limit that is left; below 0: beyond it")           \
+	F(R, REAL, fail_headroom, "the same for the failure")
 static RECORD(rule_number, "number", NULL, NUMBER);
 RECORD(report_rule, "result", "what became of a rule", REPORT_RULE);
 
@@ -87,18 +81,15 @@ const struct record error_record = { "error", "the profile could not be read",
 #define REPORT(R, F)                                                                               \
 	F(R, NEEDED, profile, "as given on the command line")                                      \
 	F(R, WORD(verdict, report_verdict_words), verdict, NULL)                                   \
-	F(R, TEXT, rules, "the rule file or built-in set"){                                        \
-		.name = "error", .type = RECORD_PART, .record = &error_record                      \
-	},                                                                                         \
-		F(R, REAL, gain_s, "seconds per step that all findings together would give back"){ \
-			.name = "facts", .type = RECORD_FACTS                                      \
-		},                                                                                 \
-		F(R, ITEMS(report_finding), findings, "by verdict, then gain") F(R,                \
-			ITEMS(report_rule), results, "every rule, in the order of the rule file")  \
-			F(R, ITEMS(report_note), notes, "remarks about the data itself"){          \
-				.name = "tables", .type = RECORD_TABLES                            \
-			},                                                                         \
-		{ .name = "plots", .type = RECORD_PLOTS },
+	F(R, TEXT, rules, "the rule file or built-in set")                                         \
+	RECORD_SELF("error", error)                                                                \
+	F(R, REAL, gain_s, "seconds per step that all findings together would give back")          \
+	RECORD_NAMED(R, "facts", FACTS, run, NULL)                                                 \
+	F(R, ITEMS(report_finding), findings, "by verdict, then gain")                             \
+	F(R, ITEMS(report_rule), results, "every rule, in the order of the rule file")             \
+	F(R, ITEMS(report_note), notes, "remarks about the data itself")                           \
+	F(R, TABLES, tables, NULL)                                                                 \
+	F(R, PLOTS, plots, NULL)
 RECORD(report, "report", "one profile", REPORT);
 
 static const struct record_field document_fields[] = {
