@@ -92,16 +92,25 @@ static bool all_periodic(struct scheduling *s, const bool *left_out)
 	return true;
 }
 
-/* Every module's time, over all devices; those that never ran are left out. */
+/*
+ * Every module's time over all devices, without its longest execution on each, which may hold the
+ * warm-up.  What ran once has none and is left out: an initialisation hides no step.
+ */
 static int64_t *module_times(const struct scheduling *s, bool *left_out)
 {
 	int64_t *time_ps = arena_make(s->scratch, int64_t, s->module_count);
 
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
+	for (ptrdiff_t i = 0; i < s->device_count; i++) {
+		struct arena scratch = *s->scratch;
+		int64_t *most_ps = arena_make(&scratch, int64_t, s->module_count);
 		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
 			const struct program_run *r = &s->devices[i].runs[k];
-			time_ps[module_at(s, r)] += r->end_ps - r->start_ps;
+			int64_t length_ps = r->end_ps - r->start_ps;
+			int64_t *most = &most_ps[module_at(s, r)];
+			time_ps[module_at(s, r)] += length_ps < *most ? length_ps : *most;
+			*most = length_ps > *most ? length_ps : *most;
 		}
+	}
 	for (int32_t m = 0; m < s->module_count; m++)
 		left_out[m] = time_ps[m] == 0 ||
 			      (s->wanted.p && !name_is_wanted(s->wanted, s->modules[m]));
@@ -206,10 +215,7 @@ bool periods_tell(struct scheduling *s)
 	int32_t only = sort_of(s, modules, modules);
 	struct step_sort *sort = &s->ret->sorts[only];
 	for (int32_t m = 0; m < s->module_count; m++)
-		if (!left_out[m]) {
-			sort->time_ps += time_ps[m];
-			sort->trains = sort->trains || module_trains(s, m);
-		}
+		sort->trains = sort->trains || (!left_out[m] && module_trains(s, m));
 	for (ptrdiff_t i = 0; i < s->device_count; i++) {
 		int32_t last = -1;
 		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++)

@@ -512,12 +512,16 @@ class Run:
 
     def _periodic(self):
         """A period of the modules' sequence is a step; what is in none is left out, the least
-        first.  A server's step is one execution."""
+        first.  A module's longest execution on each device does not count, so what ran once is in
+        no period.  A server's step is one execution."""
         time = collections.Counter()
         for device in self.devices:
+            lengths = collections.defaultdict(list)
             for launch in device.all_launches:
-                time[self._name(launch.program)] += launch.end - launch.start
-        names = [name for name, _ in time.most_common()]
+                lengths[self._name(launch.program)].append(launch.end - launch.start)
+            for name, all_of_it in lengths.items():
+                time[name] += sum(all_of_it) - max(all_of_it)
+        names = [name for name, sum_ps in time.most_common() if sum_ps > 0]
         alone = bool(names) and bool(SERVER.search(str(names[0])))
         names = names[:1] if alone else names
         periods = []

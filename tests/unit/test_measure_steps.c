@@ -1607,6 +1607,26 @@ static void a_period_of_programs_is_a_step(void **state)
 	assert_number(step_row(1)->idle_s, (600 - 2 * 150 - 80) * US);
 }
 
+/* What ran once, for longer than all steps together, is left out before what runs in every step. */
+static void an_initialisation_hides_no_period(void **state)
+{
+	(void)state;
+	struct xplane *tpu = one_tpu();
+	struct xline *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+	x_op(tpu, "iota.1", X_STATS(x_int("program_id", 9)));
+	x_event(ops, "iota.1", 0, 5000, NULL);
+	for (int64_t i = 0; i < 6; i++) {
+		execute(ops, 6000 + i * 400);
+		x_event(ops, "sum.1", 6000 + i * 400 + 160, 6000 + i * 400 + 170, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 4);
+	assert_number(xrun_row(&run)->step_time_s, 400 * US);
+	assert_number(xrun_row(&run)->programs_per_step, 2);
+	assert_text(xrun_op(&run, "iota.1")->role, "other");
+}
+
 /* A lambda whose only op is from a helper that it calls in this line of main.py. */
 static void has_lambda(struct xspace *host, int64_t id, const char *op, int64_t line)
 {
@@ -1802,6 +1822,7 @@ int main(void)
 		TEST(why_a_device_waits),
 		TEST(a_loader_by_its_name),
 		TEST(a_module_near_the_limit),
+		TEST(an_initialisation_hides_no_period),
 		TEST(lambdas_that_take_turns),
 		TEST(shapes_that_take_turns),
 		TEST(an_evaluation_is_in_no_period),
