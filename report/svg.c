@@ -33,13 +33,18 @@ static void put(struct svg *x, const char *name, double value)
 	xhtml_attr(x->x, name, number(x->keep, value));
 }
 
-/* class="f-compute" fill="#2563c9" */
-static void put_ink(struct svg *x, const char *attribute, enum ink ink)
+/* class="f-compute" fill="#2563c9" x="8" y="14": a number for each of `names`, or none. */
+static void open_shape(struct svg *x, struct str element, const char *attribute, enum ink ink,
+	const char *names, const double *numbers)
 {
 	struct str class = arena_fmt(x->keep, "%c-%.*s", *attribute, STR_ARG(inks[ink].name));
+	struct str rest = str_from(names), name;
+	xhtml_open(x->x, element);
 	xhtml_attr(x->x, "class", class);
 	xhtml_attr(x->x, attribute, inks[ink].color);
 	x->used[ink] = true;
+	for (ptrdiff_t i = 0; str_next(&rest, ' ', &name); i++)
+		xhtml_attr_name(x->x, name, number(x->keep, numbers[i]));
 }
 
 static void put_words(struct xhtml *x, struct str element, struct str text)
@@ -82,12 +87,9 @@ void svg_rect_title(struct svg *x, enum ink ink, double left, double top, double
 {
 	if (!(width > 0) || !(height > 0))
 		return;
-	xhtml_open(x->x, STR("rect"));
-	put_ink(x, "fill", ink);
-	put(x, "x", left);
-	put(x, "y", top);
-	put(x, "width", fmax(width, 0.3)); /* a sliver is still seen */
-	put(x, "height", height);
+	width = fmax(width, 0.3); /* a sliver is still seen */
+	open_shape(x, STR("rect"), "fill", ink, "x y width height",
+		(const double[]){ left, top, width, height });
 	svg_title(x, title);
 	xhtml_close(x->x);
 }
@@ -100,12 +102,8 @@ void svg_rect(struct svg *x, enum ink ink, double left, double top, double width
 void svg_stroke(struct svg *x, enum ink ink, double x1, double y1, double x2, double y2,
 	double width, bool dashed)
 {
-	xhtml_open(x->x, STR("line"));
-	put_ink(x, "stroke", ink);
-	put(x, "x1", x1);
-	put(x, "y1", y1);
-	put(x, "x2", x2);
-	put(x, "y2", y2);
+	open_shape(
+		x, STR("line"), "stroke", ink, "x1 y1 x2 y2", (const double[]){ x1, y1, x2, y2 });
 	if (width != 1)
 		put(x, "stroke-width", width);
 	if (dashed)
@@ -120,11 +118,7 @@ void svg_line(struct svg *x, enum ink ink, double x1, double y1, double x2, doub
 
 void svg_dot(struct svg *x, enum ink ink, double cx, double cy, double radius, struct str title)
 {
-	xhtml_open(x->x, STR("circle"));
-	put_ink(x, "fill", ink);
-	put(x, "cx", cx);
-	put(x, "cy", cy);
-	put(x, "r", radius);
+	open_shape(x, STR("circle"), "fill", ink, "cx cy r", (const double[]){ cx, cy, radius });
 	xhtml_attr(x->x, "fill-opacity", STR("0.75"));
 	xhtml_attr(x->x, "stroke", STR("#ffffff"));
 	xhtml_attr(x->x, "stroke-width", STR("0.8"));
@@ -134,8 +128,7 @@ void svg_dot(struct svg *x, enum ink ink, double cx, double cy, double radius, s
 
 static void svg_path(struct svg *x, enum ink ink, const char *d, double width)
 {
-	xhtml_open(x->x, STR("path"));
-	put_ink(x, "stroke", ink);
+	open_shape(x, STR("path"), "stroke", ink, NULL, NULL);
 	xhtml_attr(x->x, "fill", STR("none"));
 	put(x, "stroke-width", width);
 	xhtml_attr(x->x, "stroke-linecap", STR("round"));
@@ -146,8 +139,7 @@ static void svg_path(struct svg *x, enum ink ink, const char *d, double width)
 
 void svg_area(struct svg *x, enum ink ink, const char *d)
 {
-	xhtml_open(x->x, STR("path"));
-	put_ink(x, "fill", ink);
+	open_shape(x, STR("path"), "fill", ink, NULL, NULL);
 	xhtml_attr(x->x, "d", str_from(d));
 	xhtml_close(x->x);
 }
@@ -157,10 +149,7 @@ static void put_text(struct svg *x, enum ink ink, enum anchor anchor, double lef
 {
 	static const struct str anchors[] = { STR_INIT("start"), STR_INIT("middle"),
 		STR_INIT("end") };
-	xhtml_open(x->x, STR("text"));
-	put_ink(x, "fill", ink);
-	put(x, "x", left);
-	put(x, "y", baseline);
+	open_shape(x, STR("text"), "fill", ink, "x y", (const double[]){ left, baseline });
 	if (anchor != ANCHOR_START)
 		xhtml_attr(x->x, "text-anchor", anchors[anchor]);
 	if (weight)
@@ -438,11 +427,7 @@ static void draw_icon(const void *what, struct xhtml *x)
 {
 	const struct icon *icon = what;
 	struct svg s = begin_small(x, "icon", "0 0 24 24", "20", "20");
-	xhtml_open(x, STR("circle"));
-	put_ink(&s, "fill", icon->ink);
-	put(&s, "cx", 12);
-	put(&s, "cy", 12);
-	put(&s, "r", 11);
+	open_shape(&s, STR("circle"), "fill", icon->ink, "cx cy r", (const double[]){ 12, 12, 11 });
 	xhtml_close(x);
 	svg_path(&s, INK_ON_FILL, icon->path, 2.4);
 	xhtml_close(x);
