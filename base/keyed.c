@@ -289,10 +289,9 @@ bool key_text(const struct keyed *r, const struct key *k, const struct doc_node 
 bool keyed_number(
 	const struct keyed *r, const struct key *k, const struct doc_node *node, double *ret)
 {
-	struct str nearest;
 	enum unit unit;
 	bool ok = node->kind == DOC_SCALAR && !node->quoted &&
-		  unit_parse(node->text, ret, &unit, &nearest) &&
+		  unit_parse(node->text, ret, &unit, NULL) &&
 		  (unit == UNIT_NONE || unit == k->unit) && *ret >= k->min && *ret <= k->max &&
 		  (!k->whole || *ret == floor(*ret));
 	return ok || key_fail(r, k, node, r->mistake, " is %s%s", k->form,

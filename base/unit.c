@@ -127,7 +127,8 @@ static struct str nearest_unit(struct str word)
 bool unit_parse(struct str text, double *ret, enum unit *ret_unit, struct str *nearest)
 {
 	double number;
-	*nearest = (struct str){ NULL, 0 };
+	if (nearest)
+		*nearest = (struct str){ NULL, 0 };
 	text = str_trim(text);
 	bool dollars = str_take(&text, STR("$"));
 	ptrdiff_t len = number_len(text);
@@ -145,7 +146,8 @@ bool unit_parse(struct str text, double *ret, enum unit *ret_unit, struct str *n
 		*ret_unit = scales[i].unit;
 		return !isinf(*ret);
 	}
-	*nearest = nearest_unit(name);
+	if (nearest)
+		*nearest = nearest_unit(name);
 	return false;
 }
 

@@ -28,7 +28,8 @@ const char *unit_name(enum unit u); /* "seconds", "bytes", "ratio" ... */
 
 /*
  * "10%", "64 MiB", "1.5 GB", "250 us", "2 ms", "45 GB/s", "197 TFLOP/s", "0.3", "12".
- * A bare number has UNIT_NONE.  On failure *nearest names the closest known unit, or is missing.
+ * A bare number has UNIT_NONE.  On failure *nearest, unless it is NULL, names the closest
+ * known unit, or is missing.
  */
 bool unit_parse(struct str text, double *ret, enum unit *ret_unit, struct str *nearest);
 

@@ -218,12 +218,9 @@ static const struct infix {
 
 /* ---- tokens ------------------------------------------------------------------------------- */
 
-static const char name_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-enum { LETTERS = 53 }; /* of them what begins a name */
-
 static bool begins_name(char c)
 {
-	return c && memchr(name_bytes, c, LETTERS);
+	return is_letter(c) || c == '_';
 }
 
 /* The byte at an offset, or 0 behind the end. */
@@ -311,9 +308,9 @@ static bool can_be_no_name(const struct token *t)
 		STR_INIT("collate"), STR_INIT("escape"), STR_INIT("distinct"), STR_INIT("all"),
 		STR_INIT("window"), STR_INIT("nulls"), STR_INIT("not"), STR_INIT("values") };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; t->kind == TOKEN_NAME && i < sizeof(words) / sizeof(words[0]); i++)
 		if (t->text.len == words[i].len && str_eq_nocase(t->text, words[i]))
-			return t->kind == TOKEN_NAME;
+			return true;
 	return false;
 }
 
@@ -716,12 +713,12 @@ static struct value literal(struct checker *c)
 	const struct token *t = next(c), *unit_word = ahead(c, 0);
 	/* "time_s <= 10 ms" */
 	if (t->kind == TOKEN_NUMBER && c->names->table && unit_word->kind == TOKEN_NAME) {
-		struct str nearest, text = arena_fmt(c->keep, "%.*s %.*s", STR_ARG(t->text),
-					    STR_ARG(unit_word->text));
+		struct str text =
+			arena_fmt(c->keep, "%.*s %.*s", STR_ARG(t->text), STR_ARG(unit_word->text));
 		double ignored;
 		enum unit unit;
 
-		if (unit_parse(text, &ignored, &unit, &nearest))
+		if (unit_parse(text, &ignored, &unit, NULL))
 			fail(c, DIAG_RULE_UNIT, unit_word->at, unit_word->width,
 				"a unit belongs into a parameter: params: { slack: %.*s }, then "
 				":slack",

@@ -23,7 +23,6 @@ static bool set_cell(
 {
 	const struct column *c = table_column(def, p->key->text);
 	struct list names = { NULL, 0, 0 };
-	struct str nearest;
 	double value = NAN;
 	enum unit unit;
 
@@ -39,7 +38,7 @@ static bool set_cell(
 		return true;
 	}
 	if (!str_eq(p->value->text, STR("null")) &&
-		!unit_parse(p->value->text, &value, &unit, &nearest))
+		!unit_parse(p->value->text, &value, &unit, NULL))
 		return keyed_fail_as(r, p->value, DIAG_RULE_UNIT,
 			"%.*s is a number with or without a unit, or null", STR_ARG(c->name));
 	cell_set_real(c, row, value);

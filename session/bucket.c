@@ -136,11 +136,10 @@ static struct str bucket_version(const struct tree *t, struct str path)
 static bool read_stall(double *ret, struct diag *err)
 {
 	const char *text = getenv("ROOFLINT_HTTP_STALL");
-	struct str nearest;
 	enum unit unit;
 	*ret = STALL_S;
 	if (!text || !*text ||
-		(unit_parse(str_from(text), ret, &unit, &nearest) && unit == UNIT_SECONDS &&
+		(unit_parse(str_from(text), ret, &unit, NULL) && unit == UNIT_SECONDS &&
 			*ret >= 1 && *ret <= 600))
 		return true;
 	return diag_set(err, DIAG_USAGE,

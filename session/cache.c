@@ -40,13 +40,12 @@ static struct str cache_dir(struct arena *keep)
 static bool read_limit(int64_t *ret, struct diag *err)
 {
 	const char *text = getenv("ROOFLINT_CACHE_LIMIT");
-	struct str nearest;
 	enum unit unit;
 	double bytes;
 	*ret = CACHE_LIMIT;
 	if (!text || !*text)
 		return true;
-	if (!unit_parse(str_from(text), &bytes, &unit, &nearest) || bytes < 0 || bytes > 1e18 ||
+	if (!unit_parse(str_from(text), &bytes, &unit, NULL) || bytes < 0 || bytes > 1e18 ||
 		(unit != UNIT_BYTES && (unit != UNIT_NONE || bytes != 0)))
 		return diag_set(err, DIAG_USAGE,
 			"$ROOFLINT_CACHE_LIMIT takes a size, as in 20 GiB or 0, not '%.100s'",

@@ -70,7 +70,6 @@ bool load_options(const struct read_settings *s, int threads, struct arena *keep
 	struct source_root *roots = arena_make(keep, struct source_root, s->source_roots.count);
 	struct measure_options *m = &ret->measure;
 	struct timespec now;
-	struct str nearest;
 	enum unit unit;
 
 	*ret = (struct load_options){ .expect_commit = s->expect_commit,
@@ -87,7 +86,7 @@ bool load_options(const struct read_settings *s, int threads, struct arena *keep
 	if (s->expect_commit.p && s->expect_commit.len < COMMIT_MIN)
 		return diag_set(
 			err, DIAG_USAGE, "--expect-commit takes at least %d digits", COMMIT_MIN);
-	if (s->max_age.p && (!unit_parse(s->max_age, &ret->max_age_s, &unit, &nearest) ||
+	if (s->max_age.p && (!unit_parse(s->max_age, &ret->max_age_s, &unit, NULL) ||
 				    unit != UNIT_SECONDS || !(ret->max_age_s > 0)))
 		return diag_set(err, DIAG_USAGE,
 			"--max-age takes a duration, as in 30min, 2h or 7d, not '%.*s'",
