@@ -31,20 +31,18 @@ static bool ordinals_scan(const struct plane *host, bool *ordinals, int64_t *fir
 			s.present = 0;
 			if (!event_stats_read(w.part, &raw, want, &s, &w.fail))
 				break;
-			int64_t n = s.present & STAT_BIT(DEVICE_ORDINAL)
-					    ? s.at[STAT_DEVICE_ORDINAL].i64
-					    : 0;
+			int64_t said = cpu_ordinal(&s), n = said < 0 ? 0 : said;
 			bool op = s.present & STAT_BIT(HLO_OP) &&
 				  !(s.present & STAT_BIT(CORRELATION_ID));
 			lanes[i] |= cpu_execution_is(&s);
-			if (!op || n < 0 || n > INT32_MAX)
+			if (!op || n > INT32_MAX)
 				continue;
 			if (*first < 0)
 				*first = n - n % CPU_PROCESS_ORDINALS;
 			if (n < *first || n - *first >= CPU_MAX_DEVICES)
 				continue;
 			ordinals[n - *first] = lanes[i] = true;
-			*told |= (s.present & STAT_BIT(DEVICE_ORDINAL)) != 0;
+			*told |= said >= 0;
 		}
 		if (w.fail.why)
 			return wire_error(&w.fail, host->profile->input->bytes, "XEvent", err);

@@ -344,11 +344,19 @@ bool cpu_execution_is(const struct stats *s)
 	return (s->present & (launch | STAT_BIT(HLO_OP))) == launch;
 }
 
+int64_t cpu_ordinal(const struct stats *s)
+{
+	if (!(s->present & STAT_BIT(DEVICE_ORDINAL)))
+		return -1;
+	return s->at[STAT_DEVICE_ORDINAL].i64 > 0 ? s->at[STAT_DEVICE_ORDINAL].i64 : 0;
+}
+
 static bool cpu_is_ours(const struct plane *p, const struct stats *s)
 {
+	int64_t ordinal = cpu_ordinal(s);
+
 	return (s->present & STAT_BIT(HLO_OP) || cpu_execution_is(s)) &&
-	       (!(s->present & STAT_BIT(DEVICE_ORDINAL)) ||
-		       s->at[STAT_DEVICE_ORDINAL].i64 == p->ordinal);
+	       (ordinal < 0 || ordinal == p->ordinal);
 }
 
 bool op_event_read(struct plane *p, struct lane_walk *w, const struct raw_event *raw,
@@ -372,7 +380,10 @@ bool op_event_read(struct plane *p, struct lane_walk *w, const struct raw_event 
 	if (*skip)
 		return true;
 	event_times(w, raw, &s, &ret->start_ps, &ret->end_ps);
-	ret->run = s.present & STAT_BIT(RUN_ID) ? s.at[STAT_RUN_ID].i64 : 0;
+	/* XLA's -1, which TensorFlow leaves there, names no run. */
+	ret->run = s.present & STAT_BIT(RUN_ID) && s.at[STAT_RUN_ID].i64 != -1
+			   ? s.at[STAT_RUN_ID].i64
+			   : 0;
 	ret->bytes = copy_bytes(stat_text(&s, STAT_MEMCPY_DETAILS));
 	if (cpu && cpu_execution_is(&s)) {
 		ret->op = OP_EXECUTION;

@@ -202,6 +202,8 @@ bool tpu_event_read(struct plane *p, struct lane_walk *w, struct op_event *ret);
 
 /* ops.c: from an event of a device lane to an op, or of XLA:CPU to OP_EXECUTION. */
 bool cpu_execution_is(const struct stats *s);
+/* The device that an event of XLA:CPU names, else -1; the -1 of XLA is its default device, 0. */
+int64_t cpu_ordinal(const struct stats *s);
 bool op_event_read(struct plane *p, struct lane_walk *w, const struct raw_event *raw,
 	struct op_event *ret, bool *skip, struct plane_lost *lost, struct wire *fail);
 

@@ -172,6 +172,9 @@ static bool accept(enum profile_format format, const struct input *in, struct di
 	/* A trace is gzip or text; what else a file may be by mistake has its own words. */
 	if (format == FORMAT_TRACE && (k == INPUT_GZIP || k == INPUT_TEXT || k == INPUT_MANGLED))
 		return true;
+	/* Blanks before JSON, as PyTorch writes them; a newline may begin a message. */
+	if (format == FORMAT_TRACE && str_starts(str_trim(str_head(in->bytes, 64)), STR("{")))
+		return true;
 	if (format == FORMAT_TRACE && k == INPUT_UNKNOWN)
 		return diag_set(err, DIAG_FILE_KIND,
 			"neither gzip data nor JSON at byte 0, where a trace was expected; give "

@@ -880,6 +880,35 @@ static void cpu_ordinals(void **state)
 	check_ordinals_from(2048); /* of the job's second process */
 }
 
+/* TensorFlow leaves -1 for the device and the run of each op: XLA's default device, and no run. */
+static void cpu_default_ordinal(void **state)
+{
+	(void)state;
+	struct pb line = line_new(1, "tf_numa_-1_Eigen/1", 0), b = plane_new("/host:CPU");
+	for (int64_t i = 0; i < 4; i++)
+		line_event(&line,
+			(struct ev){ 1, i * 10, 5,
+				{ stat_of(1, XSTAT_REF, 9, PLAIN),
+					stat_of(2, XSTAT_INT64, -1, PLAIN),
+					stat_of(3, XSTAT_INT64, -1, PLAIN) } },
+			PLAIN);
+	pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+	event_name(&b, 1, "dot.1");
+	stat_name(&b, 1, "hlo_op");
+	stat_name(&b, 2, "device_ordinal");
+	stat_name(&b, 3, "run_id");
+	stat_name(&b, 9, "dot.1");
+	assert_true(open_bytes(space_of(&b)));
+	assert_false(profile.devices_mixed);
+	assert_int_equal(profile.plane_count, 2);
+	struct plane *p = &profile.planes[1];
+	assert_int_equal(p->platform, PLATFORM_CPU);
+	assert_int_equal(p->ordinal, 0);
+	assert_int_equal(merge_all(p), 4);
+	check_event(3, 30, 35);
+	assert_int_equal(events[3].run, 0);
+}
+
 static struct str real_stat(int64_t id, double value)
 {
 	struct pb b = pb_new(&keep);
@@ -1193,6 +1222,7 @@ int main(void)
 		CASE(kernels_in_no_order),
 		CASE(read_ahead),
 		CASE(cpu_ordinals),
+		CASE(cpu_default_ordinal),
 		CASE(hostile_numbers),
 		CASE(hostile_times),
 		CASE(cursors),
