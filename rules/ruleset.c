@@ -362,7 +362,10 @@ __attribute__((format(printf, 4, 5))) static bool rule_fail(const struct loader 
 	return mistake_note(l->set->mistakes, l->keep, l->err);
 }
 
-/* A rule that demands nothing is most often a misspelt name of an inherited one. */
+/*
+ * A rule that demands nothing is most often a misspelt name of an inherited one.  Of a broken rule
+ * only that is said: what else it lacks may stand in what could not be read.
+ */
 static bool check_complete(const struct loader *l, struct rule *rule)
 {
 	bool has_limit = rule->params[PARAM_WARN].text.p || rule->params[PARAM_FAIL].text.p;
@@ -375,9 +378,14 @@ static bool check_complete(const struct loader *l, struct rule *rule)
 		lack = "value (a number) and its limit, or assert";
 	else if (has_value && !has_limit)
 		lack = "the value's limit: at_most or at_least";
+	bool is_bare = !rule->from_text.text.p && !is_select && !has_value && !rule->assert.text.p;
+	if (rule->is_broken && !is_bare)
+		return false;
 	if (lack) {
 		struct str hint = rule_hint(l->set, rule->name, rule->origin.doc, l->keep);
 
+		if (rule->is_broken && !hint.len)
+			return false;
 		rule->is_broken = true;
 		diag_caret(l->err, DIAG_RULE_NAME, doc_place(rule->origin.doc, rule->origin.node),
 			"there is no rule '%.*s' to change, and as a new one it lacks %s%.*s",
@@ -533,7 +541,7 @@ static void check_rules(struct loader *l)
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		struct rule *rule = set->items[i];
 
-		if (!rule->is_broken && !set->lacks_base)
+		if (!set->lacks_base)
 			check_complete(l, rule);
 		if (rule->from || rule->select.text.p)
 			rule_compile(set, rule, l->keep, l->err);

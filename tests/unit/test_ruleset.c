@@ -205,6 +205,22 @@ static const struct mistake rules_and_keys[] = {
 	{ "version: 1\n"
 	  "extends: recommended\n"
 	  "rules:\n"
+	  "  cpoy-share: { fail: 3% }\n"
+	  "  mine: { form: ops, value: time_share, at_most: 3% }\n",
+		"t.yaml:4:3: there is no rule 'cpoy-share' to change, and as a new one it lacks "
+		"from (a table) or select; did you mean 'copy-share'?\n"
+		"    cpoy-share: { fail: 3% }\n"
+		"    ^~~~~~~~~~\n"
+		"t.yaml:4:17: cpoy-share: a rule has no key 'fail'; limits are at_most: { warn, "
+		"fail }, or at_least\n"
+		"    cpoy-share: { fail: 3% }\n"
+		"                  ^~~~\n"
+		"t.yaml:5:11: mine: a rule has no key 'form'; did you mean 'from'?\n"
+		"    mine: { form: ops, value: time_share, at_most: 3% }\n"
+		"            ^~~~" },
+	{ "version: 1\n"
+	  "extends: recommended\n"
+	  "rules:\n"
 	  "  copy-share: off\n",
 		"t.yaml:4:15: copy-share: a rule is a map of keys, such as { severity: off }\n"
 		"    copy-share: off\n"
