@@ -292,7 +292,8 @@ void page_heaviest(struct page *p, const struct report *r)
 		out_fmt(o, "%.*s: %.*s, %.*s", STR_ARG(name),
 			STR_ARG(ratio_text(p->keep, f[i].time_share)),
 			STR_ARG(time_text(p->keep, f[i].p50_s)));
-		if (f[i].attainable_s > 0)
+		/* A bound that was beaten tells nothing of what could be had. */
+		if (f[i].attainable_s > 0 && !(f[i].attainable_s > f[i].p50_s))
 			out_fmt(o, " where %s%.*s is attainable", prose_bound(f[i].cost_bound),
 				STR_ARG(time_text(p->keep, f[i].attainable_s)));
 		page_field(p, i ? "" : "heaviest", out_text(o));

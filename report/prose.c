@@ -676,14 +676,26 @@ enum { REST_NAMED = 3, SORTS_NAMED = 4 };
 /* Of work that rules judge as far as its rooflines are known. */
 #define SHARE_NAMED 0.05
 
-struct str prose_speaks_for(const struct report *r, struct arena *keep)
+/* Of the window, what a server waits between its steps: its executions are its steps. */
+static double waits_between(const struct report *r)
+{
+	const struct phases_row *rows = table_rows(&r->tables, phases);
+	double wait = 0;
+	if (!str_eq(run_of(r)->phase, STR("inference")) ||
+		!str_eq(run_of(r)->steps_source, STR("program")))
+		return 0;
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, phases); i++)
+		wait += rows[i].is_wait > 0 && rows[i].time_share > 0 ? rows[i].time_share : 0;
+	return wait;
+}
+
+static void put_speaks_for(struct out *o, const struct report *r, struct arena *keep)
 {
 	const struct phases_row *rows = table_rows(&r->tables, phases);
 	double share = run_of(r)->verdict_share, all_s = 0;
-	struct out *o = out_memory(keep);
 	ptrdiff_t count = table_count(&r->tables, phases), named = 0;
 	if (!(share < SPEAKS_FOR_MOST))
-		return STR("");
+		return;
 	for (ptrdiff_t i = 0; i < count; i++)
 		all_s += rows[i].is_wait > 0 ? 0 : rows[i].time_s;
 	out_fmt(o, "this verdict speaks for %.0f%% of the device time", share * 100);
@@ -698,6 +710,16 @@ struct str prose_speaks_for(const struct report *r, struct arena *keep)
 	}
 	if (named > REST_NAMED)
 		out_fmt(o, ", and %td more the rest", named - REST_NAMED);
+}
+
+struct str prose_speaks_for(const struct report *r, struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	double wait = waits_between(r);
+	put_speaks_for(o, r, keep);
+	if (wait >= SHARE_NAMED)
+		out_fmt(out_part(o, "; "),
+			"the device waits between its steps for %.0f%% of the time", wait * 100);
 	return out_text(o);
 }
 

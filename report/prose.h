@@ -144,8 +144,9 @@ const char *prose_span(const struct report *r); /* "step", else "capture" */
 const char *prose_per(const struct report *r);	/* "per step", else "in the whole capture" */
 /*
  * "this verdict speaks for 54% of the device time; jit_eval_epoch takes 46%", where it is less than
- * nearly all; empty elsewhere, as is the second: "sorts of steps: train, 38 of 2.39 ms, judged;
- * eval, 6 of 3.51 ms (--step eval)", where there are several.
+ * nearly all, and "the device waits between its steps for 54% of the time", where these are the
+ * executions of a server; empty elsewhere, as is the second: "sorts of steps: train, 38 of 2.39 ms,
+ * judged; eval, 6 of 3.51 ms (--step eval)", where there are several.
  */
 struct str prose_speaks_for(const struct report *r, struct arena *keep);
 struct str prose_sorts(const struct report *r, struct arena *keep);

@@ -306,6 +306,19 @@ static void test_what_a_verdict_speaks_for(void **state)
 	run->verdict_share = 0.96;
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_null(strstr(text, "this verdict speaks for"));
+	/* Executions of a server are steps without what it waits between them. */
+	r.run->phase = STR("inference");
+	r.run->steps_source = STR("program");
+	struct phases_row *wait = table_new(&r.tables, phases, &keep);
+	wait->name = STR("host");
+	wait->is_wait = 1;
+	wait->time_share = 0.54;
+	text = page_of(r, (struct report_style){ .width = 100 });
+	assert_non_null(
+		strstr(text, "\n      the device waits between its steps for 54% of the time\n"));
+	r.run->steps_source = STR("annotation"); /* these hold their waits */
+	text = page_of(r, (struct report_style){ .width = 100 });
+	assert_null(strstr(text, "waits between its steps"));
 }
 
 /* One step is no measure; its ops and gaps stand beside what is possible all the same. */
@@ -322,13 +335,14 @@ static void test_what_was_seen(void **state)
 		struct families_row *f = table_new(&r.tables, families, &keep);
 		f->name = arena_fmt(&keep, "fusion.%d", i);
 		f->p50_s = 0.002;
-		f->attainable_s = 0.001;
+		f->attainable_s = i == 1 ? 0.003 : 0.001; /* which it beat */
 	}
 	report_keep_head(&r);
 	assert_int_equal(table_count(&r.tables, families), REPORT_SEEN_ROWS);
 	const char *text = page_of(r, (struct report_style){ 0 });
 	assert_non_null(strstr(text, "\n  heaviest  fusion.0: unknown, 2.00 ms where 1.00 ms is "
 				     "attainable\n"));
+	assert_non_null(strstr(text, "\n            fusion.1: unknown, 2.00 ms\n"));
 	assert_null(strstr(text, "fusion.3"));
 	text = page_of(r, (struct report_style){ .verbose = 1 });
 	assert_non_null(strstr(text, "\nWhat ran, as it was seen: without enough steps there is no "
