@@ -40,9 +40,12 @@ static const struct ending {
 	{ STR_INIT(".sqlite"), FORMAT_NSYS },
 };
 
-/* A trace.json.gz for another viewer, without the host's name: read when it is alone. */
-static const struct str perfetto[] = { STR_INIT("perfetto_trace.json.gz"),
-	STR_INIT("perfetto_trace.json") };
+/*
+ * What JAX makes of a run for another viewer, without the host's name: read when it is alone.
+ * jax.collect_profile lays the last beside an xplane that is named after the server's address.
+ */
+static const struct str nameless[] = { STR_INIT("perfetto_trace.json.gz"),
+	STR_INIT("perfetto_trace.json"), STR_INIT("remote.trace.json.gz") };
 
 /* It may be a trace under a name of its owner's, and is opened when it is asked for. */
 static const char some_json[] = "JSON, and only its content says whether it is a trace";
@@ -111,16 +114,19 @@ static const struct other *other_of(struct str name)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-static bool is_perfetto(struct str name)
+static bool is_nameless(struct str name)
 {
-	return str_eq(name, perfetto[0]) || str_eq(name, perfetto[1]);
+	for (size_t i = 0; i < sizeof(nameless) / sizeof(nameless[0]); i++)
+		if (str_eq(name, nameless[i]))
+			return true;
+	return false;
 }
 
 /* Of a file's name: all but the path; false when it is not a profile's. */
 static bool profile_name(struct str name, struct found_file *ret)
 {
 	ret->trace = (struct str){ NULL, 0 };
-	if (is_perfetto(name)) {
+	if (is_nameless(name)) {
 		ret->host = str_head(name, str_find_char(name, '.'));
 		ret->format = FORMAT_TRACE;
 		return true;
@@ -201,11 +207,12 @@ static void files_dedupe(struct found_run *r)
 		const struct found_file *f = &r->files[i];
 		struct found_file *last = kept ? &r->files[kept - 1] : NULL;
 		bool twin = last && str_eq(last->host, f->host);
-		bool nameless = r->file_count > 1 && is_perfetto(path_base(f->path));
+		/* Of nothing but such files the last is read. */
+		bool other = kept || i + 1 < r->file_count;
 		if (twin && last->format == FORMAT_XPLANE && f->format == FORMAT_TRACE &&
 			!last->trace.p)
 			last->trace = f->path;
-		if (!twin && !nameless)
+		if (!twin && !(other && is_nameless(path_base(f->path))))
 			r->files[kept++] = *f;
 	}
 	r->file_count = kept;

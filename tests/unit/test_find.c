@@ -621,6 +621,17 @@ static void traces(void **state)
 	assert_str(hosts_of(0), "perfetto_trace");
 	assert_int_equal(found.runs[0].files[0].format, FORMAT_TRACE);
 
+	/* As jax.collect_profile lays them: the xplane is named after the address it asked. */
+	file("log/5/127.0.0.1_9012.xplane.pb");
+	file("log/5/perfetto_trace.json.gz");
+	file("log/5/remote.trace.json.gz");
+	find("log/5", false);
+	assert_str(hosts_of(0), "127.0.0.1_9012");
+	file("log/6/perfetto_trace.json.gz");
+	file("log/6/remote.trace.json.gz");
+	find("log/6", false);
+	assert_str(hosts_of(0), "remote");
+
 	/* Snapshots of memory go along. */
 	file("log/2/memory.prof");
 	file("log/2/other.pb");
