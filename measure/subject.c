@@ -43,14 +43,14 @@ static int64_t name_hash(uint64_t id, struct str module)
 	return (int64_t)(id ^ str_hash(module));
 }
 
-/* MAP_NONE: there is none. */
+/* MAP_NONE: there is none.  Where no module is named the number alone says which it is. */
 static int32_t program_named(
 	const struct registry *r, const struct map *by_name, uint64_t id, struct str module)
 {
 	int32_t i = map_get_id(by_name, name_hash(id, module));
 
 	while (i != MAP_NONE &&
-		(r->programs[i]->id != id || !str_eq(r->programs[i]->module, module)))
+		(r->programs[i]->id != id || (module.p && !str_eq(r->programs[i]->module, module))))
 		i = r->programs[i]->next_of_hash;
 	return i;
 }
@@ -181,9 +181,11 @@ static void program_from_profile(struct registry *r, struct program *p)
 		p->proto.len == 0 && p->platform == HLO_TPU && h < r->host_count && !p->op_count;
 		h++) {
 		struct str *texts;
-		p->op_count = profile_op_texts(&r->hosts[h], p->id, r->keep, &texts);
+		p->op_count = profile_op_texts(&r->hosts[h], p->id, r->keep, &p->module, &texts);
 		p->ops = texts;
 	}
+	if (!p->module.p)
+		p->module = arena_fmt(r->keep, "program %llu", (unsigned long long)p->id);
 	if (p->proto.len == 0 && p->op_count == 0)
 		return;
 	p->hlo = p->proto.len > 0 ? hlo_module_parse(p->proto, p->from->input->bytes, r->keep, err)
@@ -209,13 +211,14 @@ static struct program *program_of(
 	int32_t at = map_get_id(&r->listed[plane->profile - r->hosts], (int64_t)id);
 
 	if (at == MAP_NONE) {
-		struct str name =
-			id == PROGRAM_UNKNOWN ? STR("(no program)")
-			: module.p	      ? text_clean(&scratch, module)
-				   : arena_fmt(&scratch, "program %llu", (unsigned long long)id);
+		struct str name = id == PROGRAM_UNKNOWN ? STR("(no program)")
+				  : module.p		? text_clean(&scratch, module)
+							: module;
 		at = program_named(r, &r->unlisted, id, name);
 		if (at == MAP_NONE)
-			at = program_add(r, &r->unlisted, id, arena_str(r->keep, name))->index;
+			at = program_add(
+				r, &r->unlisted, id, name.p ? arena_str(r->keep, name) : name)
+				     ->index;
 	}
 	struct program *p = r->programs[at];
 	/* Only programs that ran are parsed: profiles list all that were ever compiled. */

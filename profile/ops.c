@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "base/text.h"
+
 /* Distinct ops of one plane; the largest real steps have some 10^5. */
 #define OPS_MAX (8 << 20)
 
@@ -419,11 +421,13 @@ static bool is_of_program(const struct plane *p, struct plane_name *n, uint64_t 
 	       s.present & STAT_BIT(PROGRAM_ID) && (uint64_t)s.at[STAT_PROGRAM_ID].i64 == program;
 }
 
-ptrdiff_t profile_op_texts(
-	const struct profile *p, uint64_t program, struct arena *keep, struct str **ret)
+ptrdiff_t profile_op_texts(const struct profile *p, uint64_t program, struct arena *keep,
+	struct str *module, struct str **ret)
 {
 	struct map met = { 0 };
 	ptrdiff_t count = 0, cap = 0;
+	struct str name;
+	uint64_t id;
 
 	*ret = NULL;
 	for (ptrdiff_t i = 0; i < p->plane_count; i++) {
@@ -433,6 +437,9 @@ ptrdiff_t profile_op_texts(
 		struct name_walk w = { .plane = plane };
 		struct plane_name n;
 		while (name_walk_next(&w, &n)) {
+			if (!module->p && module_name_of(plane_name_text(&n), &name, &id) &&
+				id == program)
+				*module = text_clean(keep, name);
 			if (is_of_program(plane, &n, program) &&
 				map_put(&met, n.name, (int32_t)count, keep) == count)
 				*arena_push(keep, *ret, count, cap) = n.name;

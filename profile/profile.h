@@ -331,10 +331,11 @@ bool trace_is_capped(const struct profile *p);
 
 /*
  * HLO texts of a program's ops, as a TPU's planes name them, each once: what is left of a program
- * whose HLO was not recorded.  Returns their number.
+ * whose HLO was not recorded.  Returns their number.  A missing `module` becomes the name that the
+ * executions of the program have there, if any.
  */
-ptrdiff_t profile_op_texts(
-	const struct profile *p, uint64_t program, struct arena *keep, struct str **ret);
+ptrdiff_t profile_op_texts(const struct profile *p, uint64_t program, struct arena *keep,
+	struct str *module, struct str **ret);
 
 /* "jit_f(123)" -> "jit_f", 123; false for a name without a number. */
 bool module_name_of(struct str text, struct str *name, uint64_t *program);
