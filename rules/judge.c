@@ -366,6 +366,10 @@ static void add_finding(
 	struct str odd = odd_verdict(t, w, verdict);
 	if (odd.p)
 		f->note = odd;
+	/* Only the next step says that there was no memory for a text of the row. */
+	if (s->ok && t->code->texts.stmt)
+		s->ok = trial_ended(
+			t, &t->code->texts, sqlite3_step(t->code->texts.stmt), SQLITE_DONE);
 	sqlite3_reset(t->code->texts.stmt);
 }
 
