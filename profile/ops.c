@@ -437,8 +437,10 @@ ptrdiff_t profile_op_texts(const struct profile *p, uint64_t program, struct are
 		struct name_walk w = { .plane = plane };
 		struct plane_name n;
 		while (name_walk_next(&w, &n)) {
-			if (!module->p && module_name_of(plane_name_text(&n), &name, &id) &&
-				id == program)
+			struct str text = plane_name_text(&n);
+			/* An op's text may end in a number in parentheses, too. */
+			if (!module->p && !str_starts(text, STR("%")) &&
+				module_name_of(text, &name, &id) && id == program)
 				*module = text_clean(keep, name);
 			if (is_of_program(plane, &n, program) &&
 				map_put(&met, n.name, (int32_t)count, keep) == count)
