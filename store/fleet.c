@@ -23,12 +23,8 @@ struct fleet {
 
 static bool open_db(struct facts_db *d, struct diag *err)
 {
-	if (sqlite3_open_v2("", &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
-		return facts_db_fail(d, err);
-	return facts_db_guard(d, err) &&
+	return facts_db_open_private(d, err) &&
 	       facts_db_execute(d,
-		       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-		       "PRAGMA cache_size = -8192;"
 		       "CREATE TABLE usage (workload TEXT, chip_hours REAL, price REAL, "
 		       "running_hours REAL);"
 		       "CREATE TABLE expected (pattern TEXT, every_ns INTEGER);"

@@ -46,6 +46,9 @@ bool facts_db_guard(struct facts_db *d, struct diag *err)
 	enum { BUSY_MS = 60000 }; /* a writer holds the lock for the rows of one run */
 	if (sql_harden(d->db, limits, sizeof(limits) / sizeof(limits[0])) != SQLITE_OK)
 		return facts_db_fail(d, err);
+	sqlite3_soft_heap_limit64(FACTS_HEAP_BYTES);
+	/* It reads the file: a locked one keeps 2 MiB, and others fail where it matters. */
+	sqlite3_exec(d->db, "PRAGMA cache_size = -1024", NULL, NULL, NULL);
 	sqlite3_busy_timeout(d->db, BUSY_MS);
 	return true;
 }
@@ -239,17 +242,18 @@ bool facts_db_prepare(struct facts_db *d, struct diag *err)
 		       &d->add_kept, err);
 }
 
-bool facts_db_open_temporary(struct facts_db *d, struct arena *keep, struct diag *err)
+bool facts_db_open_private(struct facts_db *d, struct diag *err)
 {
-	*d = (struct facts_db){ .name = STR("facts of this audit"), .keep = keep };
 	if (sqlite3_open_v2("", &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))
 		return facts_db_fail(d, err);
 	return facts_db_guard(d, err) &&
-	       facts_db_execute(d,
-		       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-		       "PRAGMA cache_size = -1024",
-		       err) &&
-	       facts_db_make(d, err) && facts_db_prepare(d, err);
+	       facts_db_execute(d, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", err);
+}
+
+bool facts_db_open_temporary(struct facts_db *d, struct arena *keep, struct diag *err)
+{
+	*d = (struct facts_db){ .name = STR("facts of this audit"), .keep = keep };
+	return facts_db_open_private(d, err) && facts_db_make(d, err) && facts_db_prepare(d, err);
 }
 
 /* ---- append ---------------------------------------------------------------------------------- */

@@ -19,6 +19,12 @@
 /* Grows when a table changes or a question needs another index; a file of another is refused. */
 #define FACTS_SCHEMA 3
 
+/*
+ * What SQLite may hold in this process before its caches give pages back: a question has up to a
+ * dozen.  Its sorts are as large as the cache of a connection, which is therefore 1 MiB.
+ */
+#define FACTS_HEAP_BYTES (4 << 20)
+
 struct facts_db {
 	sqlite3 *db;
 	struct str name; /* for messages */
@@ -43,10 +49,8 @@ bool facts_db_make(struct facts_db *d, struct diag *err);
 /* Statements for append, and functions for questions, after the tables are there. */
 bool facts_db_prepare(struct facts_db *d, struct diag *err);
 void facts_db_close(void *db);
-/*
- * One of this process, which lies on a private file when it is large.  2 MiB of cache are SQLite's
- * own default; with 4 to 64 of them ten thousand runs, and a hundred thousand, took longer.
- */
+/* One of this process, which lies on a private file when it is large; the second has the tables. */
+bool facts_db_open_private(struct facts_db *d, struct diag *err);
 bool facts_db_open_temporary(struct facts_db *d, struct arena *keep, struct diag *err);
 
 /* The verbs of store.h, as kind.h calls them: `db` is a struct facts_db. */

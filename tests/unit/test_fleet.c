@@ -1,5 +1,6 @@
 /* store/fleet: answers that can be worked out by hand, whatever the order of facts. */
 #include <math.h>
+#include <sqlite3.h>
 
 #include "store/fleet.h"
 #include "tests/unit/facts_fixture.h"
@@ -581,6 +582,30 @@ static void change_points(void **state)
 	fleet_free(a.fleet);
 }
 
+/* A question has a dozen caches and sorts, which are small however many runs there are. */
+static void memory(void **state)
+{
+	(void)state;
+	struct diag err;
+	struct fleet_report report;
+	struct fleet *fleet = fleet_new(&keep, &err);
+	struct arena of_runs = arena_new(ARENA_SCRATCH_BYTES);
+	sqlite3_memory_highwater(1);
+	for (int i = 0; i < 16000; i++) {
+		struct arena scratch = of_runs;
+		struct str name = arena_fmt(&scratch, "w%d", i % 800),
+			   when = arena_fmt(
+				   &scratch, "2026-01-%02dT%02d:00:00.000Z", 2 + i % 13, i / 800);
+		struct run_facts f = fixture_run(&scratch, name, when, 1 + i % 7);
+		assert_true(fleet_take(fleet, &f, &err));
+	}
+	assert_true(fleet_ask(fleet, NULL, &week, STR("judge"), &keep, &report, &err));
+	assert_int_equal(report.answers[FLEET_RANKING].total, 800);
+	assert_true(sqlite3_memory_highwater(0) < 12 << 20);
+	arena_free(&of_runs);
+	fleet_free(fleet);
+}
+
 static void nothing_at_all(void **state)
 {
 	(void)state;
@@ -634,6 +659,7 @@ int main(void)
 		cmocka_unit_test(movers_and_problems),
 		cmocka_unit_test(waivers),
 		cmocka_unit_test(change_points),
+		cmocka_unit_test(memory),
 		cmocka_unit_test(nothing_at_all),
 		cmocka_unit_test(columns_agree),
 	};
