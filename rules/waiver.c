@@ -51,7 +51,8 @@ static bool read_waiver(const struct keyed *r, const struct key *each, const str
 
 	w->origin = origin_of(r, node);
 	bool ok = entry_read(r, each, STR("waiver"), node, map, w);
-	struct rule *rule = ruleset_rule(set, w->rule.text);
+	/* Without a name it is no rule's, not that of a rule whose name is empty. */
+	struct rule *rule = w->rule.text.p ? ruleset_rule(set, w->rule.text) : NULL;
 	if (w->expires.text.p && !when_is_day(w->expires.text))
 		ok = keyed_fail(r, w->expires.origin.node, "expires is a day, such as 2027-01-31");
 	if (w->rule.text.p && !rule && set->lacks_base)
