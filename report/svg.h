@@ -141,7 +141,6 @@ bool svg_timeline(const struct report *r, struct arena *keep, struct html_pictur
 bool svg_steps(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_roofline(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_treemap(const struct report *r, struct arena *keep, struct html_picture *ret);
-bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_collectives(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_memory(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_usage(const struct report *r, struct arena *keep, struct html_picture *ret);

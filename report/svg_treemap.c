@@ -187,6 +187,12 @@ static void draw_op(
 		STR_ARG(ratio_text(x->keep, op->time_share)), prose_span(r));
 	if (op->members > 1)
 		out_fmt(o, "\nwith %.0f alike", op->members - 1);
+	if (op->per_step > 0 && op->p50_s > 0)
+		out_fmt(o, "\n%.3g %s, %.*s each", op->per_step, prose_per(r),
+			STR_ARG(time_text(x->keep, op->p50_s)));
+	if (op->roofline_s > 0)
+		out_fmt(o, "\nroofline %s%.*s", prose_bound(op->cost_bound),
+			STR_ARG(time_text(x->keep, op->roofline_s)));
 	if (op->scope.len)
 		out_fmt(o, "\n%.*s", STR_ARG(op->scope));
 	if (op->source_file.len)

@@ -186,6 +186,16 @@ class Page(unittest.TestCase):
                                      page.locator(".drawing").count())
                     page.context.close()
 
+    def test_ops_that_changed_fit(self):
+        """Beside each other where there is room for it, else below each other."""
+        over = "tables => tables.map(e => e.scrollWidth - e.clientWidth)"
+        for path in self.pages:
+            for width in 390, 500, 640, 800, 860, 900, 1400:
+                with self.subTest(page=os.path.basename(path), width=width):
+                    page, _ = self.open(path, viewport={"width": width, "height": 900})
+                    self.assertFalse(any(page.locator(".changes .scroll").evaluate_all(over)))
+                    page.context.close()
+
     def test_on_paper(self):
         """What is folded opens, closed tables and tools are gone, and no picture is cut off."""
         for path in self.pages:

@@ -81,22 +81,6 @@ static void test_pictures(void **state)
 	assert_has(html, "and 4 more, of smaller results");
 }
 
-static struct str ops_picture(const double *efficiencies, int count)
-{
-	struct report r = good_report(&keep);
-	for (int i = 0; i < count; i++) {
-		struct families_row *f = table_new(&r.tables, families, &keep);
-		f->name = arena_fmt(&keep, "op.%d", i);
-		f->kind = STR("matmul");
-		f->time_share = 0.2;
-		f->efficiency = efficiencies[i];
-	}
-	r.row_totals[TABLE_families] = count;
-	struct str html = page_of(r);
-	struct str picture = str_from_offset(html, str_find(html, STR("picture-ops")));
-	return str_head(picture, str_find(picture, STR("</figure>")));
-}
-
 /* What follows from a cost that is a bound says so. */
 static void test_bounds_of_costs(void **state)
 {
@@ -117,25 +101,6 @@ static void test_bounds_of_costs(void **state)
 	assert_has(html, "roofline at most 1.00 ms<");
 	assert_has(html, "roofline 1.00 ms<");
 	assert_has(html, ">lower<");
-}
-
-/* A bar is solid as far as a roofline explains it: one that is not known explains nothing. */
-static void test_time_by_op(void **state)
-{
-	(void)state;
-	struct str both = ops_picture((const double[]){ 0.5, NAN }, 2);
-	assert_has(both, "The 2 heaviest of 2 kinds of work take 40.0% of the step");
-	assert_has(both, "a bar without a known roofline is pale.");
-	assert_has(both, ">op.1 \xc2\xb7 roofline unknown<");
-	assert_int_equal(count_of(both, STR("op.0 \xc2\xb7")), 0);
-	struct str known = ops_picture((const double[]){ 0.5, 1.5 }, 2);
-	assert_has(known, "the pale part is above it.");
-	assert_int_equal(count_of(known, STR("known")), 0);
-	struct str none = ops_picture((const double[]){ NAN, NAN }, 2);
-	assert_has(none, "what they should take is not known.");
-	assert_int_equal(count_of(none, STR("roofline unknown")), 0);
-	assert_has(ops_picture((const double[]){ 0.5 }, 1),
-		"The only kind of work takes 20.0% of the step; of each bar");
 }
 
 /* Beyond a minute the ticks of an axis share one unit. */
@@ -543,7 +508,6 @@ int main(void)
 		cmocka_unit_test(test_demo),
 		cmocka_unit_test(test_pictures),
 		cmocka_unit_test(test_bounds_of_costs),
-		cmocka_unit_test(test_time_by_op),
 		cmocka_unit_test(test_long_axis),
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_steps_of_devices),

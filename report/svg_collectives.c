@@ -1,112 +1,11 @@
-/* Where op time goes, family by family, and what collectives took against what was expected. */
+/* What collectives took, against what was expected, and how much of it held up a step. */
 #include <math.h>
 
 #include "base/text.h"
 #include "report/prose.h"
 #include "report/svg.h"
 
-enum { ROWS = 14, ROW_HEIGHT = 30, LEFT = 8, TOP = 8 };
-
-/* ---- op time --------------------------------------------------------------------------------- */
-
-struct ops {
-	const struct report *r;
-	const struct families_row *items;
-	int count, known; /* known: how many of them have a roofline */
-	double most;	  /* share */
-};
-
-static struct str family_name(const struct families_row *f, int columns, struct arena *keep)
-{
-	struct str scope = str_from_offset(f->scope, str_find_char(f->scope, '/') + 1);
-	struct str name = html_clip(f->name, scope.len ? (columns - 14) / 2 : columns - 14, keep);
-	if (f->members > 1)
-		name = arena_fmt(keep, "%.*s and %.0f alike", STR_ARG(name), f->members - 1);
-	int room = columns - 4 - text_columns(name);
-	if (!scope.len || room < 12)
-		return html_clip(name, columns, keep);
-	return arena_fmt(
-		keep, "%.*s \xc2\xb7 %.*s", STR_ARG(name), STR_ARG(html_clip(scope, room, keep)));
-}
-
-/* The name above its bar; where others have a roofline, a family that has none says so. */
-static void draw_family(
-	struct svg *x, const struct ops *o, const struct families_row *f, double top)
-{
-	double scale = (x->width - LEFT - 64) / o->most, width = f->time_share * scale;
-	const char *unknown = o->known && isnan(f->efficiency) ? " \xc2\xb7 roofline unknown" : "";
-	int columns = svg_columns(x->width - LEFT) - (unknown[0] ? 19 : 0);
-	/* What the roofline explains is solid, or all of it where no op has one. */
-	double solid = !o->known ? width : f->efficiency > 0 ? width * fmin(f->efficiency, 1) : 0;
-	enum ink ink = svg_kind_ink(f->kind);
-	struct out *title = out_memory(x->keep);
-	out_fmt(title, "%.*s (%.*s)\n%.*s of the %s", STR_ARG(f->name), STR_ARG(f->kind),
-		STR_ARG(ratio_text(x->keep, f->time_share)), prose_span(o->r));
-	if (f->per_step > 0 && f->p50_s > 0)
-		out_fmt(title, "\n%.3g %s, %.*s each", f->per_step, prose_per(o->r),
-			STR_ARG(time_text(x->keep, f->p50_s)));
-	if (f->roofline_s > 0)
-		out_fmt(title, "\nroofline %s%.*s", prose_bound(f->cost_bound),
-			STR_ARG(time_text(x->keep, f->roofline_s)));
-	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10,
-		arena_fmt(x->keep, "%.*s%s", STR_ARG(family_name(f, columns, x->keep)), unknown));
-	svg_group(x, "0.35");
-	svg_rect_title(x, ink, LEFT + solid, top + 14, width - solid, 11, out_text(title));
-	svg_end(x);
-	svg_rect_title(x, ink, LEFT, top + 14, solid, 11, out_text(title));
-	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 24,
-		ratio_text(x->keep, f->time_share));
-}
-
-static double draw_ops(struct svg *x, const void *what)
-{
-	const struct ops *o = what;
-	for (int i = 0; i < o->count; i++)
-		draw_family(x, o, &o->items[i], TOP + i * ROW_HEIGHT);
-	return TOP * 2 + o->count * ROW_HEIGHT;
-}
-
-bool svg_ops(const struct report *r, struct arena *keep, struct html_picture *ret)
-{
-	static const struct svg_plot plot = { "picture-ops", "Time by op", NULL,
-		"Bars, the longest first: the share of the time that ops alike take. The solid "
-		"part is what their roofline explains.",
-		SVG_HALF, draw_ops };
-	struct ops *o = arena_make(keep, struct ops, 1);
-	double covered = 0;
-	o->r = r;
-	o->items = table_rows(&r->tables, families);
-	while (o->count < ROWS && o->count < table_count(&r->tables, families) &&
-		o->items[o->count].time_share > 0.0005) {
-		o->most = fmax(o->most, o->items[o->count].time_share);
-		o->known += !isnan(o->items[o->count].efficiency);
-		covered += o->items[o->count++].time_share;
-	}
-	if (!o->count)
-		return false;
-	struct out *caption = out_memory(keep);
-	double all = r->row_totals[TABLE_families];
-	if (o->count > 1)
-		out_fmt(caption, "The %d heaviest of %.0f kinds of work take", o->count, all);
-	else if (all > 1)
-		out_fmt(caption, "The heaviest of %.0f kinds of work takes", all);
-	else
-		out_z(caption, "The only kind of work takes");
-	out_fmt(caption, " %.*s of the %s; ", STR_ARG(ratio_text(keep, covered)), prose_span(r));
-	if (!o->known)
-		out_z(caption, "what they should take is not known.");
-	else
-		out_fmt(caption,
-			"of each bar the solid part is what its roofline explains, the pale part "
-			"is above it%s.",
-			o->known < o->count ? "; a bar without a known roofline is pale" : "");
-	*ret = svg_picture(&plot, o, out_text(caption), keep);
-	return true;
-}
-
-/* ---- collectives ----------------------------------------------------------------------------- */
-
-enum { COLLECTIVES = 10, COLLECTIVE_HEIGHT = 48 };
+enum { COLLECTIVES = 10, COLLECTIVE_HEIGHT = 48, LEFT = 8, TOP = 8 };
 
 struct collectives {
 	const char *per; /* "per step" */
