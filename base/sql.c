@@ -133,7 +133,7 @@ sqlite3_stmt *sql_prepare(
 	struct sql_connection *c, struct str sql, struct arena *keep, struct sql_fault *fault)
 {
 	sqlite3_stmt *stmt = NULL;
-	const char *z = arena_z(keep, sql), *tail = z;
+	const char *z = str_bytes(sql), *tail = z;
 
 	c->was_asked = c->was_refused = false;
 	int code = sqlite3_prepare_v2(c->db, z, (int)sql.len, &stmt, &tail);

@@ -52,7 +52,7 @@ struct checker {
 	bool has_with; /* a table may be a WITH clause's */
 	bool failed;   /* fault is filled; nothing more is read */
 	int depth, selects;
-	struct arena *keep;
+	struct arena *keep, scratch; /* scratch: of the tokens */
 	struct sql_fault *fault;
 };
 
@@ -400,10 +400,10 @@ static bool read_tokens(struct checker *c)
 		depth += (rest.p[0] == '(') - (rest.p[0] == ')');
 		if (depth < 0)
 			return fail(c, DIAG_RULE_SQL, at, 1, "this parenthesis was never opened");
-		*arena_push(c->keep, c->tokens, c->count, c->cap) = t;
+		*arena_push(&c->scratch, c->tokens, c->count, c->cap) = t;
 		rest = str_from_offset(rest, t.width);
 	}
-	*arena_push(c->keep, c->tokens, c->count, c->cap) =
+	*arena_push(&c->scratch, c->tokens, c->count, c->cap) =
 		(struct token){ .kind = TOKEN_END, .at = c->sql.len, .text = rest, .width = 1 };
 	return !depth || fail(c, DIAG_RULE_SQL, opened, 1, "this parenthesis is never closed");
 }
@@ -1001,15 +1001,18 @@ static struct value select_value(struct checker *c)
 /* ---- entry -------------------------------------------------------------------------------- */
 
 static bool open_checker(struct checker *c, struct str sql, const struct sql_names *names,
-	struct arena *keep, struct sql_fault *fault)
+	struct arena *keep, struct arena scratch, struct sql_fault *fault)
 {
-	*c = (struct checker){ .sql = sql, .names = names, .keep = keep, .fault = fault };
+	*c = (struct checker){
+		.sql = sql, .names = names, .keep = keep, .scratch = scratch, .fault = fault
+	};
 	if (!read_tokens(c))
 		return false;
 	if (names->table)
 		c->tables[c->table_count++] = names->table;
 	for (const struct token *t = c->tokens; t->kind != TOKEN_END; t++) {
-		const struct table_def *def = t->kind == TOKEN_NAME ? engine_table(t->text) : NULL;
+		const struct table_def *def =
+			t->kind == TOKEN_NAME && !t->is_reserved ? engine_table(t->text) : NULL;
 		if (def && c->table_count < TABLES_NAMED)
 			c->tables[c->table_count++] = def;
 		bool is_long = t->kind == TOKEN_TEXT && t->width > SQL_PATTERN_MAX;
@@ -1022,10 +1025,10 @@ static bool open_checker(struct checker *c, struct str sql, const struct sql_nam
 }
 
 bool check_expression(struct str sql, const struct sql_names *names, enum sql_want want,
-	struct arena *keep, struct sql_fault *fault)
+	struct arena *keep, struct arena scratch, struct sql_fault *fault)
 {
 	struct checker c;
-	if (!open_checker(&c, sql, names, keep, fault))
+	if (!open_checker(&c, sql, names, keep, scratch, fault))
 		return false;
 	struct value v = expression(&c, 0);
 	if (is_ahead(&c, ","))
@@ -1038,11 +1041,11 @@ bool check_expression(struct str sql, const struct sql_names *names, enum sql_wa
 	return !c.failed;
 }
 
-bool check_select(
-	struct str sql, const struct sql_names *names, struct arena *keep, struct sql_fault *fault)
+bool check_select(struct str sql, const struct sql_names *names, struct arena *keep,
+	struct arena scratch, struct sql_fault *fault)
 {
 	struct checker c;
-	if (!open_checker(&c, sql, names, keep, fault))
+	if (!open_checker(&c, sql, names, keep, scratch, fault))
 		return false;
 	if (!is_select(ahead(&c, 0)))
 		fail(&c, DIAG_RULE_SQL, 0, ahead(&c, 0)->width, "a SELECT is wanted here");
@@ -1139,11 +1142,11 @@ static void tell_column(const struct checker *c, const struct token *t, struct s
 }
 
 void check_tell(struct str sql, const struct sql_names *names, bool is_of_names, struct arena *keep,
-	struct sql_fault *fault)
+	struct arena scratch, struct sql_fault *fault)
 {
 	struct sql_fault ignored;
 	struct checker c;
-	if (!open_checker(&c, sql, names, keep, &ignored))
+	if (!open_checker(&c, sql, names, keep, scratch, &ignored))
 		return;
 	for (const struct token *t = c.tokens; t->kind != TOKEN_END; t++) {
 		if (t->at != fault->at)

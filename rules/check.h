@@ -61,14 +61,14 @@ struct sql_names {
 enum sql_want { WANT_CONDITION, WANT_NUMBER, WANT_ANY };
 
 bool check_expression(struct str sql, const struct sql_names *names, enum sql_want want,
-	struct arena *keep, struct sql_fault *fault);
-bool check_select(
-	struct str sql, const struct sql_names *names, struct arena *keep, struct sql_fault *fault);
+	struct arena *keep, struct arena scratch, struct sql_fault *fault);
+bool check_select(struct str sql, const struct sql_names *names, struct arena *keep,
+	struct arena scratch, struct sql_fault *fault);
 /*
  * SQLite refuses this text at fault->at: the width of the token there and, where SQLite came as far
  * as names, what is wrong with this one and which one may be meant.
  */
 void check_tell(struct str sql, const struct sql_names *names, bool is_of_names, struct arena *keep,
-	struct sql_fault *fault);
+	struct arena scratch, struct sql_fault *fault);
 
 #endif

@@ -49,7 +49,8 @@ static sqlite3_stmt *prepare_alone(struct engine *e, const struct sql_names *nam
 	struct str before, struct str text, struct reads *reads, struct arena *keep,
 	struct sql_fault *fault)
 {
-	struct str sql = arena_fmt(keep, "%.*s%.*s\n)", STR_ARG(before), STR_ARG(text));
+	struct arena scratch = e->scratch;
+	struct str sql = arena_fmt(&scratch, "%.*s%.*s\n)", STR_ARG(before), STR_ARG(text));
 	sqlite3_stmt *stmt = engine_prepare(e, sql, reads, keep, fault);
 
 	if (stmt || fault->at < 0)
@@ -61,7 +62,7 @@ static sqlite3_stmt *prepare_alone(struct engine *e, const struct sql_names *nam
 	else if (fault->at < 0)
 		fault->at = -1;
 	else
-		check_tell(text, names, e->sql.was_asked, keep, fault);
+		check_tell(text, names, e->sql.was_asked, keep, e->scratch, fault);
 	return stmt;
 }
 
@@ -214,8 +215,10 @@ static bool is_shipped(const struct listing *l)
 bool listing_prepare(struct engine *e, struct listing *l, struct reads *reads, struct arena *keep,
 	struct sql_fault *fault)
 {
+	struct arena scratch = e->scratch;
+
 	if (!l->stmt)
-		l->stmt = engine_prepare(e, write_statement(l, keep), reads, keep, fault);
+		l->stmt = engine_prepare(e, write_statement(l, &scratch), reads, keep, fault);
 	if (l->stmt)
 		l->first_result = sqlite3_column_count(l->stmt) - (int)l->result_count;
 	return l->stmt != NULL;
@@ -234,7 +237,7 @@ static bool look_at_select(struct compiler *c, struct listing *l, struct sql_fau
 		.is_joining = &l->is_joining,
 		.results = &results };
 
-	if (!check_select(select, &names, c->keep, fault))
+	if (!check_select(select, &names, c->keep, c->engine->scratch, fault))
 		return false;
 	note_uses(c, names.uses);
 	/* The whole statement tells the columns, too: what ships is prepared once. */
@@ -300,7 +303,7 @@ static bool check(
 		.is_joining = &l->is_joining,
 		.dimension = &x->dimension };
 
-	bool ok = check_expression(x->text, &names, x->want, c->keep, fault);
+	bool ok = check_expression(x->text, &names, x->want, c->keep, c->engine->scratch, fault);
 	x->uses = names.uses;
 	for (ptrdiff_t i = 0; i < x->of_run.count; i++)
 		reads_add(&l->of_run, c->keep, x->of_run.items[i].table, x->of_run.items[i].column);

@@ -21,11 +21,11 @@ static sqlite3_stmt *prepare(struct engine *e, struct str sql, struct arena *kee
 	struct sql_fault fault;
 	const struct sql_names names = { .is_query = true };
 	struct str text = str_ends(sql, STR(";")) ? str_head(sql, sql.len - 1) : sql;
-	bool is_good = check_select(text, &names, keep, &fault);
+	bool is_good = check_select(text, &names, keep, e->keep, &fault);
 	sqlite3_stmt *stmt = is_good ? engine_prepare(e, text, NULL, keep, &fault) : NULL;
 
 	if (!stmt && is_good && fault.at >= 0)
-		check_tell(text, &names, e->sql.was_asked, keep, &fault);
+		check_tell(text, &names, e->sql.was_asked, keep, e->keep, &fault);
 	if (!stmt)
 		query_fail(&fault, sql, err);
 	return stmt;
