@@ -188,7 +188,7 @@ bool address_allowed(struct str host, const struct curl_sockaddr *address)
 		return true;
 	if (!address_bytes(address, bytes))
 		return false;
-	for (size_t i = 0; i < sizeof(private_prefixes) / sizeof(private_prefixes[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(private_prefixes); i++) {
 		const struct prefix *p = &private_prefixes[i];
 		if (has_prefix(bytes, p))
 			return p->is_loopback && is_here(host);

@@ -57,9 +57,7 @@ static bool metadata(struct keyring *k, const char *method, const char *path, co
 	struct str base = env("AWS_EC2_METADATA_SERVICE_ENDPOINT");
 	struct question q = { .method = method, .is_metadata = true };
 	struct diag ignored; /* that nothing answers says only that this machine is elsewhere */
-	base = base.p ? base : STR(MACHINE);
-	while (str_ends(base, STR("/")))
-		base = str_head(base, base.len - 1);
+	base = path_trim(base.p ? base : STR(MACHINE));
 	q.url = arena_fmt(k->keep, "%.*s/latest/%s", STR_ARG(base), path).p;
 	return header_add(&q.headers, header, value, k->keep) &&
 	       ask(k, &q, k->keep, ret, &ignored) == 200 && ret->len;
@@ -145,9 +143,7 @@ bool aws_container(struct keyring *k, struct aws_keys *ret, struct diag *err)
 static bool role_url(struct keyring *k, struct str *ret, struct diag *err)
 {
 	struct str given = env("AWS_ENDPOINT_URL_STS"), region = keyring_region(k->keep), ignored;
-	given = given.p ? given : env("AWS_ENDPOINT_URL");
-	while (str_ends(given, STR("/")))
-		given = str_head(given, given.len - 1);
+	given = path_trim(given.p ? given : env("AWS_ENDPOINT_URL"));
 	*ret = given.p ? arena_fmt(k->keep, "%.*s/", STR_ARG(given))
 		       : arena_fmt(k->keep, "https://sts.%.*s.%s/", STR_ARG(region),
 				 aws_domain(region));
@@ -185,7 +181,7 @@ bool aws_web_identity(
 		{ "WebIdentityToken", str_trim(token) },
 	};
 	q.url = url.p;
-	q.body = form_of(fields, sizeof(fields) / sizeof(fields[0]), k->keep);
+	q.body = form_of(fields, COUNT_OF(fields), k->keep);
 	header_add(&q.headers, "content-type", STR("application/x-www-form-urlencoded"), k->keep);
 	ret->from = arena_fmt(k->keep, "the role %.*s", STR_ARG(role->arn));
 	long status = ask(k, &q, k->keep, &body, err);

@@ -32,7 +32,7 @@ static bool is_bucket_name(struct str s)
 
 static bool call_read(struct call *c, struct diag *err)
 {
-	for (size_t i = 0; i < sizeof(all_clouds) / sizeof(all_clouds[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(all_clouds); i++) {
 		struct str rest = c->r->object;
 		if (!str_take(&rest, all_clouds[i]->scheme))
 			continue;
@@ -124,7 +124,7 @@ static const struct meaning {
 	{ 412, { NULL, 0 }, WRITTEN_ANEW },
 	{ 429, { NULL, 0 }, "it is asked too often" },
 };
-enum { MEANINGS = sizeof(meanings) / sizeof(meanings[0]) };
+enum { MEANINGS = COUNT_OF(meanings) };
 
 static const char *meaning_of(long status, struct str word, bool is_list)
 {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -131,13 +132,9 @@ static bool is_md5(EVP_MD_CTX *ctx, const char *expected)
 {
 	unsigned char bytes[EVP_MAX_MD_SIZE], base64[4 * MD5_BYTES];
 	char hex[2 * MD5_BYTES + 1];
-	static const char digits[] = "0123456789abcdef";
 	EVP_DigestFinal_ex(ctx, bytes, NULL);
-	for (int i = 0; i < MD5_BYTES; i++) {
-		hex[2 * i] = digits[bytes[i] >> 4];
-		hex[2 * i + 1] = digits[bytes[i] & 15];
-	}
-	hex[2 * MD5_BYTES] = 0;
+	for (int i = 0; i < MD5_BYTES; i++)
+		snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
 	EVP_EncodeBlock(base64, bytes, MD5_BYTES);
 	return !strcmp(expected, hex) || !strcmp(expected, (const char *)base64);
 }

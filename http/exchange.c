@@ -61,7 +61,7 @@ static const char *system_bundle(void)
 {
 	if (curl_version_info(CURLVERSION_NOW)->cainfo)
 		return NULL;
-	for (size_t i = 0; i < sizeof(bundles) / sizeof(bundles[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(bundles); i++)
 		if (!access(bundles[i], R_OK))
 			return bundles[i];
 	return NULL;
@@ -98,7 +98,7 @@ static void set_all(CURL *c, struct exchange *x)
 	}
 	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "https,http");
 	curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L); /* callers do, with their own checks */
+	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* they are the proxy's */
 	curl_easy_setopt(c, CURLOPT_PATH_AS_IS, 1L); /* what was signed is what is sent */
 	if (x->may_pack)
@@ -199,7 +199,7 @@ const char *exchange_error(const struct exchange *x, bool *lasting)
 			       ? "the proxy wants a user and a password, or others (HTTPS_PROXY)"
 			       : "the proxy refused to lead to the server (HTTPS_PROXY, NO_PROXY)";
 	}
-	for (size_t i = 0; i < sizeof(lastings) / sizeof(lastings[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(lastings); i++)
 		if (lastings[i].code == x->code)
 			return lastings[i].error ? lastings[i].error : certificate_error(x);
 	*lasting = false;

@@ -1,7 +1,7 @@
 /*
  * One HTTP request and its answer, by libcurl: the part that messages and buckets share.
  *
- * TLS is verified, redirects are left to the caller, and an address of a private network is refused
+ * TLS is verified, no redirect is followed, and an address of a private network is refused
  * unless the caller vouches for the host.  Nothing that libcurl says in its own words is passed on:
  * it may quote the address.
  */

@@ -6,24 +6,17 @@
 #include "http/cloud.h"
 #include "http/listing.h"
 
-static struct str trimmed(struct str s)
-{
-	while (str_ends(s, STR("/")))
-		s = str_head(s, s.len - 1);
-	return s;
-}
-
 /* An emulator knows no credentials, and gets none. */
 static struct str emulator(struct arena *keep)
 {
-	struct str s = trimmed(env("STORAGE_EMULATOR_HOST"));
+	struct str s = path_trim(env("STORAGE_EMULATOR_HOST"));
 	return s.p && str_find(s, STR("://")) < 0 ? arena_fmt(keep, "http://%.*s", STR_ARG(s)) : s;
 }
 
 /* A token is as good as a key while it lasts, so it goes where nobody listens. */
 static bool server(struct arena *keep, struct str *ret, struct diag *err)
 {
-	struct str given = trimmed(env("ROOFLINT_GCS_ENDPOINT")), host;
+	struct str given = path_trim(env("ROOFLINT_GCS_ENDPOINT")), host;
 	*ret = given.p ? given : STR("https://storage.googleapis.com");
 	const char *why = address_refused(*ret, keep, &host);
 	return !why || diag_set(err, DIAG_BUCKET, "the address in $ROOFLINT_GCS_ENDPOINT %s", why);

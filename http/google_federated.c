@@ -150,7 +150,7 @@ static struct str exchange_form(
 		{ "subject_token", subject },
 		{ "subject_token_type", json_get_str(key, "subject_token_type") },
 	};
-	return form_of(fields, sizeof(fields) / sizeof(fields[0]), keep);
+	return form_of(fields, COUNT_OF(fields), keep);
 }
 
 bool google_by_external(

@@ -13,7 +13,7 @@
  * is in a body, and of the program that reads profiles it needs nothing but base/.
  *
  * Refuses: http to any host but this one, addresses of private networks that nobody allowed by
- * name, redirects unless asked for, and saying a secret to anybody but the server.
+ * name, redirects, and saying a secret to anybody but the server.
  */
 #ifndef HTTP_H
 #define HTTP_H
@@ -24,7 +24,6 @@
 #include "base/out.h"
 #include "base/str.h"
 
-#define HTTP_MAX_HEADERS  32
 #define HTTP_MAX_ANSWER	  ((ptrdiff_t)64 << 20) /* FRAME_MAX_BODY: it has to go back in a frame */
 #define HTTP_MAX_ATTEMPTS 10
 #define HTTP_MAX_SECONDS  600 /* a caller waits; who needs longer sends again later */
@@ -32,7 +31,7 @@
 /* In the order of its keys in a request; a missing key has the value given here. */
 struct request {
 	double id;
-	struct str method;	/* "POST", "PUT", "GET", "LIST" or "FETCH" (cloud.h); required */
+	struct str method;	/* "POST", "LIST" or "FETCH" (cloud.h); required */
 	struct str url;		/* the address, when nothing in it is secret; this or the next */
 	struct str url_from;	/* name of the variable that holds it; of the first three */
 	struct str secret_from; /* name of the variable with the signing keys; missing: unsigned */
@@ -43,7 +42,6 @@ struct request {
 	double timeout_s;	 /* of one attempt; 20 */
 	double deadline_s;	 /* of all attempts and the waits between them; 90 */
 	double attempts;	 /* 5 */
-	double redirects;	 /* how many are followed; 0: a redirect is refused */
 	double answer_bytes;	 /* what is kept of the answer's body; 4096 */
 	struct str object;	 /* "s3://bucket/name"; of LIST, a prefix, and FETCH */
 	struct str page;	 /* of LIST: the answer before this one called it next */

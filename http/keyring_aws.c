@@ -208,7 +208,7 @@ bool keyring_aws(struct keyring *k, struct aws_keys *ret, struct diag *err)
 		return true;
 	*ret = (struct aws_keys){ .id = { NULL, 0 } };
 	k->aws_until_s = INFINITY;
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]) && !ret->id.len; i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(ways) && !ret->id.len; i++) {
 		*ret = (struct aws_keys){ .id = { NULL, 0 } };
 		if (!ways[i](k, ret, err)) {
 			k->aws_until_s = 0;

@@ -164,7 +164,7 @@ static bool by_user(struct keyring *k, const cJSON *key, struct google_token *re
 		{ "client_secret", json_get_str(key, "client_secret") },
 		{ "refresh_token", json_get_str(key, "refresh_token") },
 	};
-	enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
+	enum { FIELDS = COUNT_OF(fields) };
 	struct str server = json_get_str(key, "token_uri");
 	for (int i = 0; i < FIELDS; i++)
 		if (!fields[i].value.len)

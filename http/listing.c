@@ -80,7 +80,7 @@ static struct str entities_decode(struct str s, struct arena *keep)
 		return arena_str(keep, s);
 	struct out *o = out_memory(keep);
 	while (s.len) {
-		size_t i = 0, count = sizeof(entities) / sizeof(entities[0]);
+		size_t i = 0, count = COUNT_OF(entities);
 		while (i < count && !str_take(&s, entities[i].entity))
 			i++;
 		out_char(o, i < count ? entities[i].c : s.p[0]);

@@ -36,7 +36,6 @@ static const struct key {
 	{ "timeout_s", KEY_NUMBER, offsetof(struct request, timeout_s), false, HTTP_MAX_SECONDS },
 	{ "deadline_s", KEY_NUMBER, offsetof(struct request, deadline_s), false, HTTP_MAX_SECONDS },
 	{ "attempts", KEY_NUMBER, offsetof(struct request, attempts), false, HTTP_MAX_ATTEMPTS },
-	{ "redirects", KEY_NUMBER, offsetof(struct request, redirects), false, 5 },
 	{ "answer_bytes", KEY_NUMBER, offsetof(struct request, answer_bytes), false,
 		HTTP_MAX_ANSWER },
 	{ "object", KEY_BYTES, offsetof(struct request, object), false, 0 },
@@ -49,7 +48,7 @@ static const struct key {
 	{ "stall_s", KEY_NUMBER, offsetof(struct request, stall_s), false, HTTP_MAX_SECONDS },
 	{ "length", KEY_NUMBER, -1, false, 0 }, /* the frame's own */
 };
-enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
+enum { KEYS = COUNT_OF(keys) };
 
 static bool read_value(const struct key *k, const cJSON *v, char *to, struct diag *err)
 {
@@ -81,12 +80,10 @@ static const struct method {
 	const char *needs[3];
 } methods[] = {
 	{ STR_INIT("POST"), true, { NULL } },
-	{ STR_INIT("PUT"), true, { NULL } },
-	{ STR_INIT("GET"), true, { NULL } },
 	{ STR_INIT("LIST"), false, { "object" } },
 	{ STR_INIT("FETCH"), false, { "object", "to", "bytes" } },
 };
-enum { METHODS = sizeof(methods) / sizeof(methods[0]), NEEDS = 3 };
+enum { METHODS = COUNT_OF(methods), NEEDS = 3 };
 
 static bool has_key(const cJSON *head, const char *name, struct diag *err)
 {
@@ -107,7 +104,7 @@ static bool has_needs(const cJSON *head, struct str method, struct diag *err)
 				return false;
 		return true;
 	}
-	return diag_set(err, DIAG_DELIVERY, "'method' is POST, PUT, GET, LIST or FETCH");
+	return diag_set(err, DIAG_DELIVERY, "'method' is POST, LIST or FETCH");
 }
 
 bool request_read(const cJSON *head, struct str body, struct request *ret, struct diag *err)

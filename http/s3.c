@@ -17,10 +17,7 @@ static struct str endpoint(void)
 {
 	struct str s = env("ROOFLINT_S3_ENDPOINT");
 	s = s.p ? s : env("AWS_ENDPOINT_URL_S3");
-	s = s.p ? s : env("AWS_ENDPOINT_URL");
-	while (str_ends(s, STR("/")))
-		s = str_head(s, s.len - 1);
-	return s;
+	return path_trim(s.p ? s : env("AWS_ENDPOINT_URL"));
 }
 
 static struct bucket_region *region_known(struct call *c)

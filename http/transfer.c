@@ -21,7 +21,7 @@ struct work {
 	const struct request *r;
 	struct arena *keep;
 	struct str url, secret, user, password;
-	struct str at, host; /* where the request goes now: the address, or what redirected there */
+	struct str host; /* of the address */
 	CURL *curl;
 	double end_s; /* of all attempts */
 	/* Of the last attempt. */
@@ -98,13 +98,13 @@ static bool tells_secret(const struct work *w, struct str text)
 	return tells(text, w->password) || tells_address(w, text);
 }
 
-static struct answer ask(struct work *w)
+static struct answer attempt(struct work *w)
 {
 	struct answer a = { .outcome = OUTCOME_REFUSED };
 	struct diag err;
 	struct exchange x = { .method = arena_z(w->keep, w->r->method), .take = take_body };
 	bool lasting;
-	x.url = arena_z(w->keep, w->at);
+	x.url = arena_z(w->keep, w->url);
 	x.host = w->host;
 	x.body = w->r->body;
 	x.user = w->user.p ? arena_z(w->keep, w->user) : NULL;
@@ -142,47 +142,17 @@ static struct answer ask(struct work *w)
 	return a;
 }
 
-/* A message is sent on only where that keeps it a message: others would turn it into a GET. */
-static bool is_followed(const struct work *w, long status, int hops)
-{
-	bool is_get = str_eq(w->r->method, STR("GET"));
-	bool leads = status == 307 || status == 308 || (is_get && status >= 301 && status <= 303);
-	return leads && hops < (int)w->r->redirects;
-}
-
-/* What was asked for may lead elsewhere, but nowhere that could not have been asked for. */
-static bool follow(struct work *w, struct answer *a)
-{
-	const char *to = NULL;
-	curl_easy_getinfo(w->curl, CURLINFO_REDIRECT_URL, &to);
-	if (!to)
-		return false;
-	w->at = arena_str(w->keep, str_from(to));
-	const char *why = address_refused(w->at, w->keep, &w->host);
-	if (why)
-		a->error = arena_fmt(w->keep, "the server redirects to an address that %s", why);
-	return !why;
-}
-
-static struct answer attempt(struct work *w)
-{
-	w->at = w->url;
-	const char *why = address_refused(w->url, w->keep, &w->host);
-	if (why)
-		return (struct answer){ .outcome = OUTCOME_REFUSED,
-			.error = arena_fmt(w->keep, "the address%s%.*s %s",
-				w->r->url_from.p ? " in $" : "", STR_ARG(w->r->url_from), why) };
-	for (int hops = 0;; hops++) {
-		struct answer a = ask(w);
-		if (!is_followed(w, a.status, hops) || !follow(w, &a))
-			return a;
-	}
-}
-
 /* ---- all attempts ---------------------------------------------------------------------------- */
 
 static void attempts(struct work *w, struct answer *ret)
 {
+	const char *why = address_refused(w->url, w->keep, &w->host);
+	if (why) {
+		ret->error = arena_fmt(w->keep, "the address%s%.*s %s",
+			w->r->url_from.p ? " in $" : "", STR_ARG(w->r->url_from), why);
+		ret->attempts = 1;
+		return;
+	}
 	w->end_s = now_s() + w->r->deadline_s;
 	for (int count = 1;; count++) {
 		*ret = attempt(w);
@@ -204,7 +174,7 @@ void transfer(void *curl, const struct request *r, struct arena *keep, struct an
 		struct str name, *value;
 	} values[] = { { r->url_from, &w.url }, { r->secret_from, &w.secret },
 		{ r->user_from, &w.user }, { r->password_from, &w.password } };
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]) && !unset.p; i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(values) && !unset.p; i++) {
 		if (!values[i].name.p)
 			continue;
 		/* Blanks and newlines around a value come from how it was pasted. */

@@ -54,8 +54,7 @@ static bool source_root_parse(struct str text, struct source_root *ret, struct d
 		ret->kept = str_from_offset(text, equals + 1);
 	}
 	bool is_inside = !str_starts(ret->kept, STR("/")) && !str_contains(ret->kept, STR(".."));
-	while (str_ends(ret->kept, STR("/")))
-		ret->kept.len--;
+	ret->kept = path_trim(ret->kept);
 	if (ret->seen.len && is_inside)
 		return true;
 	return diag_set(err, DIAG_USAGE,

@@ -48,11 +48,8 @@ struct str profile_name(struct str path, struct arena *keep)
 {
 	char buf[4096];
 	struct str cwd = str_from(getcwd(buf, sizeof(buf))), name = { NULL, 0 };
-	if (str_contains(path, STR("://"))) { /* a bucket: its slashes are part of names */
-		while (str_ends(path, STR("/")))
-			path = str_head(path, path.len - 1);
-		return arena_str(keep, path);
-	}
+	if (str_contains(path, STR("://"))) /* a bucket: its slashes are part of names */
+		return arena_str(keep, path_trim(path));
 	path = tidy_path(path, keep);
 	if (cwd.p && str_starts(path, STR("../"))) {
 		struct str up = cwd, rest = path; /* cwd is without links, so a step up is known */

@@ -556,21 +556,6 @@ class Notify(unittest.TestCase):
         self.assertEqual(answer["outcome"], "later")
         self.assertLess(time.monotonic() - start, 4)
 
-    def test_redirect_when_asked(self):
-        self.server.answers = [(307, {"location": "/elsewhere"}, b""), (200, {}, b"there")]
-        (answer, body), = self.ask({"id": 1, "method": "POST", "url_from": "ROOFLINT_URL",
-                                    "redirects": 1})
-        self.assertEqual((answer["outcome"], body), ("delivered", b"there"))
-        self.server.answers = [(307, {"location": "http://chat.example/x"}, b"")]
-        (answer, _), = self.ask({"id": 1, "method": "POST", "url_from": "ROOFLINT_URL",
-                                 "redirects": 1})
-        self.assertEqual(answer["outcome"], "refused")
-        self.assertIn("without TLS", answer["error"])
-        self.server.answers = [(307, {"location": f"https://127.0.0.2:{self.server.port}/"}, b"")]
-        (answer, _), = self.ask({"id": 1, "method": "POST", "url_from": "ROOFLINT_URL",
-                                 "redirects": 1})
-        self.assertIn("private network", answer["error"])
-
     def test_proxy(self):
         """A proxy is asked, as with curl; it sees where to, and nothing more."""
         listener = socket.create_server(("127.0.0.1", 0))

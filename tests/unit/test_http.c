@@ -78,7 +78,7 @@ static void test_request(void **state)
 	assert_true(read_request("{\"id\":3,\"method\":\"POST\",\"url_from\":\"ROOFLINT_A\","
 				 "\"attempts\":2,\"length\":0}",
 		&r));
-	assert_true(r.id == 3 && r.attempts == 2 && r.timeout_s == 20 && r.redirects == 0);
+	assert_true(r.id == 3 && r.attempts == 2 && r.timeout_s == 20);
 	assert_true(str_eq(r.url_from, STR("ROOFLINT_A")));
 }
 
@@ -99,7 +99,8 @@ static void test_bad_requests(void **state)
 	assert_refused("{" SOME ",\"url\":\"https://x\"}", "needs 'url' or 'url_from'");
 	assert_refused("{" SOME ",\"headers\":\"x: y\"}", "no key 'headers'");
 	assert_refused("{" SOME ",\"password_from\":\"PGPASSWORD\"}", "ROOFLINT_ and more");
-	assert_refused("{\"id\":1,\"method\":\"DELETE\",\"url_from\":\"ROOFLINT_A\"}", "POST, PUT");
+	assert_refused(
+		"{\"id\":1,\"method\":\"DELETE\",\"url_from\":\"ROOFLINT_A\"}", "POST, LIST");
 	assert_refused(
 		"{\"id\":1,\"method\":\"POST\",\"url_from\":\"HOME\"}", "ROOFLINT_ and more");
 	assert_refused("{" SOME ",\"content_type\":\"a\\r\\nx: y\"}", "plain ASCII");
