@@ -276,11 +276,7 @@ void out_fmt(struct out *o, const char *fmt, ...)
 		out_str(o, (struct str){ small, len });
 		return;
 	}
-	char *big = malloc((size_t)len + 1);
-	if (!big) {
-		o->error = o->error ? o->error : ENOMEM;
-		return;
-	}
+	char *big = memory_get((size_t)len + 1); /* a memory's text is never looked at for errors */
 	va_start(args, fmt);
 	vsnprintf(big, (size_t)len + 1, fmt, args);
 	va_end(args);

@@ -128,7 +128,7 @@ void cell_set_text(const struct column *c, void *row, struct str value)
 
 /* ---- what a NULL means ----------------------------------------------------------------------- */
 
-#define NO_ALLOCATOR "the host's plane holds no memory events of an allocator"
+#define NO_ALLOCATOR "the host's plane holds no events of an allocator"
 #define NO_HOST	     "the profile holds no events of the host"
 #define NO_WAITS     NO_HOST ", or nothing tells its steps apart"
 

@@ -837,11 +837,28 @@ struct str prose_ran(const struct report *r, const char *times, struct arena *ke
 	return out_text(o);
 }
 
+/* Whether more than one rule finds something that costs time; of one the headline says it. */
+static bool several_cost(const struct report *r)
+{
+	const struct report_finding *first = NULL;
+
+	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
+		const struct report_finding *f = &r->findings[i];
+
+		if (!(f->gain_s > 0))
+			continue;
+		if (first && !str_eq(f->rule, first->rule))
+			return true;
+		first = f;
+	}
+	return false;
+}
+
 struct str prose_promise(const struct report *r, struct arena *keep)
 {
-	return r->gain_s > 0 ? arena_fmt(keep, "all fixes together give back %.*s",
-				       STR_ARG(prose_gain(r, r->gain_s, keep)))
-			     : MISSING;
+	return several_cost(r) ? arena_fmt(keep, "all fixes together give back %.*s",
+					 STR_ARG(prose_gain(r, r->gain_s, keep)))
+			       : MISSING;
 }
 
 struct str prose_brief(const struct report *r, const char *times, struct arena *keep)

@@ -100,8 +100,9 @@ static void put_head(struct page *p, const struct report *r, int verbose)
 	else if (speaks_for.len)
 		page_item(p, HEAD_INDENT, "%.*s", STR_ARG(speaks_for));
 	put_shares(p, r);
-	if (r->gain_s > 0)
-		page_item(p, HEAD_INDENT, "%.*s", STR_ARG(prose_promise(r, p->keep)));
+	struct str promise = prose_promise(r, p->keep);
+	if (promise.len)
+		page_item(p, HEAD_INDENT, "%.*s", STR_ARG(promise));
 	page_lines(p, HEAD_INDENT, comparison_lines(r, p->keep));
 	page_line(p);
 }
@@ -347,6 +348,7 @@ static void put_left_out(
 	const char *between = "also: ";
 	const struct report_finding *costliest = NULL;
 	double most_s = 0;
+	bool is_unsure = r->verdict == VERDICT_INCONCLUSIVE;
 	if (!count)
 		return;
 	page_break(p);
@@ -356,17 +358,20 @@ static void put_left_out(
 			costliest = f;
 			most_s = groups[i].gain_s;
 		}
-		struct str cost = headline_cost(r, &groups[i], p->keep);
+		/* The headline has said it of the only one. */
+		struct str cost =
+			is_unsure && count == 1 ? STR("") : headline_cost(r, &groups[i], p->keep);
 		page_fmt(p, PAGE_LABEL, "%s%s[%.*s]%s%.*s", between, verdict_looks[f->verdict].tag,
 			STR_ARG(text_clean(p->keep, f->rule)), cost.len ? " costs " : "",
 			STR_ARG(cost));
 		between = "; ";
 	}
-	if (r->verdict == VERDICT_INCONCLUSIVE && costliest)
+	if (is_unsure && costliest && count == 1)
+		page_fmt(p, PAGE_LABEL, ": %.*s", STR_ARG(costliest->fix));
+	else if (is_unsure && costliest)
 		page_field(p, "fix",
-			count == 1 ? costliest->fix
-				   : arena_fmt(p->keep, "%.*s: %.*s", STR_ARG(costliest->rule),
-					     STR_ARG(costliest->fix)));
+			arena_fmt(p->keep, "%.*s: %.*s", STR_ARG(costliest->rule),
+				STR_ARG(costliest->fix)));
 	page_line(p);
 }
 
