@@ -136,23 +136,15 @@ static bool is_plain(struct str path)
 
 static void fill(struct out *o, struct str text, struct str profile)
 {
-	struct str before, slot;
-	while (str_cut(text, '@', &before, &text)) {
-		out_str(o, before);
-		struct str rest = text;
-		if (!str_cut(text, '@', &slot, &rest))
-			slot = STR("");
-		if (str_eq(slot, STR("PROFILE")))
+	while (text.len)
+		if (str_take(&text, STR("@PROFILE@"))) {
 			out_str(o, profile);
-		else if (str_eq(slot, STR("VERSION")))
+		} else if (str_take(&text, STR("@VERSION@"))) {
 			out_z(o, ROOFLINT_VERSION);
-		else {
-			out_char(o, '@');
-			continue;
+		} else {
+			out_char(o, text.p[0]);
+			text = str_from_offset(text, 1);
 		}
-		text = rest;
-	}
-	out_str(o, before);
 }
 
 static enum status put_pipeline(struct context *c, int system, struct str profile)

@@ -148,12 +148,8 @@ static void choose(struct view *v, const struct report *r, const struct spec *sp
 /* The end of a path tells more than its beginning. */
 static struct str tail_of(struct str path, struct arena *keep)
 {
-	ptrdiff_t slash = str_rfind_char(path, '/');
-	struct str dir = str_head(path, slash > 0 ? slash : 0);
-	ptrdiff_t second = str_rfind_char(dir, '/');
-	return second >= 0 ? arena_fmt(keep, "\xe2\x80\xa6/%.*s",
-				     STR_ARG(str_from_offset(path, second + 1)))
-			   : path;
+	struct str end = path_end(path);
+	return end.len < path.len ? arena_fmt(keep, "\xe2\x80\xa6/%.*s", STR_ARG(end)) : path;
 }
 
 /* The name of a row has room for more than other cells. */

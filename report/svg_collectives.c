@@ -30,8 +30,8 @@ static void draw_collective(
 	struct svg *x, const struct collectives *all, const struct collectives_row *c, double top)
 {
 	double scale = (x->width - LEFT - 76) / all->most;
-	double exposed = c->exposed_s > 0 ? c->exposed_s * scale : 0;
-	double hidden = c->hidden_s > 0 ? c->hidden_s * scale : 0, end = LEFT + took(c) * scale;
+	double exposed = fmax(c->exposed_s, 0) * scale;
+	double hidden = fmax(c->hidden_s, 0) * scale, end = LEFT + took(c) * scale;
 	struct out *label = out_memory(x->keep), *title = out_memory(x->keep);
 	out_str(label, html_clip(c->name, svg_columns(x->width) / 2 - 8, x->keep));
 	if (c->message_bytes > 0)
@@ -90,8 +90,8 @@ static struct str collectives_caption(
 	double exposed = 0, hidden = 0, step = run_of(r)->step_mean_s;
 	ptrdiff_t late = 0, count = table_count(&r->tables, collectives);
 	for (ptrdiff_t i = 0; i < count; i++) {
-		exposed += c->items[i].exposed_s > 0 ? c->items[i].exposed_s : 0;
-		hidden += c->items[i].hidden_s > 0 ? c->items[i].hidden_s : 0;
+		exposed += fmax(c->items[i].exposed_s, 0);
+		hidden += fmax(c->items[i].hidden_s, 0);
 		late += is_late(&c->items[i]);
 	}
 	struct str share =
@@ -120,9 +120,8 @@ bool svg_collectives(const struct report *r, struct arena *keep, struct html_pic
 	c->items = table_rows(&r->tables, collectives);
 	while (c->count < COLLECTIVES && c->count < table_count(&r->tables, collectives)) {
 		const struct collectives_row *row = &c->items[c->count++];
-		double exposed = row->exposed_s > 0 ? row->exposed_s : 0;
 		c->most = fmax(c->most, took(row));
-		c->most = fmax(c->most, row->hidden_s > 0 ? exposed + row->hidden_s : exposed);
+		c->most = fmax(c->most, fmax(row->exposed_s, 0) + fmax(row->hidden_s, 0));
 		c->most = fmax(c->most, row->expected_hi_s);
 		c->any_expected |= row->expected_hi_s > 0;
 	}

@@ -18,13 +18,7 @@ struct memory {
 
 static double peak_of(const struct memory_row *m)
 {
-	double planned = m->compiled_bytes > 0 ? m->compiled_bytes : 0;
-	return m->window_peak_bytes > 0 ? m->window_peak_bytes : planned;
-}
-
-static double positive(double value)
-{
-	return value > 0 ? value : 0;
+	return m->window_peak_bytes > 0 ? m->window_peak_bytes : fmax(m->compiled_bytes, 0);
 }
 
 static const struct svg_key parts[] = {
@@ -39,7 +33,7 @@ static double part_of(const struct memory_row *m, int part)
 {
 	const double values[PARTS] = { m->arguments_bytes, m->temp_bytes, m->output_bytes,
 		m->other_live_bytes };
-	return positive(values[part]);
+	return fmax(values[part], 0);
 }
 
 /* A mark across the bar, with its name above. */
@@ -86,8 +80,8 @@ static void draw_buffer(struct svg *x, const struct buffers_row *b, double scale
 	struct str op = html_clip(b->op, columns / 3, x->keep),
 		   size = bytes_text(x->keep, b->bytes);
 	struct str label = arena_fmt(x->keep, "%.*s \xc2\xb7 %.*s", STR_ARG(op), STR_ARG(b->kind));
-	double width = positive(b->bytes) * scale;
-	double padding = b->unpadded_bytes > 0 ? positive(b->bytes - b->unpadded_bytes) : 0;
+	double width = fmax(b->bytes, 0) * scale;
+	double padding = b->unpadded_bytes > 0 ? fmax(b->bytes - b->unpadded_bytes, 0) : 0;
 	int room = columns - 6 - text_columns(op) - (int)b->kind.len;
 	if (b->shape.len)
 		label = arena_fmt(x->keep, "%.*s \xc2\xb7 %.*s", STR_ARG(label),
@@ -120,9 +114,9 @@ static struct str padding_text(const struct report *r, struct arena *keep)
 	const struct buffers_row *rows = table_rows(&r->tables, buffers);
 	double padding = 0, bytes = 0;
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, buffers); i++) {
-		bytes += positive(rows[i].bytes);
+		bytes += fmax(rows[i].bytes, 0);
 		if (rows[i].unpadded_bytes > 0)
-			padding += positive(rows[i].bytes - rows[i].unpadded_bytes);
+			padding += fmax(rows[i].bytes - rows[i].unpadded_bytes, 0);
 	}
 	if (!(padding > 0.005 * bytes))
 		return STR("; next to nothing of it is padding");
@@ -165,8 +159,8 @@ bool svg_memory(const struct report *r, struct arena *keep, struct html_picture 
 		return false;
 	for (int i = 0; i < PARTS; i++)
 		parts_sum += part_of(m->row, i);
-	m->most = fmax(fmax(positive(m->row->capacity_bytes), positive(m->row->compiled_bytes)),
-		fmax(positive(m->row->window_peak_bytes), parts_sum));
+	m->most = fmax(fmax(m->row->capacity_bytes, m->row->compiled_bytes),
+		fmax(m->row->window_peak_bytes, parts_sum));
 	m->devices = r->row_totals[TABLE_memory];
 	m->buffers = table_rows(&r->tables, buffers);
 	while (m->buffer_count < BUFFERS && m->buffer_count < table_count(&r->tables, buffers) &&

@@ -227,8 +227,7 @@ static void draw_roof(const struct plot *p, struct svg *x)
 /* The area of a dot is the op's share of the step. */
 static double radius_of(const struct ops_row *op)
 {
-	double share = op->time_share > 0 ? op->time_share : 0;
-	return fmin(fmax(sqrt(share) * 34, 2.5), 22);
+	return fmin(fmax(sqrt(fmax(op->time_share, 0)) * 34, 2.5), 22);
 }
 
 static struct str point_title(const struct point *pt, struct arena *keep)

@@ -19,7 +19,7 @@ static double layer_of(const struct steps_row *s, int layer)
 {
 	const double values[LAYERS] = { s->compute_s, s->comms_exposed_s, s->copy_s, s->transfer_s,
 		s->idle_s };
-	return values[layer] > 0 ? values[layer] : 0;
+	return fmax(values[layer], 0);
 }
 
 static struct str share_text(struct arena *keep, int layer, double seconds, double whole)
@@ -138,7 +138,7 @@ bool svg_budget(const struct report *r, struct arena *keep, struct html_picture 
 		b->layers[i] = share * b->step;
 		rest -= share;
 	}
-	b->layers[LAYER_COPY] = rest > 0 ? rest * b->step : 0;
+	b->layers[LAYER_COPY] = fmax(rest, 0) * b->step;
 	b->is_capture = is_whole_capture(r);
 	b->after = r->gain_s > 0 ? b->step - r->gain_s : 0;
 	b->ideal = lo > 0 && lo <= 1 ? lo * b->step : 0;
