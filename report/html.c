@@ -158,7 +158,7 @@ typedef bool draw_fn(const struct report *r, struct arena *keep, struct html_pic
 static void pictures_of(const struct report *r, struct arena *keep, struct html_report *ret)
 {
 	static draw_fn *const draws[] = { svg_timeline, svg_treemap, svg_steps, svg_roofline,
-		svg_collectives, svg_memory, svg_usage, svg_gaps };
+		svg_collectives, svg_memory, svg_usage };
 	struct html_picture *items = arena_make(keep, struct html_picture, COUNT_OF(draws)),
 			    budget = { 0 };
 	ptrdiff_t count = 0;

@@ -144,7 +144,6 @@ bool svg_treemap(const struct report *r, struct arena *keep, struct html_picture
 bool svg_collectives(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_memory(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_usage(const struct report *r, struct arena *keep, struct html_picture *ret);
-bool svg_gaps(const struct report *r, struct arena *keep, struct html_picture *ret);
 bool svg_waterfall(const struct op_diff *d, struct arena *keep, struct html_picture *ret);
 bool svg_kinds_change(const struct op_diff *d, struct arena *keep, struct html_picture *ret);
 

@@ -1,11 +1,11 @@
-/* Memory at its fullest, the buffers alive then, and where devices idle. */
+/* Memory at its fullest, and the buffers alive then. */
 #include <math.h>
 
 #include "base/text.h"
 #include "report/prose.h"
 #include "report/svg.h"
 
-enum { LEFT = 8, KEYS_TOP = 90, BUFFERS = 10, BUFFER_HEIGHT = 30, GAPS = 10, GAP_HEIGHT = 30 };
+enum { LEFT = 8, KEYS_TOP = 90, BUFFERS = 10, BUFFER_HEIGHT = 30 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -167,132 +167,5 @@ bool svg_memory(const struct report *r, struct arena *keep, struct html_picture 
 		m->buffers[m->buffer_count].bytes > 0.002 * m->buffers[0].bytes)
 		m->buffer_count++;
 	*ret = svg_picture(&plot, m, memory_caption(r, m, keep), keep);
-	return true;
-}
-
-/* ---- idle gaps ------------------------------------------------------------------------------- */
-
-/* Gaps between the same two ops, for the same cause. */
-struct gap {
-	const struct gaps_row *longest;
-	double total_s;
-	int count;
-};
-
-struct gaps {
-	struct gap *items;
-	ptrdiff_t count, cap;
-	double total_s;
-};
-
-static void take_gaps(const struct report *r, struct gaps *g, struct arena *keep)
-{
-	const struct gaps_row *rows = table_rows(&r->tables, gaps);
-	for (ptrdiff_t i = 0; i < table_count(&r->tables, gaps); i++) {
-		const struct gaps_row *row = &rows[i], *o;
-		ptrdiff_t at = 0;
-		if (!(row->time_s > 0))
-			continue;
-		for (; at < g->count; at++) {
-			o = g->items[at].longest;
-			if (str_eq(o->before, row->before) && str_eq(o->after, row->after) &&
-				str_eq(o->cause, row->cause))
-				break;
-		}
-		struct gap *gap = at < g->count ? &g->items[at]
-						: arena_push(keep, g->items, g->count, g->cap);
-		if (!gap->longest || row->time_s > gap->longest->time_s)
-			gap->longest = row;
-		gap->total_s += row->time_s;
-		gap->count++;
-		g->total_s += row->time_s;
-	}
-	/* Insertion: there are few, and ties keep their order. */
-	for (ptrdiff_t i = 1; i < g->count; i++) {
-		struct gap gap = g->items[i];
-		ptrdiff_t at = i;
-		for (; at > 0 && g->items[at - 1].total_s < gap.total_s; at--)
-			g->items[at] = g->items[at - 1];
-		g->items[at] = gap;
-	}
-}
-
-static const struct svg_key causes[] = {
-	{ INK_BAD, STR_INIT("waiting for the next batch") },
-	{ INK_CUSTOM, STR_INIT("a compilation") },
-	{ INK_COPY, STR_INIT("a checkpoint") },
-	{ INK_TRANSFER, STR_INIT("a transfer") },
-	{ INK_ATTENTION, STR_INIT("the host waited for a result") },
-	{ INK_COMMS, STR_INIT("the host was late") },
-	{ INK_COMPUTE, STR_INIT("within the program") },
-	{ INK_IDLE, STR_INIT("cause not seen") },
-};
-enum { CAUSES = COUNT_OF(causes), CAUSE_UNKNOWN = CAUSES - 1 };
-
-static int cause_of(const struct gap *g)
-{
-	static const struct str words[CAUSE_UNKNOWN] = { STR_INIT("input"), STR_INIT("compile"),
-		STR_INIT("checkpoint"), STR_INIT("transfer"), STR_INIT("sync"), STR_INIT("host"),
-		STR_INIT("program") };
-	int cause = 0;
-	while (cause < CAUSE_UNKNOWN && !str_eq(words[cause], g->longest->cause))
-		cause++;
-	return cause;
-}
-
-static void draw_gap(struct svg *x, const struct gap *g, double scale, double top)
-{
-	const struct gaps_row *row = g->longest;
-	struct str host = row->host_call.len ? row->host_call : row->host_activity;
-	int columns = (svg_columns(x->width - LEFT) - 18) / (host.len ? 3 : 2);
-	double width = g->total_s * scale;
-	struct out *title = out_memory(x->keep);
-	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10,
-		arena_fmt(x->keep, "%d\xc3\x97 %.*s \xe2\x86\x92 %.*s%s%.*s", g->count,
-			STR_ARG(html_clip(row->before, columns, x->keep)),
-			STR_ARG(html_clip(row->after, columns, x->keep)),
-			host.len ? " \xc2\xb7 host: " : "",
-			STR_ARG(html_clip(host, columns, x->keep))));
-	out_fmt(title, "%.*s; the longest %.*s, ", STR_ARG(row->cause),
-		STR_ARG(time_text(x->keep, row->time_s)));
-	if (!isnan(row->step))
-		out_fmt(title, "in step %.0f of ", row->step);
-	out_str(title, row->device);
-	svg_rect_title(x, causes[cause_of(g)].ink, LEFT, top + 14, width, 10, out_text(title));
-	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 23,
-		time_text(x->keep, g->total_s));
-}
-
-static double draw_gaps(struct svg *x, const void *what)
-{
-	const struct gaps *g = what;
-	int count = g->count < GAPS ? (int)g->count : GAPS;
-	double scale = (x->width - 2 * LEFT - 76) / g->items[0].total_s;
-	for (int i = 0; i < count; i++)
-		draw_gap(x, &g->items[i], scale, 6 + i * GAP_HEIGHT);
-	return svg_keys(x, causes, CAUSES, LEFT, 14 + count * GAP_HEIGHT);
-}
-
-bool svg_gaps(const struct report *r, struct arena *keep, struct html_picture *ret)
-{
-	static const struct svg_plot plot = { "picture-gaps", "Idle gaps", NULL,
-		"Bars, the longest first: device time lost between two ops.", SVG_HALF, draw_gaps };
-	struct gaps *g = arena_make(keep, struct gaps, 1);
-	take_gaps(r, g, keep);
-	if (!g->count)
-		return false;
-	const struct gap *top = &g->items[0];
-	double all = r->row_totals[TABLE_gaps];
-	ptrdiff_t kept = table_count(&r->tables, gaps);
-	struct str which = all > (double)kept
-				   ? arena_fmt(keep, "the %td longest of %.0f gaps", kept, all)
-			   : kept == 1 ? STR("the one gap")
-				       : arena_fmt(keep, "all %td gaps", kept);
-	struct str caption =
-		arena_fmt(keep, "%.*s of the idle time in %.*s lies between %.*s and %.*s.",
-			STR_ARG(ratio_text(keep, top->total_s / g->total_s)), STR_ARG(which),
-			STR_ARG(html_clip(top->longest->before, 40, keep)),
-			STR_ARG(html_clip(top->longest->after, 40, keep)));
-	*ret = svg_picture(&plot, g, caption, keep);
 	return true;
 }
