@@ -270,7 +270,10 @@
 	REAL(padding_ratio, NONE, "padded_bytes / logical_bytes")                                  \
 	REAL(rows_ratio, NONE,                                                                     \
 		"of one product: with so many times the rows, its smallest dimension, it takes "   \
-		"as long to multiply as to move; NULL of batched ones and where no number does")
+		"as long to multiply as to move; NULL of batched ones and where no number does")   \
+	REAL(aligned_to, NONE,                                                                     \
+		"of one product: the largest power of two, at most 1024, that all three of its "   \
+		"dimensions are multiples of")
 
 #define OPS_COLUMNS(TEXT, REAL)                                                                    \
 	TEXT(program, 0, "program id")                                                             \

@@ -351,16 +351,16 @@ static double smaller_bytes(const struct shape *s, double elements, enum hlo_pla
  * The largest array of a product lacks its smallest dimension, and stays as it is when that grows.
  * What is larger still holds that array and is read in part; what is smaller grows.
  */
-static double rows_ratio(const struct subject *s, const struct op_facts *f, struct arena scratch)
+static double rows_ratio(
+	const struct subject *s, const struct hlo_product *p, const struct op_facts *f)
 {
 	const struct hlo_instruction *i = subject_instruction(s);
 	const struct program *of = s->program;
-	struct hlo_product p;
 	double bytes = 0;
 
-	if (!i || !hlo_product(of->hlo, s->instruction, scratch, &p) || p.batch > 1)
+	if (p->batch > 1)
 		return NAN;
-	double largest = p.m * p.n * p.k / fmin(p.m, fmin(p.n, p.k));
+	double largest = p->m * p->n * p->k / fmin(p->m, fmin(p->n, p->k));
 	for (ptrdiff_t k = 0; k < i->operand_count; k++)
 		bytes += smaller_bytes(hlo_operand_array(of->hlo, i, k), largest, of->platform);
 	for (ptrdiff_t k = 0; k < i->shape.leaves; k++)
@@ -368,6 +368,15 @@ static double rows_ratio(const struct subject *s, const struct op_facts *f, stru
 	double grows_s = f->roof.t_hbm_s * fmin(1, bytes / f->work.hbm_bytes);
 	double left_s = f->roof.t_math_s - grows_s;
 	return left_s > 0 ? (f->roof.t_hbm_s - grows_s) / left_s : (double)NAN;
+}
+
+static double aligned_to(const struct hlo_product *p)
+{
+	double unit = 1;
+
+	while (unit < 1024 && !(fmod(p->m, 2 * unit) + fmod(p->n, 2 * unit) + fmod(p->k, 2 * unit)))
+		unit *= 2;
+	return unit;
 }
 
 static void facts_of(const struct capture *in, const struct chip_device *d,
@@ -396,7 +405,11 @@ static void facts_of(const struct capture *in, const struct chip_device *d,
 		f->comms = t;
 	}
 	roofline_of(d, s, f);
-	f->rows_ratio = rows_ratio(s, f, *in->keep);
+	struct hlo_product p;
+	if (subject_instruction(s) && hlo_product(s->program->hlo, s->instruction, *in->keep, &p)) {
+		f->rows_ratio = rows_ratio(s, &p, f);
+		f->aligned_to = aligned_to(&p);
+	}
 	if (f->source == COST_OF_RULES || f->source == COST_OF_AUTHOR)
 		formula_doubt(in, s, f);
 }
@@ -411,7 +424,8 @@ struct op_facts *op_facts_know(const struct capture *in, const struct swept *run
 	for (ptrdiff_t i = 0; i < n; i++) {
 		const struct subject *s = registry_subject_at(in->registry, i);
 		ret[i].roof = ret[i].behind = roofline_unknown;
-		ret[i].logical_bytes = ret[i].padded_bytes = ret[i].rows_ratio = NAN;
+		ret[i].logical_bytes = ret[i].padded_bytes = NAN;
+		ret[i].rows_ratio = ret[i].aligned_to = NAN;
 		ret[i].total = aggregate_op(run->sums, i);
 		ret[i].total.planned = s->planned;
 		ret[i].ran = ret[i].total.self.count > 0 || s->planned > 0;

@@ -112,6 +112,7 @@ static void costs_measure(const struct op_facts *f, struct op_measures *v)
 	v->padded_bytes = f->padded_bytes;
 	v->padding_ratio = v->padded_bytes / v->logical_bytes;
 	v->rows_ratio = f->rows_ratio;
+	v->aligned_to = f->aligned_to;
 	if (isnan(f->work.flops))
 		return;
 	v->flops_source = word_at(FLOPS_SOURCE_WORDS, f->source);

@@ -37,7 +37,7 @@ struct op_facts {
 	enum cost_bound bound;	 /* COST_UNKNOWN: not counted */
 	struct roofline roof;	 /* NaN where nothing can be said */
 	struct roofline behind;	 /* of half of a pair: of what it sets off */
-	double rows_ratio;	 /* see the column; NaN where there is none */
+	double rows_ratio, aligned_to; /* see the columns; NaN where there is none */
 	enum copy_cause copy_cause;
 	const struct hlo_collective *collective; /* NULL: it is none, or its HLO is not known */
 	struct collective_time *comms;		 /* of a known chip; NULL else */
