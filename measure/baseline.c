@@ -65,8 +65,14 @@ static bool is_same_run(const struct tables *x, const struct tables *y)
 
 /* Columns of the run that both must agree in, where both know them; a chip that only one knows is
  * another one.  main_program is the workload of a run that no job file names. */
-static const struct str parity[] = { STR_INIT("main_program"), STR_INIT("chip"), STR_INIT("chips"),
-	STR_INIT("devices"), STR_INIT("phase"), STR_INIT("global_batch"), STR_INIT("evidence") };
+static const struct {
+	struct str column;
+	const char *words;
+} parity[] = { { STR_INIT("main_program"), "the main program" }, { STR_INIT("chip"), "the chip" },
+	{ STR_INIT("chips"), "the number of chips" },
+	{ STR_INIT("devices"), "the number of devices" }, { STR_INIT("phase"), "the phase" },
+	{ STR_INIT("global_batch"), "the global batch" },
+	{ STR_INIT("evidence"), "the evidence" } };
 
 static struct str cell_shown(const struct column *c, const void *row, struct arena *keep)
 {
@@ -95,10 +101,10 @@ bool baseline_fits(const struct tables *head, const struct baseline *item, struc
 	if (!base)
 		return diag_set(why, DIAG_DIFFERS, "%.*s has no measured run", STR_ARG(item->name));
 	for (size_t i = 0; i < sizeof(parity) / sizeof(parity[0]); i++) {
-		const struct column *c = table_column(&table_defs[TABLE_run], parity[i]);
+		const struct column *c = table_column(&table_defs[TABLE_run], parity[i].column);
 		if (cells_differ(c, here, base))
-			return diag_set(why, DIAG_DIFFERS, "%.*s is %.*s here and %.*s in %.*s",
-				STR_ARG(c->name), STR_ARG(cell_shown(c, here, &scratch)),
+			return diag_set(why, DIAG_DIFFERS, "%s is %.*s here and %.*s in %.*s",
+				parity[i].words, STR_ARG(cell_shown(c, here, &scratch)),
 				STR_ARG(cell_shown(c, base, &scratch)), STR_ARG(item->name));
 	}
 	if (here->labels.p && base->labels.p && !str_eq(here->name, base->name))

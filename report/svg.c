@@ -43,7 +43,7 @@ static void open_shape(struct svg *x, struct str element, const char *attribute,
 	xhtml_attr(x->x, "class", class);
 	xhtml_attr(x->x, attribute, inks[ink].color);
 	x->used[ink] = true;
-	for (ptrdiff_t i = 0; str_next(&rest, ' ', &name); i++)
+	for (ptrdiff_t i = 0; numbers && str_next(&rest, ' ', &name); i++)
 		xhtml_attr_name(x->x, name, number(x->keep, numbers[i]));
 }
 

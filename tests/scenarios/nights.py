@@ -194,7 +194,7 @@ def parity(nights):
     run = nights.build(4)
     report, _, _ = nights.check(run, "--store", nights.store, "--baseline", LAST5)
     expect("three match", table(report, "deltas")["runs"][0] == 3)
-    told = "a baseline was left out: chip is tpu_v5e here and tpu_v6e in"
+    told = "a baseline was left out: the chip is tpu_v5e here and tpu_v6e in"
     expect(notes(report), told in notes(report) and "2026_03_04" in notes(report))
 
 
@@ -207,12 +207,12 @@ def others_do_not_count(nights):
     run = nights.build(8)
     report, _, _ = nights.check(run, "--store", nights.store, "--baseline", "store:last=3")
     expect("three that fit", set(table(report, "deltas")["runs"]) == {3})
-    expect("the others are named", notes(report).count("a baseline was left out: chip is") == 4)
+    expect("the others are named", notes(report).count("a baseline was left out: the chip is") == 4)
     report, _, _ = nights.check(
         nights.build(9, chip={"name": "tpu-v5p"}), "--store", nights.store, "--baseline", LAST5
     )
     gate = [r for r in report["findings"] if r["rule"] == "baseline-comparable"]
-    expect(gate, "chip is tpu_v5p here and tpu_v6e in" in gate[0]["message"])
+    expect(gate, "the chip is tpu_v5p here and tpu_v6e in" in gate[0]["message"])
 
 
 def another_libtpu(nights):

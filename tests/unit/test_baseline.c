@@ -135,7 +135,7 @@ static void test_parity(void **state)
 	assert_true(compare(1));
 	assert_null(chosen);
 	assert_int_equal(table_count(&head, deltas), 0);
-	assert_string_equal(reason(), "chips is 8 here and 16 in old");
+	assert_string_equal(reason(), "the number of chips is 8 here and 16 in old");
 }
 
 /* Each alone keeps two runs apart; a batch that only one of them tells does not. */
@@ -145,13 +145,15 @@ static void test_all_that_must_match(void **state)
 		const char *head, *base, *why;
 	} cases[] = {
 		{ "main_program=jit_step", "main_program=jit_eval",
-			"main_program is jit_step here and jit_eval in old" },
-		{ "chip=tpu_v5e", "chip=tpu_v6e", "chip is tpu_v5e here and tpu_v6e in old" },
-		{ "devices=8", "devices=4", "devices is 8 here and 4 in old" },
-		{ "phase=train", "phase=inference", "phase is train here and inference in old" },
-		{ "global_batch=64", "global_batch=32", "global_batch is 64 here and 32 in old" },
+			"the main program is jit_step here and jit_eval in old" },
+		{ "chip=tpu_v5e", "chip=tpu_v6e", "the chip is tpu_v5e here and tpu_v6e in old" },
+		{ "devices=8", "devices=4", "the number of devices is 8 here and 4 in old" },
+		{ "phase=train", "phase=inference",
+			"the phase is train here and inference in old" },
+		{ "global_batch=64", "global_batch=32",
+			"the global batch is 64 here and 32 in old" },
 		{ "evidence=measured", "evidence=planned",
-			"evidence is measured here and planned in old" },
+			"the evidence is measured here and planned in old" },
 		{ "name=a labels=x=1", "name=b labels=x=1", "the workload is a here and b in old" },
 		{ "global_batch=64", "name=r", NULL },
 	};
@@ -176,7 +178,7 @@ static void test_unknown_chip(void **state)
 	table_rows(&bases[0], run)->chip = (struct str){ NULL, 0 };
 	assert_true(compare(1));
 	assert_null(chosen);
-	assert_string_equal(reason(), "chip is tpu_v5e here and unknown in old");
+	assert_string_equal(reason(), "the chip is tpu_v5e here and unknown in old");
 }
 
 /* Of several, those that do not match are left out and named. */
