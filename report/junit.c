@@ -24,7 +24,6 @@
 #include <libxml/xmlwriter.h>
 #include <math.h>
 
-#include "base/map.h"
 #include "base/text.h"
 #include "report/prose.h"
 
@@ -35,9 +34,7 @@ struct junit {
 	struct arena *keep;
 	struct str tool_version;
 	enum junit_flavor flavor;
-	struct map names;
-	int64_t *numbers; /* of each name, that of the last one like it */
-	ptrdiff_t name_count, name_cap;
+	struct unique names; /* of suites and cases */
 };
 
 static void open_element(struct junit *j, const char *name)
@@ -91,21 +88,6 @@ static void number_property(struct junit *j, const char *name, double value)
 {
 	if (isfinite(value))
 		property(j, name, double_text(j->keep, value));
-}
-
-/* ---- names that no two cases share ----------------------------------------------------------- */
-
-/* "x", and where that is taken "x #2", "x #3". */
-static struct str unique(struct junit *j, struct str text)
-{
-	struct str result = text;
-	int32_t first = map_get(&j->names, text);
-	while (map_get(&j->names, result) != MAP_NONE)
-		result = arena_fmt(
-			j->keep, "%.*s #%lld", STR_ARG(text), (long long)++j->numbers[first]);
-	map_put(&j->names, result, (int32_t)j->name_count, j->keep);
-	*arena_push(j->keep, j->numbers, j->name_count, j->name_cap) = 1;
-	return result;
 }
 
 /* ---- what becomes of a rule ------------------------------------------------------------------ */
@@ -240,7 +222,7 @@ static void open_case(struct junit *j, struct str name, struct str suite)
 	for (ptrdiff_t i = 0; i < suite.len; i++)
 		out_char(class, suite.p[i] == '.' ? '_' : suite.p[i]);
 	open_element(j, "testcase");
-	attribute(j, "name", unique(j, full));
+	attribute(j, "name", unique_name(&j->names, full, j->keep));
 	attribute(j, "classname", arena_fmt(j->keep, "rooflint.%.*s", STR_ARG(out_text(class))));
 }
 
@@ -309,7 +291,7 @@ static void put_suite(struct junit *j, const struct report *r)
 {
 	struct tally tally = tally_of(r);
 	struct str profile = text_clean(j->keep, r->profile);
-	struct str name = unique(j, profile.len ? profile : STR("unnamed"));
+	struct str name = unique_name(&j->names, profile.len ? profile : STR("unnamed"), j->keep);
 	open_element(j, "testsuite");
 	attribute(j, "name", name);
 	put_tally(j, &tally);

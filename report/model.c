@@ -192,6 +192,18 @@ struct str path_end(struct str path)
 	return str_from_offset(path, slash + 1);
 }
 
+struct str unique_name(struct unique *u, struct str text, struct arena *keep)
+{
+	struct str result = text;
+	int32_t first = map_get(&u->taken, text);
+	while (map_get(&u->taken, result) != MAP_NONE)
+		result = arena_fmt(
+			keep, "%.*s #%lld", STR_ARG(text), (long long)++u->numbers[first]);
+	map_put(&u->taken, result, (int32_t)u->count, keep);
+	*arena_push(keep, u->numbers, u->count, u->cap) = 1;
+	return result;
+}
+
 struct str place_text(struct str file, double line, struct arena *keep)
 {
 	if (!file.len || !is_line(line))

@@ -7,6 +7,7 @@
 #ifndef REPORT_MODEL_H
 #define REPORT_MODEL_H
 
+#include "base/map.h"
 #include "report/report.h"
 
 /* One way to say "no value". */
@@ -56,6 +57,14 @@ double rule_gain(const struct report *r, struct str rule);
 /* "train.py:41", or without a line, or missing. */
 struct str place_text(struct str file, double line, struct arena *keep);
 bool is_line(double line);
+/* Names that no two share: "x", and where that is taken "x #2", "x #3". */
+struct unique {
+	struct map taken;
+	int64_t *numbers; /* of each name, that of the last one like it */
+	ptrdiff_t count, cap;
+};
+struct str unique_name(struct unique *u, struct str text, struct arena *keep);
+
 /* A file and its folder: a first line has no room for more. */
 struct str path_end(struct str path);
 

@@ -63,34 +63,19 @@ void metrics_sample(struct out *o, struct str name, struct str labels, double va
 
 /* ---- whose series ---------------------------------------------------------------------------- */
 
-static struct str labels_text(struct str run, struct str chip, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	metrics_label(o, "run", run, keep);
-	metrics_label(o, "chip", chip.len ? chip : STR("unknown"), keep);
-	return out_text(o);
-}
-
-static ptrdiff_t count_of(const struct str *list, ptrdiff_t count, struct str wanted)
-{
-	ptrdiff_t found = 0;
-	for (ptrdiff_t i = 0; i < count; i++)
-		found += str_eq(list[i], wanted);
-	return found;
-}
-
 /* Two series of the same labels would be an error: the second of a workload is "name #2". */
-static void add_one(struct series *s, const struct report *r, struct str *wanted)
+static void add_one(struct series *s, const struct report *r, struct unique *names)
 {
+	struct out *labels = out_memory(s->keep);
 	struct str run = text_cut(s->keep, workload_of(r, s->keep), LABEL_BYTES - 8);
-	struct str chip = run_of(r)->chip, labels = labels_text(run, chip, s->keep);
-	ptrdiff_t n = count_of(wanted, s->count, labels);
-	wanted[s->count] = labels;
-	while (count_of(s->labels, s->count, labels))
-		labels = labels_text(
-			arena_fmt(s->keep, "%.*s #%td", STR_ARG(run), ++n), chip, s->keep);
+	struct str chip = text_clean(s->keep, run_of(r)->chip);
+	run = arena_fmt(
+		s->keep, "%.*s\n%.*s", STR_ARG(chip.len ? chip : STR("unknown")), STR_ARG(run));
+	str_cut(unique_name(names, run, s->keep), '\n', &chip, &run);
+	metrics_label(labels, "run", run, s->keep);
+	metrics_label(labels, "chip", chip, s->keep);
 	s->items[s->count] = r;
-	s->labels[s->count++] = labels;
+	s->labels[s->count++] = out_text(labels);
 }
 
 /* Of a profile, with a label of its own. */
@@ -227,10 +212,10 @@ void report_openmetrics(const struct report_set *set, struct arena *keep, struct
 		.keep = keep,
 		.items = arena_make(keep, const struct report *, count),
 		.labels = arena_make(keep, struct str, count) };
-	struct str *wanted = arena_make(keep, struct str, count);
+	struct unique names = { 0 };
 	struct str left_out = STR("rooflint_profiles_left_out");
 	for (ptrdiff_t i = 0; i < count; i++)
-		add_one(&s, &set->items[i], wanted);
+		add_one(&s, &set->items[i], &names);
 	put_verdicts(&s);
 	put_counts(&s);
 	for (ptrdiff_t i = 0; i < run->column_count; i++)

@@ -12,14 +12,6 @@
 
 /* ---- where things stand ---------------------------------------------------------------------- */
 
-/* Move the cursor to the next `needle`; where there is none it stays (written with entities). */
-static void loader_seek(struct loader *l, struct str needle)
-{
-	ptrdiff_t at = str_find(str_from_offset(l->at.source, l->at.cursor), needle);
-	if (at >= 0)
-		l->at.cursor += at;
-}
-
 void loader_seek_past(struct loader *l, struct str needle)
 {
 	ptrdiff_t at = str_find(str_from_offset(l->at.source, l->at.cursor), needle);
@@ -48,9 +40,9 @@ bool loader_bad(struct loader *l, struct str thing, const char *fmt, ...)
 	va_start(args, fmt);
 	struct str text = arena_vfmt(l->keep, fmt, args);
 	va_end(args);
-	loader_seek(l, thing);
-	return diag_caret(
-		l->err, DIAG_TEMPLATE, place_at(l, l->at.cursor, thing.len), "%.*s", STR_ARG(text));
+	ptrdiff_t at = str_find(str_from_offset(l->at.source, l->at.cursor), thing);
+	struct text_place place = place_at(l, l->at.cursor + (at > 0 ? at : 0), thing.len);
+	return diag_caret(l->err, DIAG_TEMPLATE, place, "%.*s", STR_ARG(text));
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
