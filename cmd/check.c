@@ -167,7 +167,7 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	plan.previous = batch.previous;
 	if (!s->output.quiet && isatty(STDERR_FILENO))
 		batch.progress = show_progress;
-	batch.keep_plots = s->output.json.p || s->output.html.p || s->output.verbose > 1;
+	batch.keep_plots = s->output.json.p || s->output.html.p;
 	batch.keep_tables = batch.keep_plots || s->record;
 	if (!batch_run(&batch, &paths, c->keep, &set, &err))
 		return fail(&err);

@@ -27,7 +27,6 @@ enum status {
 
 enum option_kind {
 	OPTION_FLAG,   /* bool: given or not */
-	OPTION_COUNT,  /* int: how often it was given */
 	OPTION_NUMBER, /* int from 1 to OPTION_NUMBER_MAX; 0 when not given */
 	OPTION_TEXT,   /* struct str, missing when not given; the last one wins */
 	OPTION_LIST,   /* struct list, in the order given */

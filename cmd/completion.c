@@ -84,7 +84,7 @@ static void bash_script(struct out *o)
 
 static void zsh_option(struct out *o, const struct option *option)
 {
-	bool is_repeated = option->kind == OPTION_LIST || option->kind == OPTION_COUNT;
+	bool is_repeated = option->kind == OPTION_LIST;
 	out_fmt(o, " \\\n\t\t\t'%s--%s[", is_repeated ? "*" : "", option->name);
 	put_quoted(o, option->help, "[]:\\");
 	out_char(o, ']');

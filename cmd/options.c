@@ -56,9 +56,6 @@ static bool store(struct parse *p, const struct option *o, struct str value)
 	case OPTION_FLAG:
 		*(bool *)(void *)target = true;
 		return true;
-	case OPTION_COUNT:
-		++*(int *)(void *)target;
-		return true;
 	case OPTION_NUMBER:
 		if (!str_to_i64(value, &n) || n < 1 || n > OPTION_NUMBER_MAX)
 			return usage_error(p,
@@ -76,11 +73,6 @@ static bool store(struct parse *p, const struct option *o, struct str value)
 		return store_word(p, o, value);
 	}
 	return true;
-}
-
-static bool takes_value(const struct option *o)
-{
-	return o->kind != OPTION_FLAG && o->kind != OPTION_COUNT;
 }
 
 /* The value of an option whose own word is over: the next word. */
@@ -138,9 +130,9 @@ static bool parse_long(struct parse *p, struct str word, bool *help)
 						    : STR(""));
 	if (o == &help_option)
 		return *help = true;
-	if (has_value && !takes_value(o))
+	if (has_value && o->kind == OPTION_FLAG)
 		return usage_error(p, arena_fmt(p->keep, "--%s takes no value", o->name));
-	return has_value || !takes_value(o) ? store(p, o, value) : store_next(p, o);
+	return has_value || o->kind == OPTION_FLAG ? store(p, o, value) : store_next(p, o);
 }
 
 static bool parse_letters(struct parse *p, struct str word, bool *help)
@@ -153,7 +145,7 @@ static bool parse_letters(struct parse *p, struct str word, bool *help)
 		word = str_from_offset(word, 1);
 		if (o == &help_option)
 			return *help = true;
-		if (takes_value(o))
+		if (o->kind != OPTION_FLAG)
 			return word.len ? store(p, o, word) : store_next(p, o);
 		store(p, o, STR(""));
 	}

@@ -10,8 +10,8 @@
 
 struct output_settings {
 	struct str junit, json, sarif, gitlab, markdown, openmetrics, html, templates;
-	int junit_flavor, markdown_size, color, verbose;
-	bool github, quiet;
+	int junit_flavor, markdown_size, color;
+	bool github, quiet, verbose;
 };
 #define OUTPUT_OPTIONS(type)                                                                       \
 	{ "junit", 0, OPTION_TEXT, offsetof(type, output.junit), "FILE",                           \
@@ -45,9 +45,8 @@ struct output_settings {
 			"docs/notify.md)" },                                                       \
 		{ "quiet", 'q', OPTION_FLAG, offsetof(type, output.quiet), NULL,                   \
 			"one line per profile: its verdict" },                                     \
-		{ "verbose", 'v', OPTION_COUNT, offsetof(type, output.verbose), NULL,              \
-			"every rule, finding and file; given twice, the heads of the tables "      \
-			"too" },                                                                   \
+		{ "verbose", 'v', OPTION_FLAG, offsetof(type, output.verbose), NULL,               \
+			"every rule, finding and file" },                                          \
 	{                                                                                          \
 		"color", 0, OPTION_WORD, offsetof(type, output.color), "auto|always|never",        \
 			"colour, by default on a terminal without NO_COLOR"                        \

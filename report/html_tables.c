@@ -249,25 +249,6 @@ static void put_grid(struct page *p, const struct html_table *t)
 	page_grid(p, PAGE_LABEL, cells, rows, columns, NULL);
 }
 
-static void put_tables(struct page *p, const struct report *r, bool only_seen)
-{
-	for (int i = 0; i < COUNT_OF(specs); i++) {
-		enum table_id id = specs[i].id;
-		if (!r->tables.items[id].count || (only_seen && !table_is_seen(id)))
-			continue;
-		struct html_table t = table_of(r, &specs[i], REPORT_SEEN_ROWS, STR(""), p->keep);
-		page_break(p);
-		page_fmt(p, 0, "%.*s: %.*s", STR_ARG(table_defs[id].name), STR_ARG(t.count));
-		page_line(p);
-		put_grid(p, &t);
-	}
-}
-
-void page_tables(struct page *p, const struct report *r)
-{
-	put_tables(p, r, false);
-}
-
 void page_seen(struct page *p, const struct report *r)
 {
 	if (!table_count(&r->tables, families))
@@ -275,7 +256,16 @@ void page_seen(struct page *p, const struct report *r)
 	page_break(p);
 	page_fmt(p, 0,
 		"What ran, as it was seen: without enough steps there is no verdict on time.");
-	put_tables(p, r, true);
+	for (int i = 0; i < COUNT_OF(specs); i++) {
+		enum table_id id = specs[i].id;
+		if (!r->tables.items[id].count || !table_is_seen(id))
+			continue;
+		struct html_table t = table_of(r, &specs[i], REPORT_SEEN_ROWS, STR(""), p->keep);
+		page_break(p);
+		page_fmt(p, 0, "%.*s: %.*s", STR_ARG(table_defs[id].name), STR_ARG(t.count));
+		page_line(p);
+		put_grid(p, &t);
+	}
 }
 
 void page_heaviest(struct page *p, const struct report *r)

@@ -159,7 +159,6 @@ struct str prose_step(const struct report *r, struct arena *keep);
 /* "46.9% of the step: warns above 10.0%, fails above 100%"; missing where a rule has no number. */
 struct str prose_limits(const struct report_rule *rule, double value, struct arena *keep);
 
-void page_tables(struct page *p, const struct report *r); /* the first rows of each table */
 /* The heaviest ops beside their rooflines, collectives and gaps of a run that is_only_seen. */
 void page_seen(struct page *p, const struct report *r);
 void page_heaviest(struct page *p, const struct report *r); /* three ops of these, a line each */

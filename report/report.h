@@ -142,9 +142,9 @@ void report_error(const struct diag *error, struct str profile, const struct tab
 
 struct report_style {
 	bool color;
-	int verbose; /* 0 findings; 1 every rule; 2 the tables' head too */
-	bool quiet;  /* the verdict line only */
-	int width;   /* columns of the terminal; 0 for 80 */
+	bool verbose; /* every rule, finding and file */
+	bool quiet;   /* the verdict line only */
+	int width;    /* columns of the terminal; 0 for 80 */
 };
 void report_terminal(const struct report_set *set, const struct report_style *style,
 	struct arena *keep, struct out *out);

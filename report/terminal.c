@@ -86,11 +86,11 @@ static void put_machine(struct page *p, const struct report *r)
 	page_item(p, HEAD_INDENT, "%.*s", STR_ARG(prose_ran(r, "x", p->keep)));
 }
 
-static void put_head(struct page *p, const struct report *r, int verbose)
+static void put_head(struct page *p, const struct report *r, bool verbose)
 {
 	struct str job = prose_job(r, p->keep);
 	put_machine(p, r);
-	page_inputs(p, r, HEAD_INDENT, verbose > 0);
+	page_inputs(p, r, HEAD_INDENT, verbose);
 	if (job.len)
 		page_item(p, HEAD_INDENT, "%.*s", STR_ARG(job));
 	/* A report that could not judge has no room for which other steps could be. */
@@ -124,7 +124,7 @@ static void put_finding(struct page *p, const struct report *r, const struct gro
 	const struct report_style *style)
 {
 	const struct report_finding *f = g->items[0];
-	struct prose_style prose = { style->verbose ? g->count : OTHERS_SHOWN, style->verbose > 0 };
+	struct prose_style prose = { style->verbose ? g->count : OTHERS_SHOWN, style->verbose };
 	page_break(p);
 	put_tag(p, verdict_looks[f->verdict].tint, verdict_looks[f->verdict].tag, f->rule);
 	page_wrap(p, HEADLINE_INDENT, prose_message(r, f, p->keep));
@@ -412,7 +412,7 @@ static void put_screen(struct page *p, const struct report *r, const struct repo
 	struct page head = page_aside(p), tail = page_aside(p);
 	ptrdiff_t shown = 0;
 	put_verdict(&head, r);
-	put_head(&head, r, 0);
+	put_head(&head, r, false);
 	put_unsure(&tail, r);
 	if (is_only_seen(r))
 		page_heaviest(&tail, r);
@@ -453,11 +453,9 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 		put_waived(p, r);
 		put_notes(p, r, true);
 		put_checks(p, r);
-		if (is_only_seen(r) && style->verbose < 2)
+		if (is_only_seen(r))
 			page_seen(p, r);
 		put_rules(p, r);
-		if (style->verbose > 1)
-			page_tables(p, r);
 		put_tail(p, r, groups, count);
 	}
 	page_line(p);

@@ -57,7 +57,7 @@ static void test_round_trip(void **state)
 static void test_same_page(void **state)
 {
 	(void)state;
-	struct report_style style = { .verbose = 2 };
+	struct report_style style = { .verbose = true };
 	struct report r = demo_report(&keep);
 	struct report_set set = { &r, 1, STR("0.1.0") }, again = read_set(write_set(&set));
 	struct out *a = out_memory(&keep), *b = out_memory(&keep);
