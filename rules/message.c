@@ -61,16 +61,14 @@ static void find_field(struct template_reader *r, struct str name, struct piece 
 {
 	struct str sql = name, of_run = name;
 	ptrdiff_t more = 0; /* bytes that stand before the name in its expression */
-	bool is_word = NAMED(wording_names, WORDINGS, name);
+	bool is_column = table_column(r->names->rows, name);
 
 	const struct rule_param *param = rule_param_named(r->names->rule, name);
-	if (table_column(r->names->rows, name)) {
-		is_word = false;
-	} else if (param || is_word) {
+	if (!is_column && (param || NAMED(wording_names, WORDINGS, name))) {
 		sql = arena_fmt(r->keep, ":%.*s", STR_ARG(name));
 		piece->param = param ? param - r->names->rule->params : -1;
 		more = 1;
-	} else if (str_take(&of_run, STR("run."))) {
+	} else if (!is_column && str_take(&of_run, STR("run."))) {
 		sql = arena_fmt(r->keep, "(select %.*s from run)", STR_ARG(of_run));
 		more = 4;
 	}
