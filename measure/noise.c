@@ -241,6 +241,17 @@ struct workload_noise workload_noise(const double *x, ptrdiff_t count)
 	};
 }
 
+double noise_half(struct workload_noise shown, struct noise_prior prior, double alpha)
+{
+	double squares = shown.dof > 0 ? shown.dof * shown.variance : 0;
+	double dof = prior.worth + shown.dof;
+	double half = student_quantile(alpha, dof) *
+		      sqrt((prior.worth * prior.sd * prior.sd + squares) / dof);
+	return shown.dof < DOF_ALONE
+		       ? half
+		       : fmin(half, student_quantile(alpha, shown.dof) * sqrt(shown.variance));
+}
+
 /* The most that workloads may be worth: beyond, they would drown what a run's own baselines say. */
 #define WORTH_MOST 8.0
 

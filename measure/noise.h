@@ -86,6 +86,12 @@ struct workload_noise {
 /* ln of medians in the order of their time; a level that shifts once does no harm. */
 struct workload_noise workload_noise(const double *x, ptrdiff_t count);
 
+/*
+ * Half the width of the interval of one run of a workload: by the assumption and the workload, or
+ * by the workload alone where that is narrower.
+ */
+double noise_half(struct workload_noise shown, struct noise_prior prior, double alpha);
+
 /* The prior that these workloads show; false, and untouched, when they are too few to say so. */
 #define NOISE_WORKLOADS_LEAST 20
 bool noise_prior_fit(const struct workload_noise *items, ptrdiff_t count, struct noise_prior *ret);

@@ -213,13 +213,6 @@ static bool is_unjudged(const struct fleet_answer *a, ptrdiff_t row)
 	return !str_eq(fleet_word(a, row, "outcome"), STR("judged"));
 }
 
-/* Beyond noise, or large enough for noise to matter. */
-static bool is_felt(const struct fleet_answer *a, ptrdiff_t row)
-{
-	return fabs(fleet_real(a, row, "change")) >= 0.05 ||
-	       fabs(fleet_real(a, row, "chips_lost")) >= 1;
-}
-
 static bool any(const struct fleet_answer *a, ptrdiff_t row)
 {
 	(void)a;
@@ -241,7 +234,7 @@ static const struct section {
 	{ FLEET_RULES, STR_INIT("rule"), STR_INIT("\xf0\x9f\x94\xa7"), any, put_rule },
 	{ FLEET_MACHINES, STR_INIT("machine"), STR_INIT("\xf0\x9f\x90\x8c"), any, put_machine },
 	{ FLEET_PROBLEMS, STR_INIT("new"), STR_INIT("\xe2\x9d\x8c"), is_new, put_problem },
-	{ FLEET_MOVERS, STR_INIT("slower"), STR_INIT("\xf0\x9f\x93\x88"), is_felt, put_mover },
+	{ FLEET_MOVERS, STR_INIT("slower"), STR_INIT("\xf0\x9f\x93\x88"), any, put_mover },
 	{ FLEET_PROBLEMS, STR_INIT("fixed"), STR_INIT("\xe2\x9c\x85"), is_fixed, put_problem },
 	{ FLEET_WAIVERS, STR_INIT("waiver"), STR_INIT("\xe2\x8f\xb3"), ends_soon, put_waiver },
 	{ FLEET_COVERAGE, STR_INIT("unjudged"), STR_INIT("\xe2\x9d\x94"), is_unjudged,

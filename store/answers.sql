@@ -159,16 +159,18 @@ SELECT host, CASE WHEN max(devices) = 1 AND min(first_device) = max(last_device)
 FROM jobs GROUP BY host HAVING sum(is_slow) >= 2 AND 2 * sum(is_slow) > count(*)
 ORDER BY money DESC NULLS LAST, hours DESC NULLS LAST, back DESC NULLS LAST, host;
 
--- Like is compared with like: the same batch on as many of the same chips.
+-- Like is compared with like: the same batch on as many of the same chips; and what the noise of its
+-- history does as well is no change.
 CREATE TABLE movers AS
 SELECT n.workload, n.owner, b.step_ns / 1e9 / b.runs AS before_s, n.step_time_s,
 	n.step_time_s / (b.step_ns / 1e9 / b.runs) - 1 AS change,
 	n.chips * (1 - b.step_ns / 1e9 / b.runs / n.step_time_s) AS lost,
 	(SELECT rule FROM worst WHERE worst.workload = n.workload), n.run, n.profile
-FROM fleet AS n JOIN alike AS b ON b.workload = n.workload AND n.is_now AND NOT b.is_now
+FROM fleet AS n JOIN felt AS l ON l.workload = n.workload
+JOIN alike AS b ON b.workload = n.workload AND n.is_now AND NOT b.is_now
 	AND b.chip IS n.device AND b.chips IS n.devices AND b.global_batch IS n.global_batch
 	AND b.tokens_per_step IS n.tokens_per_step
-WHERE abs(change) >= 0.01
+WHERE abs(change) >= 0.01 AND abs(ln(1 + change)) >= ln(1 + least)
 ORDER BY abs(lost) DESC NULLS LAST, abs(change) DESC, n.workload;
 
 CREATE TABLE changes AS

@@ -5,15 +5,28 @@
 
 #include "base/resample.h"
 #include "base/stats.h"
+#include "measure/noise.h"
 
 /* Ratios below 2% are no news: a new compiler or another rack does as much. */
 #define LEAST_EFFECT 0.02
 /* Of a hundred quiet histories one may show a change. */
 #define FALSE_RATE 0.01
+/* Of quiet workloads that one window is told to be slower or faster in. */
+#define TOLD_FALSELY 1e-4
 /* Histories quieter than this are rounded, or not measured. */
 #define LEAST_NOISE 1e-3
 /* In noise: normal noise gets there once in two million runs. */
 #define SPIKE 5
+
+double change_least(const double *values, ptrdiff_t count, ptrdiff_t now, ptrdiff_t before,
+	struct arena scratch)
+{
+	double *logs = arena_make(&scratch, double, count);
+	for (ptrdiff_t i = 0; i < count; i++)
+		logs[i] = log(values[i]);
+	double half = noise_half(workload_noise(logs, count), NOISE_PRIOR_DEFAULT, TOLD_FALSELY);
+	return expm1(half * sqrt(1 / (double)now + 1 / (double)before));
+}
 
 /* ---- segments -------------------------------------------------------------------------------- */
 

@@ -29,6 +29,14 @@ struct change {
 	double p_value;	      /* of the test, before the division */
 };
 
+/*
+ * The least change, as a ratio less one, that `now` and `before` values of a history differ by in
+ * their means when it is not its noise: what is assumed of noise, or less where the history shows
+ * it (measure/noise.h).  One of ten thousand quiet histories differs by as much.
+ */
+double change_least(const double *values, ptrdiff_t count, ptrdiff_t now, ptrdiff_t before,
+	struct arena scratch);
+
 /* Changes in order; all values are above 0. */
 ptrdiff_t change_points(
 	const double *values, ptrdiff_t count, struct arena *keep, struct change **ret);

@@ -30,6 +30,7 @@ static bool open_db(struct facts_db *d, struct diag *err)
 		       "CREATE TABLE expected (pattern TEXT, every_ns INTEGER);"
 		       "CREATE TABLE budget (owner TEXT, dollars REAL, chip_hours REAL);"
 		       "CREATE TABLE snoozed (pattern TEXT, until TEXT, reason TEXT);"
+		       "CREATE TABLE felt (workload TEXT, least REAL);"
 		       "CREATE TABLE levels (workload TEXT, ns INTEGER, before_s REAL, "
 		       "after_s REAL, p_value REAL)",
 		       err);
@@ -352,9 +353,25 @@ struct series {
 	ptrdiff_t count, cap, moment_cap;
 };
 
-static bool end_series(
-	struct fleet *f, const struct series *s, struct arena scratch, struct diag *err)
+/* What this window has to differ by from the one before, of a workload that ran in both. */
+static bool add_felt(
+	struct asking *a, const struct series *s, struct arena scratch, struct diag *err)
 {
+	ptrdiff_t now = 0, before = 0;
+	for (ptrdiff_t i = 0; i < s->count; i++) {
+		now += s->moments[i] > a->from_ns;
+		before += s->moments[i] > a->before_ns && s->moments[i] <= a->from_ns;
+	}
+	if (!now || !before)
+		return true;
+	double least = change_least(s->values, s->count, now, before, scratch);
+	return add_row(a->fleet, "INSERT INTO felt VALUES (?, ?)", &s->workload, 1, &least, 1, err);
+}
+
+static bool end_series(
+	struct asking *a, const struct series *s, struct arena scratch, struct diag *err)
+{
+	struct fleet *f = a->fleet;
 	struct change *changes;
 	ptrdiff_t count = change_points(s->values, s->count, &scratch, &changes);
 	for (ptrdiff_t i = 0; i < count; i++) {
@@ -371,7 +388,7 @@ static bool end_series(
 		if (!run_statement(f, stmt, err))
 			return false;
 	}
-	return true;
+	return add_felt(a, s, scratch, err);
 }
 
 /* Only runs on the same chips, and with the same batch, as the newest are one history. */
@@ -381,18 +398,19 @@ static const char series_sql[] =
 	"AND d.global_batch IS l.global_batch AND d.tokens_per_step IS l.tokens_per_step "
 	"WHERE d.usable > 0 ORDER BY d.workload, d.usable_ns";
 
-static bool find_changes(struct fleet *f, struct diag *err)
+static bool find_changes(struct asking *a, struct diag *err)
 {
+	struct facts_db *d = &a->fleet->db;
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	struct series s = { 0 };
 	sqlite3_stmt *stmt;
-	bool ok = facts_db_statement(&f->db, series_sql, NULL, &stmt, err);
+	bool ok = facts_db_statement(d, series_sql, NULL, &stmt, err);
 	int code = SQLITE_DONE;
 	while (ok && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
 		struct str workload = { (const char *)sqlite3_column_text(stmt, 0),
 			sqlite3_column_bytes(stmt, 0) };
 		if (!s.workload.p || !str_eq(s.workload, workload)) {
-			ok = end_series(f, &s, scratch, err);
+			ok = end_series(a, &s, scratch, err);
 			arena_clear(&scratch);
 			s = (struct series){ .workload = arena_str(&scratch, workload) };
 		}
@@ -401,8 +419,8 @@ static bool find_changes(struct fleet *f, struct diag *err)
 		*arena_push(&scratch, s.moments, count, s.moment_cap) =
 			sqlite3_column_int64(stmt, 2);
 	}
-	ok = ok && (code == SQLITE_DONE || facts_db_fail(&f->db, err)) &&
-	     end_series(f, &s, scratch, err);
+	ok = ok && (code == SQLITE_DONE || facts_db_fail(d, err)) &&
+	     end_series(a, &s, scratch, err);
 	sqlite3_finalize(stmt);
 	arena_free(&scratch);
 	return ok;
@@ -465,7 +483,7 @@ static bool gather(struct asking *a, struct diag *err)
 	for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++)
 		if (!ask_once(a, once[i], err))
 			return false;
-	return run_script(a, "store/gather.sql", err) && find_changes(a->fleet, err) &&
+	return run_script(a, "store/gather.sql", err) && find_changes(a, err) &&
 	       look_up(a, ASK_TURNS,
 		       "SELECT ns FROM moments UNION SELECT ns FROM levels ORDER BY ns", err) &&
 	       run_script(a, "store/latest.sql", err) &&
@@ -523,7 +541,8 @@ static const struct {
 } gathered[] = { { "usage", false }, { "expected", false }, { "budget", false },
 	{ "snoozed", false }, { "sayings", false }, { "days", true }, { "alike", true },
 	{ "seen", true }, { "claims", true }, { "late_hosts", true }, { "flaws", true },
-	{ "later", true }, { "turns", true }, { "levels", true }, { "broke", true } };
+	{ "later", true }, { "turns", true }, { "felt", true }, { "levels", true },
+	{ "broke", true } };
 
 static bool copy_rows(sqlite3_stmt *from, struct fleet *to, const char *name, struct diag *err)
 {

@@ -49,8 +49,9 @@ static const struct fleet_column totals_columns[] = {
 	R("rejudged", COUNT,
 		"rules whose verdict differs where the judge does: rules, options or version"),
 	R("rejudged_workloads", COUNT, "workloads that another judge judged before this window"),
-	R("slower", COUNT, "workloads whose step time rose by 1% or more"),
-	R("faster", COUNT, "workloads whose step time fell by 1% or more"),
+	R("slower", COUNT,
+		"workloads whose step time rose by 1% or more, and by more than its noise"),
+	R("faster", COUNT, "workloads whose step time fell as far"),
 	R("older_runs", COUNT, "usable runs that are older than both windows"),
 };
 
@@ -284,8 +285,8 @@ const struct fleet_question fleet_questions[FLEET_COUNT] = {
 		"No host is slow in several workloads."),
 	Q(FLEET_MOVERS, "movers", "Movers", movers_columns,
 		"Workloads on the same chips as in the window before whose step time moved by "
-		"1% or more.",
-		"No workload moved by 1% or more, or none ran in both windows."),
+		"1% or more, and by more than its noise.",
+		"No workload moved by more than its noise, or none ran in both windows."),
 	Q(FLEET_CHANGES, "changes", "Change points", changes_columns,
 		"Where a workload's step time took another level for at least three runs, newest "
 		"first.",

@@ -544,6 +544,20 @@ static void movers_and_problems(void **state)
 	fleet_free(a.fleet);
 }
 
+/* Means that lie 1.3% apart in a history that scatters by as much; and 30%, which it does not. */
+static void noise_is_no_mover(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		double more = i ? 1.3 : 1;
+		struct run_facts runs[] = { run("w", 1, 0.99), run("w", 2, 1), run("w", 3, 1.02),
+			run("w", 8, more), run("w", 9, more * 1.03), run("w", 10, more * 1.02) };
+		struct asked a = ask(runs, 6, NULL);
+		assert_int_equal(a.report.answers[FLEET_MOVERS].count, i);
+		fleet_free(a.fleet);
+	}
+}
+
 /* What an expired waiver no longer excuses stands first; a rule that merely fails does not. */
 static void waivers(void **state)
 {
@@ -657,6 +671,7 @@ int main(void)
 		cmocka_unit_test(parts_of_a_capture),
 		cmocka_unit_test(quality),
 		cmocka_unit_test(movers_and_problems),
+		cmocka_unit_test(noise_is_no_mover),
 		cmocka_unit_test(waivers),
 		cmocka_unit_test(change_points),
 		cmocka_unit_test(memory),
