@@ -374,7 +374,8 @@ static double aligned_to(const struct hlo_product *p)
 {
 	double unit = 1;
 
-	while (unit < 1024 && !(fmod(p->m, 2 * unit) + fmod(p->n, 2 * unit) + fmod(p->k, 2 * unit)))
+	while (unit < 1024 &&
+		fmod(p->m, 2 * unit) + fmod(p->n, 2 * unit) + fmod(p->k, 2 * unit) == 0)
 		unit *= 2;
 	return unit;
 }

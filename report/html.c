@@ -144,11 +144,11 @@ static void head_of(const struct report *r, struct arena *keep, struct html_repo
 		ret->step = prose_step(r, keep);
 		ret->step_value = double_text(keep, step);
 	}
-	if (r->gain_s > 0) {
+	if (r->gain_s > 0)
 		ret->gives_back_value = double_text(keep, r->gain_s);
-		ret->promise = arena_fmt(
-			keep, "A%.*s", STR_ARG(str_from_offset(prose_promise(r, keep), 1)));
-	}
+	struct str promise = prose_promise(r, keep);
+	if (promise.p)
+		ret->promise = arena_fmt(keep, "A%.*s", STR_ARG(str_from_offset(promise, 1)));
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */
