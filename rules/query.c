@@ -21,6 +21,7 @@ static sqlite3_stmt *prepare(struct engine *e, struct str sql, struct arena *kee
 	struct sql_fault fault;
 	const struct sql_names names = { .is_query = true };
 	struct str text = str_ends(sql, STR(";")) ? str_head(sql, sql.len - 1) : sql;
+	/* `keep` is the scratch arena: what the checks need lies behind what the engine keeps. */
 	bool is_good = check_select(text, &names, keep, e->keep, &fault);
 	sqlite3_stmt *stmt = is_good ? engine_prepare(e, text, NULL, keep, &fault) : NULL;
 
