@@ -393,7 +393,8 @@ const struct command audit_command = {
 		"The exit status is 0 whatever the rules say, 2 for what was given wrongly, 1 when "
 		"a budget of --fleet is broken, 3 when "
 		"no run was found in the window, a ROOT could not be listed, or what --fleet "
-		"expects did not come, 5 when an output could not be written or a required message "
+		"expects or whom it names did not come, 5 when an output could not be written or a "
+		"required message "
 		"delivered.",
 	.options = audit_options,
 	.most = -1,

@@ -343,6 +343,8 @@ static const struct {
 		"expected workloads did not come" },
 	{ STR_INIT("workload"), "workload stopped", "workloads stopped" },
 	{ STR_INIT("night"), "night is missing", "nights are missing" },
+	{ STR_INIT("owner"), "owner in the fleet file has no usable run",
+		"owners in the fleet file have no usable run" },
 };
 
 static ptrdiff_t count_new(const struct fleet_answer *a, struct str what)
@@ -401,7 +403,8 @@ bool fleet_is_silent(const struct fleet_report *r)
 {
 	double judged, runs;
 	fleet_coverage(r, &judged, &runs);
-	return runs == 0 || count_new(&r->answers[FLEET_MISSING], STR("expected")) > 0;
+	return runs == 0 || count_new(&r->answers[FLEET_MISSING], STR("expected")) > 0 ||
+	       count_new(&r->answers[FLEET_MISSING], STR("owner")) > 0;
 }
 
 static struct str cpus_text(const struct fleet_report *r, struct arena *keep)

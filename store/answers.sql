@@ -262,11 +262,13 @@ last AS (
 	SELECT *, row_number() OVER (
 		PARTITION BY workload ORDER BY captured_ns DESC, owner IS NULL, profile, hash) AS place
 	FROM turns)
-SELECT p.what, p.workload, c.owner, strftime('%Y-%m-%dT%H:%M:%fZ', p.due_ns / 1e9, 'unixepoch'),
+SELECT p.what, p.workload, CASE p.what WHEN 'owner' THEN p.workload ELSE c.owner END,
+	strftime('%Y-%m-%dT%H:%M:%fZ', p.due_ns / 1e9, 'unixepoch'),
 	p.came, p.wanted, strftime('%Y-%m-%dT%H:%M:%fZ', c.captured_ns / 1e9, 'unixepoch'),
 	p.chip_hours, p.dollars, CASE WHEN p.until IS NULL THEN p.is_new ELSE 0 END AS is_new, p.until,
 	p.reason, c.run, c.profile
-FROM placed AS p LEFT JOIN last AS c ON c.workload = p.workload AND c.place = 1
+FROM placed AS p LEFT JOIN last AS c
+	ON c.workload = p.workload AND c.place = 1 AND p.what <> 'owner'
 WHERE p.place = 1
 ORDER BY is_new DESC, p.what = 'night', p.what = 'billed', p.dollars DESC NULLS LAST,
 	p.chip_hours DESC NULLS LAST, p.workload, p.due_ns;

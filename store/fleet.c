@@ -29,6 +29,7 @@ static bool open_db(struct facts_db *d, struct diag *err)
 		       "running_hours REAL);"
 		       "CREATE TABLE expected (pattern TEXT, every_ns INTEGER);"
 		       "CREATE TABLE budget (owner TEXT, dollars REAL, chip_hours REAL);"
+		       "CREATE TABLE route (owner TEXT);"
 		       "CREATE TABLE snoozed (pattern TEXT, until TEXT, reason TEXT);"
 		       "CREATE TABLE felt (workload TEXT, least REAL);"
 		       "CREATE TABLE levels (workload TEXT, ns INTEGER, before_s REAL, "
@@ -124,6 +125,9 @@ bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *e
 		const double reals[] = { b->dollars, b->chip_hours };
 		ok = add_row(f, "INSERT INTO budget VALUES (?, ?, ?)", &b->owner, 1, reals, 2, err);
 	}
+	for (ptrdiff_t i = 0; ok && i < file->route_count; i++)
+		ok = add_row(
+			f, "INSERT INTO route VALUES (?)", &file->routes[i].owner, 1, NULL, 0, err);
 	return ok;
 }
 
@@ -538,7 +542,7 @@ bool fleet_ask(struct fleet *f, struct store *store, const struct fleet_window *
 static const struct {
 	const char *name;
 	bool is_by_workload; /* only its owner's rows */
-} gathered[] = { { "usage", false }, { "expected", false }, { "budget", false },
+} gathered[] = { { "usage", false }, { "expected", false }, { "budget", false }, { "route", false },
 	{ "snoozed", false }, { "sayings", false }, { "days", true }, { "alike", true },
 	{ "seen", true }, { "claims", true }, { "late_hosts", true }, { "flaws", true },
 	{ "later", true }, { "turns", true }, { "felt", true }, { "levels", true },

@@ -56,8 +56,10 @@ static const struct fleet_column totals_columns[] = {
 };
 
 static const struct fleet_column missing_columns[] = {
-	T("what", "expected, workload, night or billed"),
-	T("workload", "what did not come; of what is expected, the pattern that names it"),
+	T("what", "expected, workload, night, billed or owner"),
+	T("workload",
+		"what did not come; of what is expected, the pattern that names it; of an owner, "
+		"the name"),
 	T("owner", "whose it was, by its last job file"),
 	T("due", "when the night's capture was due"),
 	R("came", COUNT, "captures of this window"),
@@ -248,7 +250,8 @@ const struct fleet_question fleet_questions[FLEET_COUNT] = {
 		"This window, and the one before it.", "No usable run in either window."),
 	Q(FLEET_MISSING, "missing", "Missing", missing_columns,
 		"What the fleet file expects, workloads and nights that were there in four windows "
-		"running, and billed hours without a usable run.",
+		"running, billed hours without a usable run, and owners in the fleet file without "
+		"one.",
 		"All that was expected came."),
 	Q(FLEET_BUDGETS, "budgets", "Budgets", budgets_columns,
 		"How much may be recoverable in a window, by the fleet file; the broken ones "

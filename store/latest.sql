@@ -37,3 +37,10 @@ FROM (SELECT workload, owner, row_number() OVER (
 	FROM turns WHERE owner IS NOT NULL)
 WHERE age = 1
 ORDER BY workload;
+
+-- Whom the fleet file names and no run does is misspelt there, or has stopped: a budget without
+-- runs never breaks.
+INSERT INTO absent
+SELECT 'owner', owner, NULL, 0, NULL, NULL, NULL, 1
+FROM (SELECT owner FROM budget WHERE owner IS NOT NULL UNION SELECT owner FROM route)
+WHERE owner NOT IN (SELECT owner FROM owned) AND (:owner IS NULL OR owner = :owner);

@@ -280,7 +280,10 @@ static void copies_take_nothing(void **state)
 
 /* ---- whose it is ----------------------------------------------------------------------------- */
 
-static struct fleet_report ask_owner(const char *owner)
+#define BUDGETS                                                                                    \
+	"version: 1\nbudgets:\n  - { owner: o'neill, dollars: 5 }\n  - { chip_hours: 100 }\n"
+
+static struct fleet_report ask_owner(const char *says, const char *owner)
 {
 	const struct fleet_window window = { day_text(END - 7), day_text(END), day_text(END - 14) };
 	struct run_facts runs[] = { capture("a", 32, 3), capture("b", 33, 3) };
@@ -290,10 +293,7 @@ static struct fleet_report ask_owner(const char *owner)
 	runs[1].owner = STR("o'neill");
 	runs[1] = sealed(runs[1]);
 	struct fleet *fleet = fleet_new(&keep, &err);
-	bool ok = fleet_file_parse(STR("f"),
-			  STR("version: 1\nbudgets:\n  - { owner: o'neill, dollars: 5 }\n"
-			      "  - { chip_hours: 100 }\n"),
-			  &keep, &file, &err) &&
+	bool ok = fleet_file_parse(STR("f"), str_from(says), &keep, &file, &err) &&
 		  fleet_expect(fleet, &file, &err) &&
 		  fleet_usage(fleet, STR("u"), STR("workload,chip_hours,price\na,40,1\nb,40,1\n"),
 			  &err) &&
@@ -309,10 +309,10 @@ static struct fleet_report ask_owner(const char *owner)
 static void one_owner(void **state)
 {
 	(void)state;
-	struct fleet_report r = ask_owner(NULL);
+	struct fleet_report r = ask_owner(BUDGETS, NULL);
 	assert_true(total(&r, "workloads") == 2);
 	assert_true(total(&r, "listed_hours") == 80);
-	r = ask_owner("o'neill");
+	r = ask_owner(BUDGETS, "o'neill");
 	assert_true(total(&r, "workloads") == 1);
 	assert_true(total(&r, "listed_hours") == 40);
 	assert_true(
@@ -324,12 +324,37 @@ static void one_owner(void **state)
 static void budgets(void **state)
 {
 	(void)state;
-	struct fleet_report r = ask_owner(NULL);
+	struct fleet_report r = ask_owner(BUDGETS, NULL);
 	assert_int_equal(r.answers[FLEET_BUDGETS].count, 2);
 	assert_true(str_eq(fleet_said(&r, SAID_budget, &keep),
 		STR("Over budget: o'neill could have $10.00 back, and may have $5.00")));
 	assert_true(fleet_cell(&r.answers[FLEET_BUDGETS], 1, STR("chip_hours_back"))->real == 20);
 	assert_true(fleet_cell(&r.answers[FLEET_BUDGETS], 1, STR("is_broken"))->real == 0);
+}
+
+/* Misspelt once in a budget, which would never break, and once in a route. */
+static void owners_without_runs(void **state)
+{
+	(void)state;
+	const char *says =
+		"version: 1\nbudgets:\n  - { owner: oneill, dollars: 5 }\n"
+		"routes:\n  - { owner: o'neill, notify: 'slack:A' }\n"
+		"  - { owner: speech, notify: 'slack:B' }\n"
+		"snoozed:\n  - { workload: speech, until: 2999-12-31, reason: on leave }\n";
+	struct fleet_report r = ask_owner(says, NULL);
+	const struct fleet_answer *missing = &r.answers[FLEET_MISSING];
+	assert_int_equal(missing->count, 2);
+	assert_true(str_eq(fleet_cell(missing, 0, STR("workload"))->text, STR("oneill")));
+	assert_true(str_eq(fleet_cell(missing, 0, STR("owner"))->text, STR("oneill")));
+	assert_true(str_eq(fleet_cell(missing, 1, STR("snoozed_until"))->text, STR("2999-12-31")));
+	assert_true(str_eq(fleet_said(&r, SAID_missing, &keep),
+		STR("1 owner in the fleet file has no usable run")));
+	assert_true(fleet_is_silent(&r));
+	r = ask_owner(says, "o'neill");
+	assert_int_equal(r.answers[FLEET_MISSING].count, 0);
+	assert_false(fleet_is_silent(&r));
+	r = ask_owner(says, "speech");
+	assert_int_equal(r.answers[FLEET_MISSING].count, 1);
 }
 
 int main(void)
@@ -347,6 +372,7 @@ int main(void)
 		cmocka_unit_test(copies_take_nothing),
 		cmocka_unit_test(one_owner),
 		cmocka_unit_test(budgets),
+		cmocka_unit_test(owners_without_runs),
 	};
 	return cmocka_run_group_tests_name("fleet-missing", tests, keep_begin, keep_end);
 }
