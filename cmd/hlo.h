@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/grid.h"
 #include "measure/estimate.h"
+#include "measure/tables.h"
 
 struct hlo_view {
 	struct context *c;

@@ -316,7 +316,7 @@ static void json_op(const struct listing *l, cJSON *list, const struct op *op)
 	json_add_str(o, "kind", op_kind_name(op->e.kind));
 	json_add_double(o, "runs", op->runs);
 	json_add_double(o, "flops", op->e.work.flops);
-	json_add_str(o, "cost_bound", cost_bound_name(op->e.cost.flops_bound));
+	json_add_str(o, "cost_bound", word_at(COST_WORDS, op->e.cost.flops_bound - 1));
 	json_add_double(o, "hbm_bytes", op->e.work.hbm_bytes);
 	json_add_double(o, "hbm_padded_bytes", op->e.hbm_padded_bytes);
 	json_add_double(o, "host_bytes", op->e.work.host_bytes);

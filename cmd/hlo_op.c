@@ -343,7 +343,7 @@ static void put_work(struct sheet *s, const struct hlo_module *m, ptrdiff_t inst
 {
 	struct arena *keep = arena_of(s);
 	put(s, "FLOPs", "flops", e->work.flops, UNIT_FLOPS, flops_text(m, instruction, e, keep));
-	put_word(s, "cost_bound", cost_bound_name(e->cost.flops_bound));
+	put_word(s, "cost_bound", word_at(COST_WORDS, e->cost.flops_bound - 1));
 	put(s, "HBM", "hbm_bytes", e->work.hbm_bytes, UNIT_BYTES, hbm_text(e, keep));
 	put(s, NULL, "hbm_padded_bytes", e->hbm_padded_bytes, UNIT_BYTES, STR(""));
 	if (e->cost.host_bytes > 0)

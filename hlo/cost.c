@@ -12,14 +12,6 @@
  * batched matmuls take a tenth. */
 #define TAP_BUDGET ((int64_t)1 << 24)
 
-struct str cost_bound_name(enum cost_bound b)
-{
-	static const struct str names[] = { [COST_EXACT] = STR_INIT("exact"),
-		[COST_UPPER] = STR_INIT("upper"),
-		[COST_LOWER] = STR_INIT("lower") };
-	return names[b];
-}
-
 struct hlo_costs *hlo_costs_new(
 	const struct hlo_module *m, enum hlo_platform platform, struct arena *keep)
 {

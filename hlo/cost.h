@@ -20,9 +20,9 @@ enum hlo_platform { HLO_TPU, HLO_GPU, HLO_CPU };
 enum hlo_space { SPACE_HBM, SPACE_ON_CHIP, SPACE_HOST, SPACE_OTHER };
 enum hlo_space hlo_space(int64_t memory_space, enum hlo_platform platform);
 
-/* Counts here are never lower bounds; those of kernels whose work is data may be. */
+/* Counts here are never lower bounds; those of kernels whose work is data may be.  In the order of
+ * COST_WORDS, behind the first. */
 enum cost_bound { COST_UNKNOWN, COST_EXACT, COST_UPPER, COST_LOWER };
-struct str cost_bound_name(enum cost_bound b); /* "exact"; missing when unknown */
 
 struct hlo_cost {
 	enum cost_bound flops_bound, bytes_bound;

@@ -28,16 +28,13 @@ static bool read_result_shape(struct reader *r, const struct wire_field *f, void
 
 static const struct read_rule dot_table_rules[] = {
 	[1] = READ_DIMS(struct hlo_dot, lhs_contracting, AS("lhs_contracting_dims")),
-	[2] = READ_DIMS(struct hlo_dot, rhs_contracting, AS("rhs_contracting_dims")),
 	[3] = READ_DIMS(struct hlo_dot, lhs_batch, AS("lhs_batch_dims")),
-	[4] = READ_DIMS(struct hlo_dot, rhs_batch, AS("rhs_batch_dims")),
 };
 READ_TABLE(dot_table, "DotDimensionNumbers");
 
 static const struct read_rule ragged_table_rules[] = {
 	[1] = { .kind = READ_MESSAGE, .table = &dot_table },
 	[2] = READ_DIMS(struct hlo_dot, lhs_ragged, AS("lhs_ragged_dims")),
-	[3] = READ_DIMS(struct hlo_dot, rhs_group, AS("rhs_group_dims")),
 };
 READ_TABLE(ragged_table, "RaggedDotDimensionNumbers");
 

@@ -176,9 +176,7 @@ bool gemm_dims(const struct hlo_instruction *i, struct arena *keep, struct hlo_d
 	const cJSON *dims = member(member(root, "gemm_backend_config"), "dot_dimension_numbers");
 	if (dims) {
 		read_dims(dims, "lhs_contracting_dimensions", keep, &ret->lhs_contracting);
-		read_dims(dims, "rhs_contracting_dimensions", keep, &ret->rhs_contracting);
 		read_dims(dims, "lhs_batch_dimensions", keep, &ret->lhs_batch);
-		read_dims(dims, "rhs_batch_dimensions", keep, &ret->rhs_batch);
 	}
 	cJSON_Delete(root);
 	return dims != NULL;

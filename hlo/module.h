@@ -38,8 +38,8 @@ struct hlo_dims {
 };
 
 struct hlo_dot {
-	struct hlo_dims lhs_contracting, rhs_contracting, lhs_batch, rhs_batch;
-	struct hlo_dims lhs_ragged, rhs_group; /* of a ragged-dot */
+	struct hlo_dims lhs_contracting, lhs_batch;
+	struct hlo_dims lhs_ragged; /* of a ragged-dot */
 };
 
 struct hlo_convolution {

@@ -121,7 +121,7 @@ bool baseline_fits(const struct tables *head, const struct baseline *item, struc
 /* Ops of one change that are worth telling of, and their share of all ops' time. */
 static ptrdiff_t count_change(const struct op_diff *d, enum change change, double *share)
 {
-	struct str word = change_names[change];
+	struct str word = word_at(CHANGE_WORDS, change);
 	ptrdiff_t count = 0;
 
 	*share = 0;

@@ -20,7 +20,7 @@
 	"unknown|matmul|convolution|attention|elementwise|reduce|gather|scatter|sort|rng|update|"  \
 	"custom|control|copy|all-gather|all-reduce|reduce-scatter|all-to-all|permute|broadcast|"   \
 	"send|recv|barrier|transfer|infeed|outfeed|callback"
-#define PHASE_WORDS	   "train|inference|unknown"
+#define PHASE_WORDS	   "unknown|train|inference"
 #define BOUND_WORDS	   "compute|memory|communication|host"
 #define COST_WORDS	   "exact|upper|lower"
 #define CORE_WORDS	   "compute|sparse"
@@ -28,6 +28,11 @@
 #define CAUSE_WORDS	   "layout|prefetch|offload|donation|d2d"
 #define FLOPS_SOURCE_WORDS "profile|hlo|rules|kernels|author"
 #define WORK_WORDS	   "step|other|serving"
+#define DIRECTION_WORDS	   "h2d|d2h|d2d|p2p|unknown"
+#define CHANGE_WORDS	   "new|gone|changed|split|slower|faster"
+#define PLATFORM_WORDS	   "unknown|tpu|nvidia|amd|cpu"
+#define STEPS_WORDS	   "window|program|annotation|steps-line"
+#define GAP_WORDS	   "unknown|input|compile|checkpoint|transfer|sync|host|program"
 #define ATTRIBUTION_WORDS  "profile|name|schedule|none"
 
 #define RUN_COLUMNS(TEXT, REAL)                                                                    \
@@ -38,7 +43,7 @@
 	TEXT(listing, 0, "names and versions of its files, where a bucket's list tells them")      \
 	TEXT(captured, 0, "when the profiler was started, UTC: 2027-01-31T12:00:00Z")              \
 	TEXT(inputs, 0, "what was read: files by format, their size, HLO modules")                 \
-	TEXT(platform, "tpu|nvidia|amd|cpu|unknown", "what wrote the profile")                     \
+	TEXT(platform, PLATFORM_WORDS, "what wrote the profile")                                   \
 	TEXT(compiler, "xla|none",                                                                 \
 		"whose programs the steps ran; none: kernels of no program, as PyTorch launches "  \
 		"them, in an export of Nsight Systems")                                            \
@@ -53,7 +58,7 @@
 	TEXT(phase, PHASE_WORDS, "training, inference, or not known")                              \
 	REAL(steps, COUNT,                                                                         \
 		"steady steps: complete, without warm-up, compilation or profiler start")          \
-	TEXT(steps_source, "steps-line|annotation|program|window", "where the steps come from")    \
+	TEXT(steps_source, STEPS_WORDS, "where the steps come from")                               \
 	TEXT(main_program, 0, "the program whose executions are the steps")                        \
 	REAL(programs_per_step, COUNT,                                                             \
 		"executions of programs in a step, on the device that ends last")                  \
@@ -435,7 +440,7 @@
 	TEXT(before, 0, "op that ended")                                                           \
 	TEXT(after, 0, "op that began")                                                            \
 	TEXT(key, 0, "as in ops, of the op that began")                                            \
-	TEXT(cause, "input|compile|checkpoint|transfer|sync|host|program|unknown",                 \
+	TEXT(cause, GAP_WORDS,                                                                     \
 		"program: it lies inside an execution; else what the host was at: input is the "   \
 		"next batch, sync a result that it waited for")                                    \
 	TEXT(host_call, 0,                                                                         \
@@ -444,7 +449,7 @@
 	TEXT(host_activity, 0, "the innermost host event that covers most of it")
 
 #define TRANSFERS_COLUMNS(TEXT, REAL)                                                              \
-	TEXT(direction, "h2d|d2h|d2d|p2p|unknown", "from where to where")                          \
+	TEXT(direction, DIRECTION_WORDS, "from where to where")                                    \
 	REAL(count, COUNT, "transfers over all devices and steady steps")                          \
 	REAL(per_step, COUNT, "per device and step")                                               \
 	REAL(bytes, BYTES, "moved per device and step, NULL when the profile does not say")        \
@@ -522,7 +527,7 @@
 
 #define CHANGES_COLUMNS(TEXT, REAL)                                                                \
 	TEXT(key, 0, "as in ops")                                                                  \
-	TEXT(change, "new|gone|changed|split|slower|faster", "what became of it")                  \
+	TEXT(change, CHANGE_WORDS, "what became of it")                                            \
 	TEXT(name, 0, "the heaviest op of that key; of the baseline's, when gone or split")        \
 	TEXT(kind, KIND_WORDS, "as in ops")                                                        \
 	TEXT(shape, 0, "as in ops")                                                                \

@@ -275,19 +275,6 @@ bool fill_collectives(const struct capture *in, const struct swept *run,
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
-/* In the order of their rows. */
-static const struct {
-	enum copy_direction way;
-	struct str name;
-} directions[] = {
-	{ COPY_H2D, STR_INIT("h2d") },
-	{ COPY_D2H, STR_INIT("d2h") },
-	{ COPY_D2D, STR_INIT("d2d") },
-	{ COPY_P2P, STR_INIT("p2p") },
-	{ COPY_UNKNOWN, STR_INIT("unknown") },
-};
-enum { DIRECTIONS = sizeof(directions) / sizeof(directions[0]) };
-
 static enum copy_direction direction_of(const struct subject *s)
 {
 	const struct hlo_instruction *i = subject_instruction(s);
@@ -361,12 +348,12 @@ void fill_transfers(const struct capture *in, const struct swept *run, const str
 						      : (double)t->self.sum;
 		d->exposed_ps += (double)t->exposed_ps;
 	}
-	for (int i = 0; i < DIRECTIONS; i++) {
-		const struct moved *d = &sums[directions[i].way];
+	for (int way = COPY_H2D; way <= COPY_UNKNOWN; way++) {
+		const struct moved *d = &sums[way];
 		if (!(d->count > 0))
 			continue;
 		struct transfers_row *row = table_new(tables, transfers, in->keep);
-		row->direction = directions[i].name;
+		row->direction = word_at(DIRECTION_WORDS, way - 1);
 		row->count = d->count;
 		if (!(run->device_steps > 0))
 			continue;
@@ -377,7 +364,7 @@ void fill_transfers(const struct capture *in, const struct swept *run, const str
 		row->exposed_s = d->exposed_ps * PS / run->device_steps;
 		row->step_share = row->exposed_s / run->step_mean_s;
 		row->bps = row->bytes / row->time_s;
-		if (directions[i].way == COPY_H2D || directions[i].way == COPY_D2H)
+		if (way == COPY_H2D || way == COPY_D2H)
 			row->least_s = row->bytes / host_link_bps(run);
 	}
 }

@@ -272,7 +272,7 @@ struct devices_row *device_row_new(const struct capture *in, const struct swept 
 	row->device = text_clean(in->keep, p->name);
 	row->chip_id = chip >= 0 ? arena_fmt(in->keep, "%lld", (long long)chip) : row->device;
 	row->core_type = core_type;
-	row->phase = phase_word(run_phase(in, run));
+	row->phase = word_at(PHASE_WORDS, run_phase(in, run));
 	return row;
 }
 

@@ -14,9 +14,6 @@
 /* Sums of the same numbers in another order, or scaled, differ by less. */
 #define ROUNDING 1e-9
 
-const struct str change_names[CHANGES] = { STR_INIT("new"), STR_INIT("gone"), STR_INIT("changed"),
-	STR_INIT("split"), STR_INIT("slower"), STR_INIT("faster"), STR_INIT("same") };
-
 /* All ops of one key in one run. */
 struct group {
 	struct str key;
@@ -655,7 +652,7 @@ static void row_fill(struct changes_row *row, const struct match *m)
 	bool is_split = m->change == CHANGE_SPLIT;
 	const struct ops_row *op = m->head && !is_split ? m->head->op : m->base->op;
 
-	row->change = change_names[m->change];
+	row->change = word_at(CHANGE_WORDS, m->change);
 	row->pieces = m->pieces;
 	row->key = op->key;
 	row->name = op->name;

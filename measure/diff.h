@@ -37,6 +37,7 @@
 #include "base/kind.h"
 #include "measure/tables.h"
 
+/* In the order of CHANGE_WORDS. */
 enum change {
 	CHANGE_NEW,
 	CHANGE_GONE,
@@ -47,8 +48,6 @@ enum change {
 	CHANGE_SAME, /* counted, and no row */
 	CHANGES
 };
-
-extern const struct str change_names[CHANGES]; /* in the table changes */
 
 /* Time of all ops of a kind. */
 struct diff_kind {

@@ -16,17 +16,6 @@
 /* Clocks of host and device agree to so much, or to a tenth of the gap. */
 #define GAP_SLACK_PS INT64_C(200000000)
 
-const struct str cause_words[CAUSES] = {
-	[CAUSE_UNKNOWN] = STR_INIT("unknown"),
-	[CAUSE_INPUT] = STR_INIT("input"),
-	[CAUSE_COMPILE] = STR_INIT("compile"),
-	[CAUSE_CHECKPOINT] = STR_INIT("checkpoint"),
-	[CAUSE_TRANSFER] = STR_INIT("transfer"),
-	[CAUSE_SYNC] = STR_INIT("sync"),
-	[CAUSE_HOST] = STR_INIT("host"),
-	[CAUSE_PROGRAM] = STR_INIT("program"),
-};
-
 /* By enum host_class; the others tell of no cause. */
 static const enum cause causes[HOST_CLASSES] = {
 	[HOST_COMPILE] = CAUSE_COMPILE,
@@ -572,7 +561,7 @@ static void gap_row(const struct capture *in, const struct op_rows *op_rows, str
 	row->after = registry_subject_at(in->registry, g->gap->after)->name;
 	if (op_rows->at[g->gap->after] >= 0)
 		row->key = op_rows->rows[op_rows->at[g->gap->after]].key;
-	row->cause = cause_words[cause];
+	row->cause = word_at(GAP_WORDS, cause);
 	row->host_activity = frame_text(g->name, in->keep);
 	row->host_call = frame_text(g->call, in->keep);
 }

@@ -6,6 +6,7 @@
 #include "base/embed.h"
 #include "base/keyed.h"
 #include "base/sql.h"
+#include "measure/columns.h"
 
 struct kernels {
 	const struct op_costs *own;
@@ -21,8 +22,6 @@ struct kernels {
 #define KINDS "custom|matmul|convolution|attention|elementwise|reduce|gather|scatter|sort|rng"
 static const enum op_kind kinds[] = { KIND_CUSTOM, KIND_MATMUL, KIND_CONVOLUTION, KIND_ATTENTION,
 	KIND_ELEMENTWISE, KIND_REDUCE, KIND_GATHER, KIND_SCATTER, KIND_SORT, KIND_RNG };
-#define BOUNDS "exact|upper|lower"
-static const enum cost_bound bounds[] = { COST_EXACT, COST_UPPER, COST_LOWER };
 
 /* Those that ship are tried by the tests. */
 bool key_formula(const struct keyed *r, const struct key *k, const struct doc_node *node)
@@ -53,7 +52,7 @@ const struct key kernel_keys[] = {
 	KEY(slowest, key_formula,
 		"SQL that gives a type that it may be multiplied in as well, at a lower rate"),
 	KEY(kind, key_word, "what it is judged as", .form = KINDS),
-	KEY(bound, key_word, "what the figures are", .form = BOUNDS),
+	KEY(bound, key_word, "what the figures are", .form = COST_WORDS),
 	KEYED_END,
 };
 const struct op_costs *kernels_known(struct arena *keep, struct op_costs *ret, struct diag *err)
@@ -170,7 +169,7 @@ bool kernel_work(struct kernels *k, const struct hlo_module *m, ptrdiff_t instru
 	ret->dtype = factor_dtype(m, i);
 	if (cost) {
 		ret->source = cost->source.p ? COST_OF_KERNELS : COST_OF_RULES;
-		ret->bound = bounds[cost->bound];
+		ret->bound = (enum cost_bound)(COST_EXACT + cost->bound);
 		ret->has_flops = cost->flops.text.p != NULL;
 		ret->has_bytes = cost->bytes.text.p != NULL;
 		ret->flops = formula_value(k->formulas, &cost->flops, m, i);

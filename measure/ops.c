@@ -116,7 +116,7 @@ static void costs_measure(const struct op_facts *f, struct op_measures *v)
 	if (isnan(f->work.flops))
 		return;
 	v->flops_source = word_at(FLOPS_SOURCE_WORDS, f->source);
-	v->cost_bound = cost_bound_name(f->bound);
+	v->cost_bound = word_at(COST_WORDS, f->bound - 1);
 }
 
 /* Work that is seen more than once can be expected again. */

@@ -8,10 +8,9 @@
 
 struct program;
 
+/* In the order of PHASE_WORDS. */
 enum phase { PHASE_UNKNOWN, PHASE_TRAIN, PHASE_INFERENCE };
 
-/* "train", "inference" or "unknown", as the tables say it. */
-struct str phase_word(enum phase p);
 /* By a word in the name of a module, a function or a mark. */
 enum phase phase_of_name(struct str name);
 /* "jit_evaluate": work beside training, by a word in its name. */

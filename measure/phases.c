@@ -16,17 +16,6 @@
 
 /* ---- training or inference ------------------------------------------------------------------- */
 
-struct str phase_word(enum phase p)
-{
-	static const struct str words[] = {
-		[PHASE_UNKNOWN] = STR_INIT("unknown"),
-		[PHASE_TRAIN] = STR_INIT("train"),
-		[PHASE_INFERENCE] = STR_INIT("inference"),
-	};
-
-	return words[p];
-}
-
 /* "jit_train_step" has the word "train", "jit_constrained" has not. */
 static bool has_word(struct str text, struct str word)
 {
@@ -307,7 +296,7 @@ double fill_phases(const struct capture *in, const struct swept *run, const stru
 		int64_t less_ps = time_ps < left_ps ? time_ps : left_ps;
 		left_ps -= less_ps;
 		if (time_ps > less_ps)
-			wait_row(in, tables, cause_words[c], time_ps - less_ps,
+			wait_row(in, tables, word_at(GAP_WORDS, c), time_ps - less_ps,
 				summed ? NULL : &gaps->waits[c].lengths, window_ps);
 	}
 	sort_by(table_rows(tables, phases), table_count(tables, phases), phase_cmp);

@@ -232,7 +232,7 @@ static void program_row(const struct capture *in, const struct swept *run,
 	row->program = program_text(p, in->keep);
 	row->module = p->module;
 	row->role = word_at(WORK_WORDS, p->role);
-	row->phase = phase_word(program_phase(p));
+	row->phase = word_at(PHASE_WORDS, program_phase(p));
 	row->has_hlo = p->hlo != NULL;
 	row->floor_s = f->floor_s;
 	row->serial_s = f->serial_s;

@@ -11,12 +11,6 @@
 /* Ops shorter than this are tiny: launching one costs about as much. */
 #define TINY_PS 10000000 /* 10 us */
 
-/* By enum step_source, and by enum platform. */
-static const struct str source_names[] = { STR_INIT("window"), STR_INIT("program"),
-	STR_INIT("annotation"), STR_INIT("steps-line") };
-static const struct str platform_names[] = { STR_INIT("unknown"), STR_INIT("tpu"),
-	STR_INIT("nvidia"), STR_INIT("amd"), STR_INIT("cpu") };
-
 enum phase run_phase(const struct capture *in, const struct swept *run)
 {
 	const struct job_file *j = in->options->job;
@@ -202,7 +196,7 @@ static void run_row_steps(const struct capture *in, const struct swept *run, str
 	row->steps = run->source == STEPS_WINDOW ? 0 : (double)run->steps;
 	if (!run->first)
 		return;
-	row->steps_source = source_names[run->source];
+	row->steps_source = word_at(STEPS_WORDS, run->source);
 	row->step_time_s = run->step_time_s;
 	row->step_mean_s = run->step_mean_s;
 	if (lengths.count > 0) {
@@ -267,7 +261,7 @@ struct str fill_run(const struct capture *in, const struct swept *run,
 	row->fingerprint = capture_fingerprint(in->hosts, in->host_count, in->keep);
 	row->captured = captured(in);
 	row->inputs = files_line(in, run);
-	row->platform = platform_names[run->platform];
+	row->platform = word_at(PLATFORM_WORDS, run->platform);
 	struct job_versions job = { 0 };
 	if (in->options->job)
 		job = in->options->job->versions;
@@ -293,7 +287,7 @@ struct str fill_run(const struct capture *in, const struct swept *run,
 		if (s->events > 0 && !(row->window_s >= window_s))
 			row->window_s = window_s;
 	}
-	row->phase = phase_word(run_phase(in, run));
+	row->phase = word_at(PHASE_WORDS, run_phase(in, run));
 	predict_step(in, run, parts->programs, row);
 	if (run->main)
 		row->main_program = run->main->module;

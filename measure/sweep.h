@@ -38,6 +38,7 @@ void *items_longer(struct arena *keep, const void *old, ptrdiff_t old_n, ptrdiff
 		 (keep), (items), (old_n), (n), (ahead), (ptrdiff_t)sizeof(*(items))))
 #define LONGER(keep, items, old_n, n) MOVED(keep, items, old_n, n, 0)
 
+/* In the order of STEPS_WORDS. */
 enum step_source { STEPS_WINDOW, STEPS_PROGRAM, STEPS_ANNOTATION, STEPS_LINE };
 
 /*

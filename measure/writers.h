@@ -131,12 +131,12 @@ int64_t busy_ps(const struct sweep *s);
 /* ---- what the host was at -------------------------------------------------------------------- */
 
 /*
- * Why a device waits, in the order in which a tie is decided.  Idle inside an execution is the
- * program's own.  Outside, it is laid to what the thread that launches work was at: to the
- * outermost event that tells, so that a loader is one at any depth.  An event that goes on when
- * the device works again did not keep it waiting: the work had been launched before.  What is left
- * of a gap that began while the host waited for a result is the wait's: without it the next work
- * would have been launched before.
+ * Why a device waits, in the order of GAP_WORDS, in which a tie is decided.  Idle inside an
+ * execution is the program's own.  Outside, it is laid to what the thread that launches work was
+ * at: to the outermost event that tells, so that a loader is one at any depth.  An event that goes
+ * on when the device works again did not keep it waiting: the work had been launched before.  What
+ * is left of a gap that began while the host waited for a result is the wait's: without it the
+ * next work would have been launched before.
  */
 enum cause {
 	CAUSE_UNKNOWN,
@@ -149,7 +149,6 @@ enum cause {
 	CAUSE_PROGRAM,
 	CAUSES
 };
-extern const struct str cause_words[CAUSES];
 
 struct gap_sums {
 	double all_s, input_s, sync_s; /* of the gaps kept */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/wire.h"
+
 enum { LANES = HIGHWAY_LANES, PACKET = HIGHWAY_PACKET, FINAL_ROUNDS = 4 };
 
 /* Digits of pi, as in the paper. */
@@ -26,14 +28,6 @@ struct highway highway_new(const uint64_t key[LANES])
 		h.v1[i] = init1[i] ^ swap_halves(key[i]);
 	}
 	return h;
-}
-
-static inline uint64_t load64(const unsigned char *p)
-{
-	uint64_t x = 0;
-	for (int i = 7; i >= 0; i--)
-		x = x << 8 | p[i];
-	return x;
 }
 
 /* Sixteen bytes of two lanes in another order, so that those in the middle of a product, which
@@ -68,7 +62,7 @@ static void mix_bytes(struct highway *h, const unsigned char *p)
 {
 	uint64_t packet[LANES];
 	for (int i = 0; i < LANES; i++)
-		packet[i] = load64(p + 8 * i);
+		packet[i] = wire_load64(p + 8 * i);
 	mix(h, packet);
 }
 

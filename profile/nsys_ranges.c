@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/stats.h"
 #include "profile/nsys.h"
 
 /* Executions of thunks: a capture of some minutes; 40 bytes each. */
@@ -211,16 +212,11 @@ void nsys_ranges_sort(struct nsys_ranges *r)
 
 int32_t nsys_range_at(const struct nsys_ranges *r, int64_t tid, int64_t at_ns)
 {
-	ptrdiff_t from = 0, to = r->count;
-	while (from < to) {
-		ptrdiff_t middle = from + (to - from) / 2;
-		const struct nsys_range *x = &r->items[middle];
-		if (x->tid < tid || (x->tid == tid && x->start_ns <= at_ns))
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	int32_t i = (int32_t)from - 1;
+	const struct nsys_range *x = r->items;
+	ptrdiff_t next;
+	FIND_FIRST(next, 0, r->count,
+		x[next].tid > tid || (x[next].tid == tid && x[next].start_ns > at_ns));
+	int32_t i = (int32_t)next - 1;
 	while (i >= 0 && r->items[i].tid == tid && r->items[i].end_ns < at_ns)
 		i = r->items[i].parent;
 	return i >= 0 && r->items[i].tid == tid ? i : -1;

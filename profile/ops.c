@@ -101,7 +101,7 @@ static double cost_of(const struct stats *s, enum stat_id id)
 static const uint64_t tpu_metadata =
 	STAT_BIT(HLO_CATEGORY) | STAT_BIT(PROGRAM_ID) | STAT_BIT(FLOPS) | STAT_BIT(MODEL_FLOPS) |
 	STAT_BIT(BYTES_ACCESSED) | STAT_BIT(MEMORY_ACCESS_BREAKDOWN) | STAT_BIT(SHAPE_WITH_LAYOUT) |
-	STAT_BIT(TF_OP) | STAT_BIT(SOURCE) | STAT_BIT(SOURCE_STACK) | STAT_BIT(SYMBOL_ID);
+	STAT_BIT(TF_OP) | STAT_BIT(SOURCE) | STAT_BIT(SOURCE_STACK);
 
 /* The op a TPU name stands for: everything is in its metadata, which is walked once. */
 static __attribute__((noinline)) bool tpu_op_new(

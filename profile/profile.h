@@ -22,6 +22,7 @@
 #include "base/saturate.h"
 #include "base/str.h"
 
+/* In the order of PLATFORM_WORDS (measure/columns.h). */
 enum platform { PLATFORM_UNKNOWN, PLATFORM_TPU, PLATFORM_NVIDIA, PLATFORM_AMD, PLATFORM_CPU };
 
 enum plane_class {
@@ -71,12 +72,10 @@ enum host_class {
 	X(DEVICE_OFFSET_PS, "device_offset_ps")                                                    \
 	X(DEVICE_DURATION_PS, "device_duration_ps")                                                \
 	X(MEMCPY_DETAILS, "memcpy_details")                                                        \
-	X(KERNEL_DETAILS, "kernel_details")                                                        \
 	X(NAME, "name")                                                                            \
 	X(TF_OP, "tf_op")                                                                          \
 	X(STEP_NUM, "step_num")                                                                    \
 	X(ROOT, "_r")                                                                              \
-	X(STEP_NAME, "step_name")                                                                  \
 	X(DEVICE_ORDINAL, "device_ordinal")                                                        \
 	X(HLO_CATEGORY, "hlo_category")                                                            \
 	X(FLOPS, "flops")                                                                          \
@@ -86,7 +85,6 @@ enum host_class {
 	X(SHAPE_WITH_LAYOUT, "shape_with_layout")                                                  \
 	X(SOURCE, "source")                                                                        \
 	X(SOURCE_STACK, "source_stack")                                                            \
-	X(SYMBOL_ID, "symbol_id")                                                                  \
 	X(ALLOCATOR_NAME, "allocator_name")                                                        \
 	X(INDEX_ON_HOST, "index_on_host")                                                          \
 	X(BYTES_RESERVED, "bytes_reserved")                                                        \
@@ -94,8 +92,6 @@ enum host_class {
 	X(BYTES_AVAILABLE, "bytes_available")                                                      \
 	X(FRAGMENTATION, "fragmentation")                                                          \
 	X(PEAK_BYTES_IN_USE, "peak_bytes_in_use")                                                  \
-	X(MODULE_NAME, "module_name")                                                              \
-	X(SIZE, "size")                                                                            \
 	X(HLO_PROTO, "Hlo Proto")                                                                  \
 	X(HLO_PROTO_OLD, "HLO Proto")                                                              \
 	X(DEVICE_TYPE_STRING, "device_type_string")                                                \
@@ -145,6 +141,7 @@ struct stats {
 	struct stat_value at[STAT_COUNT]; /* valid where present */
 };
 
+/* In the order of DIRECTION_WORDS, behind the first. */
 enum copy_direction { COPY_NONE, COPY_H2D, COPY_D2H, COPY_D2D, COPY_P2P, COPY_UNKNOWN };
 
 #define PROGRAM_UNKNOWN UINT64_MAX

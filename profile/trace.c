@@ -14,6 +14,8 @@
  */
 #include "profile/trace.h"
 
+#include "base/stats.h"
+
 /* Threads of one host: the largest real file has 142. */
 #define LANES_MAX (1 << 16)
 /* Executions of programs on one device: a trace of nothing else has no ops left to place. */
@@ -160,16 +162,10 @@ static void run_event(struct trace *t, struct trace_plane *p, const struct trace
 static const struct trace_run *run_around(const struct trace_plane *p, const struct trace_event *e)
 {
 	int64_t start_ps, end_ps;
-	ptrdiff_t from = 0, to = p->run_count;
+	ptrdiff_t next;
 	device_times(e, &start_ps, &end_ps);
-	while (from < to) {
-		ptrdiff_t middle = from + (to - from) / 2;
-		if (p->runs[middle].start_ps <= start_ps)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from > 0 && start_ps < p->runs[from - 1].end_ps ? &p->runs[from - 1] : NULL;
+	FIND_FIRST(next, 0, p->run_count, p->runs[next].start_ps > start_ps);
+	return next > 0 && start_ps < p->runs[next - 1].end_ps ? &p->runs[next - 1] : NULL;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
