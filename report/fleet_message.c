@@ -144,19 +144,31 @@ static void put_problem(const struct fleet_answer *a, ptrdiff_t row, struct draf
 static void put_mover(const struct fleet_answer *a, ptrdiff_t row, struct draft *d)
 {
 	struct message_item *m = d->item;
-	bool is_slower = m->change > 0;
-	m->state = is_slower ? m->state : STR("faster");
-	m->mark = is_slower ? m->mark : STR("\xf0\x9f\x93\x89");
-	out_fmt(d->heading, "%s by %.*s: %.*s", is_slower ? "Slower" : "Faster",
-		STR_ARG(ratio_text(d->keep, fabs(m->change))), STR_ARG(m->workload));
+	double work = fleet_real(a, row, "work_change");
+	m->state = fleet_word(a, row, "state");
+	bool is_other = str_eq(m->state, STR("other-work")), is_slower = m->change > 0;
+	m->mark = is_other    ? STR("\xf0\x9f\x93\x90")
+		  : is_slower ? m->mark
+			      : STR("\xf0\x9f\x93\x89");
+	if (is_other)
+		out_z(d->heading, "Other work");
+	else
+		out_fmt(d->heading, "%s by %.*s", is_slower ? "Slower" : "Faster",
+			STR_ARG(ratio_text(d->keep, fabs(m->change))));
+	out_fmt(d->heading, ": %.*s", STR_ARG(m->workload));
 	out_fmt(out_part(d->text, "; "), "%.*s per step, was %.*s",
 		STR_ARG(time_text(d->keep, fleet_real(a, row, "now_s"))),
 		STR_ARG(time_text(d->keep, fleet_real(a, row, "before_s"))));
+	if (fabs(work) >= 0.01)
+		out_fmt(out_part(d->text, "; "), "its roofline time %s by %.*s",
+			work > 0 ? "rose" : "fell", STR_ARG(ratio_text(d->keep, fabs(work))));
+	if (is_other)
+		out_z(d->text, ": another batch or model, which the job file can tell");
 	if (m->chips > 0 || m->chips < 0)
 		out_fmt(out_part(d->text, "; "), "%.*s %s",
 			STR_ARG(fleet_chips_text(fabs(m->chips), d->keep)),
 			is_slower ? "lost" : "won");
-	if (is_slower)
+	if (is_slower && !is_other)
 		part_costliest(d->text, m->rule);
 	part_owner(d);
 }

@@ -36,6 +36,7 @@ static const struct fleet_head heads[] = {
 	{ "now_s", "now", HEAD_PLAIN, NULL },
 	{ "after_s", "after", HEAD_PLAIN, NULL },
 	{ "change", "change", HEAD_LOSS, NULL },
+	{ "work_change", "roofline time", HEAD_PLAIN, NULL },
 	{ "chips_lost", "chips lost", HEAD_LOSS, NULL },
 	{ "is_now", "in window", HEAD_PLAIN, NULL },
 	{ "p_value", "p", HEAD_CHANCE, NULL },
@@ -455,6 +456,8 @@ static struct str moves_text(const struct fleet_report *r, struct arena *keep)
 		return MISSING;
 	put_counted(o, fleet_real(a, 0, "slower"), "workload", "slower");
 	out_fmt(o, ", %.0f faster", fleet_real(a, 0, "faster"));
+	if (fleet_real(a, 0, "other_work") > 0)
+		out_fmt(o, ", %.0f at other work", fleet_real(a, 0, "other_work"));
 	return out_text(o);
 }
 

@@ -16,7 +16,7 @@
 #define MESSAGE_ITEM(R, F)                                                                         \
 	F(R, TEXT, state,                                                                          \
 		"new, lost, fixed, still or warning; of a fleet: missing, waste, rule, machine, "  \
-		"new, slower, faster, fixed, waiver or unjudged")                                  \
+		"new, slower, faster, other-work, fixed, waiver or unjudged")                      \
 	F(R, TEXT, mark, "the same as a sign")                                                     \
 	F(R, TEXT, heading,                                                                        \
 		"state and rule in words, and the workload where there are several profiles")      \
@@ -39,7 +39,7 @@
 		"of --report-url")                                                                 \
 	F(R, REAL, seen_before, "windows before in which its rule was broken, too")                \
 	F(R, REAL, ran_before, "of so many in which it ran")                                       \
-	F(R, REAL, change, "of a mover's step time, over the one before: above zero is slower")
+	F(R, REAL, change, "of a mover's step time, over the one before: above zero takes longer")
 RECORD_STRUCT(message_item, MESSAGE_ITEM);
 
 #define MESSAGE(R, F)                                                                              \

@@ -160,24 +160,47 @@ FROM jobs GROUP BY host HAVING sum(is_slow) >= 2 AND 2 * sum(is_slow) > count(*)
 ORDER BY money DESC NULLS LAST, hours DESC NULLS LAST, back DESC NULLS LAST, host;
 
 -- Like is compared with like: the same batch on as many of the same chips; and what the noise of its
--- history does as well is no change.
+-- history does as well is no change.  Where the roofline time of the step moved as far, the batch may
+-- be another that no job file tells: nothing is known to be lost.
 CREATE TABLE movers AS
-SELECT n.workload, n.owner, b.step_ns / 1e9 / b.runs AS before_s, n.step_time_s,
-	n.step_time_s / (b.step_ns / 1e9 / b.runs) - 1 AS change,
-	n.chips * (1 - b.step_ns / 1e9 / b.runs / n.step_time_s) AS lost,
-	(SELECT rule FROM worst WHERE worst.workload = n.workload), n.run, n.profile
-FROM fleet AS n JOIN felt AS l ON l.workload = n.workload
-JOIN alike AS b ON b.workload = n.workload AND n.is_now AND NOT b.is_now
-	AND b.chip IS n.device AND b.chips IS n.devices AND b.global_batch IS n.global_batch
-	AND b.tokens_per_step IS n.tokens_per_step
-WHERE abs(change) >= 0.01 AND abs(ln(1 + change)) >= ln(1 + least)
-ORDER BY abs(lost) DESC NULLS LAST, abs(change) DESC, n.workload;
+WITH moved AS (
+	SELECT n.*, b.step_ns / 1e9 / b.runs AS before_s,
+		n.step_time_s / (b.step_ns / 1e9 / b.runs) - 1 AS change,
+		n.step_time_s * n.lo_e12 / n.los / (b.step_ns / 1e9 / b.runs * b.lo_e12 / b.los) - 1
+			AS work_change,
+		max(ln(1.01), ln(1 + least)) AS limit_ln
+	FROM fleet AS n JOIN felt AS l ON l.workload = n.workload
+	JOIN alike AS b ON b.workload = n.workload AND n.is_now AND NOT b.is_now
+		AND b.chip IS n.device AND b.chips IS n.devices AND b.global_batch IS n.global_batch
+		AND b.tokens_per_step IS n.tokens_per_step),
+told AS (
+	SELECT *, CASE WHEN sign(change) * ln((1 + change) / (1 + ifnull(work_change, 0))) < limit_ln
+			THEN 'other-work' WHEN change > 0 THEN 'slower' ELSE 'faster' END AS state
+	FROM moved WHERE abs(ln(1 + change)) >= limit_ln)
+SELECT state, workload, owner, before_s, step_time_s, change, work_change,
+	CASE WHEN state <> 'other-work' THEN chips * (1 - before_s / step_time_s) END AS lost,
+	(SELECT rule FROM worst WHERE worst.workload = told.workload), run, profile
+FROM told
+ORDER BY abs(lost) DESC NULLS LAST, abs(change) DESC, workload;
 
 CREATE TABLE changes AS
+WITH spans AS (
+	SELECT *, lag(ns, 1, 0) OVER turn AS begin_ns, lead(ns, 1, :to_ns + 1) OVER turn AS end_ns
+	FROM levels WINDOW turn AS (PARTITION BY workload ORDER BY ns)),
+beside AS (
+	SELECT c.workload, c.ns, sum(CASE WHEN d.usable_ns >= c.ns THEN d.lo_e12 END) * 1.0
+			/ sum(CASE WHEN d.usable_ns >= c.ns THEN d.los END) AS after_ratio,
+		sum(CASE WHEN d.usable_ns < c.ns THEN d.lo_e12 END) * 1.0
+			/ sum(CASE WHEN d.usable_ns < c.ns THEN d.los END) AS before_ratio
+	FROM spans AS c JOIN series AS d ON d.workload = c.workload AND d.usable_ns >= c.begin_ns
+		AND d.usable_ns < c.end_ns
+	GROUP BY c.workload, c.ns)
 SELECT c.workload, u.owner, strftime('%Y-%m-%dT%H:%M:%fZ', c.ns / 1e9, 'unixepoch') AS captured,
-	c.ns > :from_ns, c.before_s, c.after_s, c.after_s / c.before_s - 1 AS change, c.p_value,
+	c.ns > :from_ns, c.before_s, c.after_s, c.after_s / c.before_s - 1 AS change,
+	c.after_s * b.after_ratio / (c.before_s * b.before_ratio) - 1, c.p_value,
 	u.commit_id, u.run, u.profile
-FROM levels AS c LEFT JOIN looked_up AS u ON u.workload = c.workload AND u.captured_ns = c.ns
+FROM levels AS c JOIN beside AS b USING (workload, ns)
+LEFT JOIN looked_up AS u ON u.workload = c.workload AND u.captured_ns = c.ns
 ORDER BY captured DESC, abs(change) DESC, c.workload;
 
 -- For pictures, so of as many changes as are shown.
@@ -247,8 +270,9 @@ SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(is_cpu), 
 	CASE WHEN is_now THEN (SELECT count(*) FROM problems WHERE state = 'rejudged') END,
 	CASE WHEN is_now THEN (SELECT count(*) FROM latest AS n JOIN latest AS b
 		ON b.workload = n.workload AND n.is_now AND NOT b.is_now AND n.judge IS NOT b.judge) END,
-	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE change > 0) END,
-	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE change < 0) END,
+	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE state = 'slower') END,
+	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE state = 'faster') END,
+	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE state = 'other-work') END,
 	CASE WHEN is_now THEN (SELECT ifnull(sum(usable), 0) FROM days WHERE last_ns <= :before_ns) END, NULL, NULL
 FROM fleet GROUP BY is_now ORDER BY is_now DESC;
 

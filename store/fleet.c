@@ -395,20 +395,15 @@ static bool end_series(
 	return add_felt(a, s, scratch, err);
 }
 
-/* Only runs on the same chips, and with the same batch, as the newest are one history. */
-static const char series_sql[] =
-	"SELECT d.workload, d.step_ns / 1e9, d.usable_ns FROM lines AS l CROSS JOIN days AS d "
-	"ON d.workload = l.workload AND d.chip IS l.chip AND d.chips IS l.chips "
-	"AND d.global_batch IS l.global_batch AND d.tokens_per_step IS l.tokens_per_step "
-	"WHERE d.usable > 0 ORDER BY d.workload, d.usable_ns";
-
 static bool find_changes(struct asking *a, struct diag *err)
 {
 	struct facts_db *d = &a->fleet->db;
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	struct series s = { 0 };
 	sqlite3_stmt *stmt;
-	bool ok = facts_db_statement(d, series_sql, NULL, &stmt, err);
+	bool ok = facts_db_statement(d,
+		"SELECT workload, step_ns / 1e9, usable_ns FROM series ORDER BY rowid", NULL, &stmt,
+		err);
 	int code = SQLITE_DONE;
 	while (ok && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
 		struct str workload = { (const char *)sqlite3_column_text(stmt, 0),

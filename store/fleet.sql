@@ -19,7 +19,7 @@ FROM newest WHERE is_now AND platform IS NOT 'cpu';
 -- its ratios differ.
 CREATE TABLE fleet AS
 SELECT m.*, r.run, r.profile, r.owner, r.model, r.platform IS 'cpu' AS is_cpu, r.chips AS devices,
-	r.chip AS device, r.global_batch, r.tokens_per_step, r.step_ns / 1e9 / r.runs AS step_time_s,
+	r.chip AS device, r.global_batch, r.tokens_per_step, r.step_ns / 1e9 / r.runs AS step_time_s, r.lo_e12, r.los,
 	CASE WHEN r.platform IS 'cpu' THEN 'cpu' ELSE r.chip END AS chip,
 	CASE WHEN r.platform IS NOT 'cpu' THEN r.chips END AS chips,
 	CASE WHEN m.is_now AND r.platform IS NOT 'cpu' THEN b.chip_hours END AS chip_hours,

@@ -52,6 +52,8 @@ static const struct fleet_column totals_columns[] = {
 	R("slower", COUNT,
 		"workloads whose step time rose by 1% or more, and by more than its noise"),
 	R("faster", COUNT, "workloads whose step time fell as far"),
+	R("other_work", COUNT,
+		"workloads whose step time moved as the roofline time of a step did"),
 	R("older_runs", COUNT, "usable runs that are older than both windows"),
 };
 
@@ -186,12 +188,16 @@ static const struct fleet_column machines_columns[] = {
 };
 
 static const struct fleet_column movers_columns[] = {
+	T("state", "slower, faster, or other-work: the roofline time of its step moved as far, by "
+		   "another batch, model or type, or by work that is done twice"),
 	T("workload", "what ran, on the same chips in both windows"),
 	T("owner", "whose it is"),
 	R("before_s", SECONDS, "mean step time in the window before"),
 	R("now_s", SECONDS, "mean step time in this window"),
-	R("change", RATIO, "now over before, less one: above zero is slower"),
-	R("chips_lost", COUNT, "chips' worth of work lost by it; below zero: won"),
+	R("change", RATIO, "now over before, less one: above zero takes longer"),
+	R("work_change", RATIO, "roofline time of its step, now over before, less one"),
+	R("chips_lost", COUNT,
+		"chips' worth of work lost by it; below zero: won; null of other work"),
 	T("top_rule", "the rule that costs most now"),
 };
 
@@ -202,7 +208,8 @@ static const struct fleet_column changes_columns[] = {
 	R("is_now", BOOL, "it lies in this window"),
 	R("before_s", SECONDS, "level of the step time until then"),
 	R("after_s", SECONDS, "level from then on"),
-	R("change", RATIO, "after over before, less one: above zero is slower"),
+	R("change", RATIO, "after over before, less one: above zero takes longer"),
+	R("work_change", RATIO, "roofline time of its step, after over before, less one"),
 	R("p_value", NONE, "that chance does as much at one given place"),
 	T("commit_id", "of the first run at the new level"),
 };

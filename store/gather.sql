@@ -19,6 +19,14 @@ CREATE TABLE lines AS
 SELECT workload, chip, chips, global_batch, tokens_per_step, max(last_usable_ns)
 FROM days WHERE usable > 0 GROUP BY workload ORDER BY workload;
 
+-- Only runs on the same chips, and with the same batch, as the newest are one history.
+CREATE TABLE series AS
+SELECT d.* FROM lines AS l CROSS JOIN days AS d ON d.workload = l.workload AND d.chip IS l.chip
+	AND d.chips IS l.chips AND d.global_batch IS l.global_batch
+	AND d.tokens_per_step IS l.tokens_per_step
+WHERE d.usable > 0 ORDER BY d.workload, d.usable_ns;
+CREATE INDEX series_of ON series (workload, usable_ns);
+
 -- Captures that cannot be read came, too.
 CREATE TABLE visits AS
 SELECT workload, ago, first_ns AS at FROM days UNION SELECT workload, ago, last_ns FROM days

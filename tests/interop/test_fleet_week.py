@@ -47,6 +47,7 @@ class Made:
             self.workload(f"runs/on-slow-host-{i}", chips=16, slow=7)
         self.workload("runs/busy-host", chips=16, slow=7, host="host-busy")  # one job says nothing
         self.workload("runs/doubled", doubled=7)
+        self.workload("runs/doubled-untold", doubled=7, batch=None)
         self.workload("runs/rejudged", judge=7)
         self.workload("runs/broken", fails={"idle": set(range(2))})
         self.workload("runs/again", fails={"idle": {0, 1, 8, 15, 16, 30, *range(50, 60)}})
@@ -69,15 +70,18 @@ class Made:
                 continue
             # No noise that would be news: a period of three nights, 0.2% wide.
             step = (0.05 + 0.01 * (index % 5)) * (1 + 0.001 * (n % 3 - 1))
+            usual = step
             step *= 2 if n < doubled else 1.3 if n < slower else 180 / 152 if n < slow else 1
             self.run(kept.get("called", lambda _: name)(n), n, chips, step, index=index,
-                     batch=2048 if n < doubled else 1024, late=host if n < slow else None,
+                     usual=usual,
+                     batch=kept.get("batch", 2048 if n < doubled else 1024),
+                     work=2 if n < doubled else 1, late=host if n < slow else None,
                      judge="another" if n < judge else None, limit=n < judge,
                      broken={r for r, nights in (fails or {}).items() if n in nights},
                      archived=n in archived, unreadable=n in unreadable)
 
-    def run(self, workload, n, chips, step, index=0, when=None, owner="blue", batch=1024, late=None,
-            judge=None, limit=False, broken=(), archived=False, unreadable=False):
+    def run(self, workload, n, chips, step, index=0, usual=None, work=1, when=None, owner="blue",
+            batch=1024, late=None, judge=None, limit=False, broken=(), archived=False, unreadable=False):
         when = when or END - datetime.timedelta(days=n, minutes=index)
         profile = f"{workload}/plugins/profile/{when:%Y_%m_%d_%H_%M_%S}"
         waste = 0.1 + 0.02 * (index % 4)
@@ -90,14 +94,14 @@ class Made:
             self.add(base, record="run", verdict="error", error_id="RL201", error="cut off")
             return
         base.update(owner=owner, chip="tpu_v5e", chips=chips, platform="tpu", phase="train",
-                    model="m", global_batch=batch, tokens_per_step=batch * 10)
+                    model="m", global_batch=batch, tokens_per_step=batch and batch * 10)
         broken = {"copy-share", *broken, *(["matmul-roofline"] if limit else [])}
         copy = {**base, "profile": "archive/" + profile, "hash": "copy " + profile,
                 "workload": "archive/" + workload}
         for one in (base, copy) if archived else (base,):
             self.add(one, record="run", verdict="fail", gain_s=step * waste, hosts=2, devices=8,
                      steps=20, step_time_s=step, step_mean_s=step, steps_ratio=0.9,
-                     roofline_ratio_lo=0.5, judged_ratio=0.9,
+                     roofline_ratio_lo=0.5 * work * (usual or step) / step, judged_ratio=0.9,
                      mfu=(1.04 if n == 2 else 0.4) if index % 2 else None)  # of another job
             for rule in RULES:
                 is_broken = rule in broken
@@ -215,10 +219,13 @@ class Week(unittest.TestCase):
                   [back, hours, money])
 
     def test_movers_and_changes(self):
-        """The doubled batch is another step; a step that waits for a host is slower."""
+        """The doubled batch is another step, and one that no job file tells is other work; a step that
+        waits for a host is slower."""
         slow = {f"runs/on-slow-host-{i}" for i in range(4)} | {"runs/busy-host", "runs/slower"}
-        self.assertEqual({m["workload"] for m in self.report["movers"]}, slow)
-        self.assertEqual({c["workload"] for c in self.report["changes"]}, slow)
+        self.assertEqual({m["workload"]: m["state"] for m in self.report["movers"]},
+                         {**dict.fromkeys(slow, "slower"), "runs/doubled-untold": "other-work"})
+        self.assertEqual({c["workload"]: round(c["work_change"], 3) for c in self.report["changes"]},
+                         {**dict.fromkeys(slow, 0), "runs/doubled-untold": 1})
         for m in self.report["movers"]:
             now, before = (self.sql(f"select avg(step_time_s) from week where ago = {ago} and "
                                     f"name = '{m['workload']}'")[0][0] for ago in (0, 1))

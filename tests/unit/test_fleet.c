@@ -544,6 +544,43 @@ static void movers_and_problems(void **state)
 	fleet_free(a.fleet);
 }
 
+/*
+ * Twice the batch that no job file tells is other work, in movers and at the change of a level;
+ * that and half as long again is slower, and so is what takes longer for the same.
+ */
+static void other_work(void **state)
+{
+	(void)state;
+	static const struct {
+		double step_s, work_s;
+		const char *state;
+	} cases[] = { { 2, 2, "other-work" }, { 3, 2, "slower" }, { 2, 1, "slower" },
+		{ 0.5, 0.5, "other-work" }, { 0.5, 1, "faster" }, { 1.4, 2, "other-work" } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct run_facts runs[8];
+		for (int day = 0; day < 8; day++) {
+			bool is_after = day >= 4;
+			double scatter = 1 + 0.002 * (day % 3);
+			runs[day] = run("w", (is_after ? 5 : 2) + day,
+				(is_after ? cases[i].step_s : 1) * scatter);
+			runs[day].roofline_ratio_lo =
+				0.5 * (is_after ? cases[i].work_s : 1) / runs[day].step_time_s;
+			runs[day] = sealed(runs[day]);
+		}
+		struct asked a = ask(runs, 8, NULL);
+		bool is_other = str_eq(str_from(cases[i].state), STR("other-work"));
+		assert_int_equal(a.report.answers[FLEET_MOVERS].count, 1);
+		assert_true(str_eq(T(FLEET_MOVERS, 0, "state"), str_from(cases[i].state)));
+		assert_true(fabs(R(FLEET_MOVERS, 0, "work_change") - cases[i].work_s + 1) < 1e-3);
+		assert_true(isnan(R(FLEET_MOVERS, 0, "chips_lost")) == is_other);
+		assert_near(R(FLEET_TOTALS, 0, "other_work"), is_other);
+		assert_near(R(FLEET_TOTALS, 0, "slower") + R(FLEET_TOTALS, 0, "faster"), !is_other);
+		assert_int_equal(a.report.answers[FLEET_CHANGES].count, 1);
+		assert_true(fabs(R(FLEET_CHANGES, 0, "work_change") - cases[i].work_s + 1) < 1e-3);
+		fleet_free(a.fleet);
+	}
+}
+
 /* Means that lie 1.3% apart in a history that scatters by as much; and 30%, which it does not. */
 static void noise_is_no_mover(void **state)
 {
@@ -671,6 +708,7 @@ int main(void)
 		cmocka_unit_test(parts_of_a_capture),
 		cmocka_unit_test(quality),
 		cmocka_unit_test(movers_and_problems),
+		cmocka_unit_test(other_work),
 		cmocka_unit_test(noise_is_no_mover),
 		cmocka_unit_test(waivers),
 		cmocka_unit_test(change_points),

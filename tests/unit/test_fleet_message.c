@@ -91,7 +91,7 @@ static void a_week(void **state)
 	take_run("slower", 3, 1, "pass");
 	take_run("slower", 10, 1.5, "fail");
 	take_run("mended", 3, 1, "fail");
-	take_run("mended", 10, 0.8, "pass");
+	take_run("mended", 10, 0.8, "pass"); /* (0.5 + 0.5 / 1.5 + 0.5 / 0.8 + 0.5 + 0.5) / 5 */
 	take_waiver("ends", "2026-01-20");
 	take_waiver("lasts", "2026-03-20");
 	struct run_facts lost = run("lost", 10, 1, "fail");
@@ -104,11 +104,11 @@ static void a_week(void **state)
 	struct str text = write(NOTICE_SLACK, &r);
 	assert_has(text, "rooflint: the fleet, 2026-01-08 00:00 to 2026-01-15 00:00 UTC*\\n"
 			 "All fixes together give back the work of 4 of 40 chips");
-	assert_has(text, "5 of 6 runs could be judged. The fleet runs at 50.0% (50.0% before) of "
+	assert_has(text, "5 of 6 runs could be judged. The fleet runs at 49.2% (50.0% before) of "
 			 "its roofline. 1 problem new, 1 fixed; 1 workload slower, 1 faster.");
 	assert_has(text,
 		"*2 of 8 chips could be had back: slower*\\ncopy-share costs most; found before "
-		"in 0 of 1 window; 25.0% of its step time (0% before); 50.0% of its roofline; "
+		"in 0 of 1 window; 25.0% of its step time (0% before); 33.3% of its roofline; "
 		"owner: team \\\"a");
 	assert_has(text, "*copy-share: 4 chips in 2 workloads*\\nCopies are cheap; for example: "
 			 "copies 3 GiB\"");
@@ -139,7 +139,7 @@ static void a_week(void **state)
 	assert_has(text,
 		"\"from\":\"2026-01-08T00:00:00.000Z\",\"to\":\"2026-01-15T00:00:00.000Z\","
 		"\"runs\":6,\"judged_runs\":5,\"workloads\":5,\"chips\":40,"
-		"\"chips_back\":4,\"share\":0.1,\"roofline_ratio\":0.5,\"summary\"");
+		"\"chips_back\":4,\"share\":0.1,\"roofline_ratio\":0.491666666666");
 	assert_has(text, "\"counts\":{\"new\":1,\"fixed\":1,\"slower\":1,\"faster\":1}");
 	assert_has(text, "{\"state\":\"slower\",\"rule\":\"copy-share\",\"workload\":\"slower\","
 			 "\"owner\":\"team "
@@ -307,6 +307,29 @@ static void keeps_limits(void **state)
 	}
 }
 
+/* Twice the work in 3.2 times as long is slower, in 1.9 times as long it is not. */
+static void work_of_a_mover(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct run_facts f = run(i ? "w" : "v", 10, i ? 3.2 : 1.9, "pass");
+		f.roofline_ratio_lo = 1 / f.step_time_s;
+		take_run(i ? "w" : "v", 3, 1, "pass");
+		take(&f);
+	}
+	struct fleet_report r = answer();
+	struct str text = write(NOTICE_WEBHOOK, &r);
+	assert_has(text, "{\"state\":\"slower\",\"workload\":\"w\"");
+	assert_has(text, "{\"state\":\"other-work\",\"workload\":\"v\"");
+	text = write(NOTICE_SLACK, &r);
+	assert_has(text,
+		"*Slower by 220%: w*\\n3.20 s per step, was 1.00 s; its roofline time rose "
+		"by 100%; 5.5 chips lost");
+	assert_has(text, "*Other work: v*\\n1.90 s per step, was 1.00 s; its roofline time rose by "
+			 "100%: another batch or model, which the job file can tell");
+	assert_has(text, "1 workload slower, 0 faster, 1 at other work.");
+}
+
 /* With room for one of each sort there is one of each sort. */
 static void no_sort_crowds_out_others(void **state)
 {
@@ -350,6 +373,7 @@ int main(void)
 		TEST(is_due_when_broken),
 		TEST(stays_text),
 		TEST(keeps_limits),
+		TEST(work_of_a_mover),
 		TEST(no_sort_crowds_out_others),
 	};
 	return cmocka_run_group_tests_name("fleet_message", tests, NULL, NULL);
