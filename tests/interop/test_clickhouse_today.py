@@ -202,6 +202,21 @@ class Today(unittest.TestCase):
             self.assertEqual(self.rooflint("store", "export", *window, self.store), exported)
         self.assertIn(b'"record":"device"', self.rooflint("store", "export", self.store))
 
+    def test_parquet(self):
+        """The columnar form of the table, as docs/fleet.md asks for it, has every row."""
+        self.audit("--merge", self.facts)
+        with open(os.path.join(TOP, "docs", "fleet.md"), encoding="utf-8") as page:
+            query, = re.findall('--query "(SELECT .* FORMAT Parquet)"', page.read())
+        path = os.path.join(self.dir.name, "facts.parquet")
+        self.ask("USE perf")
+        with open(path, "wb") as file:
+            file.write(self.engine.session.query(query).bytes())
+        counts = "count(), uniqExact(hash)"
+        read, kept = [self.engine.session.query(f"SELECT {counts} FROM {source}").bytes()
+                      for source in (f"file('{path}', 'Parquet')", "perf.rooflint_facts")]
+        self.assertEqual(read, kept)
+        self.assertGreater(int(read.split(b",")[0]), 0)
+
     def test_edited_row(self):
         self.audit(DEMO)
         self.ask("INSERT INTO perf.rooflint_facts (hash, run, profile, version) SELECT "

@@ -7,6 +7,7 @@ installed.  Each test that lacks its engine says so.
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -72,6 +73,20 @@ class Engines(unittest.TestCase):
         ask = "select {} from read_json('%s', format='newline_delimited') where {}" % self.file
         with duckdb.connect() as db:
             totals, failed = [db.execute(ask.format(*q)).fetchall() for q in (TOTALS, FAILED)]
+        self.check(totals[0], failed)
+
+    def test_parquet(self):
+        """The command of docs/fleet.md, and what duckdb reads of the file that it writes."""
+        packages.need("duckdb")
+        import duckdb
+        with open(os.path.join(TOP, "docs", "fleet.md"), encoding="utf-8") as page:
+            copy = re.search(r'duckdb -c "(COPY .*)"$', page.read(), re.M).group(1)
+        parquet = os.path.join(self.dir, "facts.parquet")
+        self.assertIn("/dev/stdin", copy)
+        with duckdb.connect() as db:
+            db.execute(copy.replace("/dev/stdin", self.file).replace("facts.parquet", parquet))
+            totals, failed = [db.execute(f"select {what} from '{parquet}' where {where}").fetchall()
+                              for what, where in (TOTALS, FAILED)]
         self.check(totals[0], failed)
 
     @needs("pyspark")
