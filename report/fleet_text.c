@@ -581,6 +581,8 @@ struct str fleet_absence_text(const struct fleet_answer *a, ptrdiff_t row, struc
 	struct str due = fleet_word(a, row, "due");
 	struct str last = fleet_word(a, row, "last_seen");
 	struct out *o = out_memory(keep);
+	if (str_eq(fleet_word(a, row, "what"), STR("owner")))
+		out_z(o, "the fleet file names this owner, and no usable run does");
 	if (fleet_real(a, row, "wanted") > 0)
 		out_fmt(o, "%.0f of %.0f expected captures came", fleet_real(a, row, "came"),
 			fleet_real(a, row, "wanted"));
