@@ -202,8 +202,8 @@ static void tell_untested(const struct tester *t, bool good)
 		if (is_own(t->rules, t->rules->items[i]) && !is_tested(t, t->rules->items[i], good))
 			out_fmt(t->c->out, "%s%.*s",
 				count++ ? ", "
-				: good	? "no test passes: "
-					: "no test is bad: ",
+				: good	? "no test expects a pass: "
+					: "no test expects a finding: ",
 				STR_ARG(t->rules->items[i]->name));
 	if (count)
 		out_char(t->c->out, '\n');

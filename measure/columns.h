@@ -33,7 +33,11 @@
 #define PLATFORM_WORDS	   "unknown|tpu|nvidia|amd|cpu"
 #define STEPS_WORDS	   "window|program|annotation|steps-line"
 #define GAP_WORDS	   "unknown|input|compile|checkpoint|transfer|sync|host|program"
-#define ATTRIBUTION_WORDS  "profile|name|schedule|none"
+#define METRIC_WORDS                                                                               \
+	"run.step_time_s|run.roofline_ratio_lo|run.mfu|run.comms_exposed_ratio|run.idle_ratio|"    \
+	"run.transfer_ratio|memory.window_peak_bytes|run.step_flops|run.predicted_step_s|"         \
+	"memory.compiled_bytes"
+#define ATTRIBUTION_WORDS "profile|name|schedule|none"
 
 #define RUN_COLUMNS(TEXT, REAL)                                                                    \
 	TEXT(name, 0, "name of the run: its directory, or --job's workload")                       \
@@ -488,7 +492,7 @@
 	TEXT(detail, 0, "what was seen")
 
 #define DELTAS_COLUMNS(TEXT, REAL)                                                                 \
-	TEXT(metric, 0, "table.column")                                                            \
+	TEXT(metric, METRIC_WORDS, "table.column")                                                 \
 	TEXT(key, 0, "the metric, and which baselines when these are a query's")                   \
 	TEXT(name, 0, "the metric in words")                                                       \
 	TEXT(against, 0,                                                                           \

@@ -14,9 +14,9 @@ enum series {
 	SERIES_SHARE,	/* as a time of the step over the step */
 };
 
-static const struct metric {
-	struct str column; /* of run */
-	struct str name;   /* in words */
+static const struct metric { /* in the order of METRIC_WORDS, and constants behind them */
+	struct str column;   /* of run */
+	struct str name;     /* in words */
 	enum series series;
 	struct str part; /* SERIES_SHARE: column of steps */
 	bool more_is_worse;
@@ -217,7 +217,7 @@ static void compare_metric(const struct metric *m, struct tables *head,
 {
 	const struct figures f = figures_of(m, head, samples, left, count, keep);
 	const struct run_reading *here = &f.all[0];
-	struct str metric = arena_fmt(keep, "run.%.*s", STR_ARG(m->column));
+	struct str metric = word_at(METRIC_WORDS, (int)(m - metrics));
 	const struct run_row *run = table_rows(head, run);
 	double step_s = m->series == SERIES_TIME ? run->step_time_s : run->step_mean_s;
 
@@ -247,19 +247,15 @@ static void compare_metric(const struct metric *m, struct tables *head,
 
 /* One number of each run, which no step varies: the largest of a column. */
 static const struct constant {
-	struct str metric, name;
+	struct str name;
 	enum table_id table;
 	struct str column;
 	bool planned; /* of two plans alone: what has run has its own figures */
 } constants[] = {
-	{ STR_INIT("memory.window_peak_bytes"), STR_INIT("the peak memory"), TABLE_memory,
-		STR_INIT("window_peak_bytes"), false },
-	{ STR_INIT("run.step_flops"), STR_INIT("the work of a step"), TABLE_run,
-		STR_INIT("step_flops"), false },
-	{ STR_INIT("run.predicted_step_s"), STR_INIT("the predicted step time"), TABLE_run,
-		STR_INIT("predicted_step_s"), true },
-	{ STR_INIT("memory.compiled_bytes"), STR_INIT("the planned memory"), TABLE_memory,
-		STR_INIT("compiled_bytes"), true },
+	{ STR_INIT("the peak memory"), TABLE_memory, STR_INIT("window_peak_bytes"), false },
+	{ STR_INIT("the work of a step"), TABLE_run, STR_INIT("step_flops"), false },
+	{ STR_INIT("the predicted step time"), TABLE_run, STR_INIT("predicted_step_s"), true },
+	{ STR_INIT("the planned memory"), TABLE_memory, STR_INIT("compiled_bytes"), true },
 };
 enum { CONSTANTS = sizeof(constants) / sizeof(constants[0]) };
 
@@ -294,7 +290,8 @@ static void compare_constant(const struct constant *c, struct tables *head,
 	}
 	if (isnan(here) || !n)
 		return;
-	struct deltas_row *row = add_delta(head, c->metric, c->name, sample, keep);
+	struct str metric = word_at(METRIC_WORDS, METRICS + (int)(c - constants));
+	struct deltas_row *row = add_delta(head, metric, c->name, sample, keep);
 	row->runs = (double)n;
 	row->head = here;
 	row->base = sum / (double)n;

@@ -161,7 +161,7 @@ static bool is_word(struct str s)
 {
 	for (ptrdiff_t i = 0; i < s.len; i++)
 		if (!(s.p[i] >= 'a' && s.p[i] <= 'z') && !(s.p[i] >= '0' && s.p[i] <= '9') &&
-			s.p[i] != '-')
+			s.p[i] != '-' && s.p[i] != '.' && s.p[i] != '_')
 			return false;
 	return s.len > 0;
 }
