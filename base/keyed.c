@@ -194,8 +194,9 @@ bool keyed_map(const struct keyed *r, const struct key *of, const struct doc_nod
 			ok = k->read == key_version
 				     ? keyed_fail(
 					       r, at, "%.*s %s", STR_ARG(of->name), begins_with(of))
-				     : keyed_fail(r, at, "%.*s needs '%.*s'",
-					       STR_ARG(map_name(r, of)), STR_ARG(k->name));
+				     : keyed_fail(r, at, "%.*s needs '%.*s'%s%.*s",
+					       STR_ARG(map_name(r, of)), STR_ARG(k->name),
+					       k->meaning.len ? ": " : "", STR_ARG(k->meaning));
 		if (value && k->instead && doc_get(map, str_from(k->instead)))
 			ok = keyed_fail(r, value, "%.*s: it has either %s or %.*s",
 				STR_ARG(r->owner), k->instead, STR_ARG(k->name));

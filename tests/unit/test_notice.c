@@ -44,7 +44,8 @@ static void test_mistakes(void **state)
 		"t.yaml:3:14: a.kind is slack, google-chat, teams, discord, mattermost or webhook; "
 		"did you mean 'slack'?\n");
 	refused(NOTICES "  a: { kind: slack, url: ROOFLINT_A }\n",
-		"t.yaml:3:3: a: a notification needs 'url_from'\n"
+		"t.yaml:3:3: a: a notification needs 'url_from': environment variable with the "
+		"address\n"
 		"    a: { kind: slack, url: ROOFLINT_A }\n"
 		"    ^\n"
 		"t.yaml:3:21: a: a notification has no key 'url'");
