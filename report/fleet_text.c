@@ -227,6 +227,9 @@ static struct str coverage_text(const struct fleet_report *r, struct arena *keep
 {
 	double all, judged;
 	fleet_coverage(r, &judged, &all);
+	if (all == 0 && r->owner.p)
+		return arena_fmt(keep, "no run of %.*s was found in this window",
+			STR_ARG(text_clean(keep, r->owner)));
 	if (all == 0)
 		return STR("no run was found in this window");
 	if (all == 1)
@@ -458,6 +461,9 @@ static struct str moves_text(const struct fleet_report *r, struct arena *keep)
 	out_fmt(o, ", %.0f faster", fleet_real(a, 0, "faster"));
 	if (fleet_real(a, 0, "other_work") > 0)
 		out_fmt(o, ", %.0f at other work", fleet_real(a, 0, "other_work"));
+	if (fleet_real(a, 0, "unlike_before") > 0)
+		out_fmt(o, ", %.0f with another batch or on other chips",
+			fleet_real(a, 0, "unlike_before"));
 	return out_text(o);
 }
 

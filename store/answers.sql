@@ -273,6 +273,11 @@ SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(is_cpu), 
 	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE state = 'slower') END,
 	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE state = 'faster') END,
 	CASE WHEN is_now THEN (SELECT count(*) FROM movers WHERE state = 'other-work') END,
+	CASE WHEN is_now THEN (SELECT count(*) FROM newest AS n WHERE n.is_now
+		AND n.workload IN (SELECT workload FROM alike WHERE NOT is_now)
+		AND NOT EXISTS (SELECT 1 FROM alike AS b WHERE b.workload = n.workload AND NOT b.is_now
+			AND b.chip IS n.chip AND b.chips IS n.chips AND b.global_batch IS n.global_batch
+			AND b.tokens_per_step IS n.tokens_per_step)) END,
 	CASE WHEN is_now THEN (SELECT ifnull(sum(usable), 0) FROM days WHERE last_ns <= :before_ns) END, NULL, NULL
 FROM fleet GROUP BY is_now ORDER BY is_now DESC;
 

@@ -54,6 +54,9 @@ static const struct fleet_column totals_columns[] = {
 	R("faster", COUNT, "workloads whose step time fell as far"),
 	R("other_work", COUNT,
 		"workloads whose step time moved as the roofline time of a step did"),
+	R("unlike_before", COUNT,
+		"workloads with another batch or on other chips than before: their steps are not "
+		"compared"),
 	R("older_runs", COUNT, "usable runs that are older than both windows"),
 };
 

@@ -226,6 +226,8 @@ class Week(unittest.TestCase):
                          {**dict.fromkeys(slow, "slower"), "runs/doubled-untold": "other-work"})
         self.assertEqual({c["workload"]: round(c["work_change"], 3) for c in self.report["changes"]},
                          {**dict.fromkeys(slow, 0), "runs/doubled-untold": 1})
+        self.assertIn("6 workloads slower, 0 faster, 1 at other work, 1 with another batch or on other "
+                      "chips.", self.said)
         for m in self.report["movers"]:
             now, before = (self.sql(f"select avg(step_time_s) from week where ago = {ago} and "
                                     f"name = '{m['workload']}'")[0][0] for ago in (0, 1))

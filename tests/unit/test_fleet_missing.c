@@ -239,6 +239,7 @@ static void another_batch_is_another_step(void **state)
 	struct fleet_report r = ask(runs, n, END, NULL, NULL);
 	assert_int_equal(r.answers[FLEET_MOVERS].count, 0);
 	assert_int_equal(r.answers[FLEET_CHANGES].count, 0);
+	assert_true(total(&r, "unlike_before") == 1);
 	for (ptrdiff_t i = 0; i < n; i++) {
 		runs[i].global_batch = 256;
 		runs[i] = sealed(runs[i]);
