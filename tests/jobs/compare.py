@@ -201,7 +201,7 @@ OUTSIDE = {"evaluation_after": "evaluation", "rare_evaluation": "evaluation",
 OUTSIDE_POINTS = 0.03
 # Executions of programs in a step, by hand.
 PROGRAMS = {"half_marked": 2, "rounds": 1, "eager": 20, "microbatches": 8, "recompiling": 1, "buckets": 1, "decode": 1, "accumulation": 8,
-            "stages": 5, "alternating": 1, "load_class": 1, "checkpoint": 1, "checkpoint_asked": 1}
+            "stages": 5, "alternating": 1, "load_class": 1, "checkpoint": 1, "checkpoint_asked": 1, "gan": 3, "speculative": 5}
 
 
 def check_phases(name, truth, ask):

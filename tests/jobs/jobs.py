@@ -904,12 +904,78 @@ def rounds(job):
                         seen = jax.block_until_ready(generate(params, seen))
 
 
+def gan(job):
+    """No marks: the discriminator trains twice, then the generator, by another program."""
+    width = 320
+    x = batch(96, width)
+
+    def network(name, depth):
+        def train(params, x):
+            loss, grads = jax.value_and_grad(mlp_loss)(params, x)
+            return [p - 0.1 * g for p, g in zip(params, grads)], loss
+        train.__name__ = name
+        return jax.jit(train), mlp(width, depth)
+
+    generator_step, generator = network("generator_step", 3)
+    discriminator_step, discriminator = network("discriminator_step", 4)
+    jax.block_until_ready((generator_step(generator, x), discriminator_step(discriminator, x)))
+    with job.window():
+        for _ in range(25):
+            with job.clock("step"):
+                for _ in range(2):
+                    discriminator, lost = discriminator_step(discriminator, x)
+                generator, loss = generator_step(generator, x)
+                jax.block_until_ready((lost, loss))
+
+
+def speculative(job):
+    """No marks: a small model drafts four times, then a large one verifies."""
+    width = 384
+    small, large = mlp(width, 1), mlp(width, 4)
+    x = batch(64, width)
+
+    def model(name):
+        def forward(params, x):
+            for w in params:
+                x = jnp.tanh(x @ w)
+            return x
+        forward.__name__ = name
+        return jax.jit(forward)
+
+    draft, verify = model("draft"), model("verify")
+    jax.block_until_ready((draft(small, x), verify(large, x)))
+    with job.window():
+        for _ in range(30):
+            with job.clock("step"):
+                drafted = x
+                for _ in range(4):
+                    drafted = draft(small, drafted)
+                x = jax.block_until_ready(verify(large, drafted))
+
+
+def host_work(job):
+    """5 ms of the host's own work behind each step; it is no loader."""
+    params, x = mlp(320, 3), batch(96, 320)
+    params, loss = train_step(params, x)
+    jax.block_until_ready(loss)
+
+    def update_metrics():
+        time.sleep(0.005)
+
+    with job.window(python=True):
+        for _ in range(30):
+            with job.clock("step"):
+                params, loss = train_step(params, x)
+                jax.block_until_ready(loss)
+                update_metrics()
+
+
 JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, alternating, recompiling,
         one_step, unmarked, eager, microbatches, decode, stages, fsdp, moe, pipeline, unblocked,
         processes, load_generator, load_class, load_sleep, load_queue, load_hidden, sync,
         block_after, callbacks, checkpoint, no_hlo, no_tracers, accumulation,
         compiles_first, epochs, unmarked_evaluation, rounds, half_marked, load_pool,
-        checkpoint_asked]
+        checkpoint_asked, gan, speculative, host_work]
 
 
 def main():
