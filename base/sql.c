@@ -157,6 +157,21 @@ sqlite3_stmt *sql_prepare(
 	return NULL;
 }
 
+void sql_fault_within(struct sql_fault *fault, ptrdiff_t before, ptrdiff_t len)
+{
+	bool is_cut = str_ends(fault->text, STR("incomplete input"));
+
+	if (fault->at < 0 && !is_cut)
+		return;
+	fault->at -= before;
+	if (is_cut || fault->at >= len)
+		*fault = (struct sql_fault){ DIAG_RULE_SQL, len > 0 ? len - 1 : 0, 1,
+			STR_INIT("not valid SQL: something is missing at the end, or a bracket too "
+				 "many") };
+	else if (fault->at < 0)
+		fault->at = -1;
+}
+
 sqlite3_stmt *sql_expression(
 	struct sql_connection *c, struct str text, struct arena *keep, struct sql_fault *fault)
 {
@@ -177,7 +192,7 @@ sqlite3_stmt *sql_expression(
 	if (stmt)
 		sql_fail(fault, keep, DIAG_RULE_SQL, 0, 1, "one expression, no more");
 	sqlite3_finalize(stmt);
-	ptrdiff_t at = fault->at - before.len;
-	fault->at = at < 0 ? 0 : at < text.len ? at : text.len;
+	sql_fault_within(fault, before.len, text.len);
+	fault->at = fault->at < 0 ? 0 : fault->at;
 	return NULL;
 }

@@ -78,6 +78,8 @@ bool sql_fail(struct sql_fault *fault, struct arena *keep, enum diag_id id, ptrd
 /* One statement, reading only; NULL and a fault. */
 sqlite3_stmt *sql_prepare(
 	struct sql_connection *c, struct str sql, struct arena *keep, struct sql_fault *fault);
+/* A fault in `before` bytes, a text of `len` and a bracket as one in the text; -1: ahead of it. */
+void sql_fault_within(struct sql_fault *fault, ptrdiff_t before, ptrdiff_t len);
 /* One expression, as a statement whose one column is its value; NULL and a fault. */
 sqlite3_stmt *sql_expression(
 	struct sql_connection *c, struct str text, struct arena *keep, struct sql_fault *fault);

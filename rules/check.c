@@ -1121,7 +1121,7 @@ static void tell_column(const struct checker *c, const struct token *t, struct s
 			NAMES(&known, c->keep, def->columns, def->column_count);
 		if (!find_column(def, last->text))
 			continue;
-		if (last != t && names->table && table_find(t->text))
+		if (last != t && names->table && engine_table(t->text))
 			fault->text = arena_fmt(c->keep,
 				"table %.*s is not in reach here; write (select %.*s from %.*s)",
 				STR_ARG(t->text), STR_ARG(last->text), STR_ARG(t->text));

@@ -53,17 +53,12 @@ static sqlite3_stmt *prepare_alone(struct engine *e, const struct sql_names *nam
 	struct str sql = arena_fmt(&scratch, "%.*s%.*s\n)", STR_ARG(before), STR_ARG(text));
 	sqlite3_stmt *stmt = engine_prepare(e, sql, reads, keep, fault);
 
-	if (stmt || fault->at < 0)
+	if (stmt)
 		return stmt;
-	fault->at -= before.len;
-	if (fault->at >= text.len)
-		*fault = (struct sql_fault){ DIAG_RULE_SQL, text.len > 0 ? text.len - 1 : 0, 1,
-			STR_INIT("not valid SQL: something is missing at the end") };
-	else if (fault->at < 0)
-		fault->at = -1;
-	else
+	sql_fault_within(fault, before.len, text.len);
+	if (fault->at >= 0)
 		check_tell(text, names, e->sql.was_asked, keep, e->scratch, fault);
-	return stmt;
+	return NULL;
 }
 
 /* The columns of the run that the rows have none of stand beside each row. */

@@ -132,14 +132,14 @@ static void test_mistakes(void **state)
 		const char *says;
 	} cases[] = {
 		{ "", 0, "an expression is expected here" },
-		{ "2 *", 4, "syntax error" },
+		{ "2 *", 3, "something is missing at the end" },
 		{ "2 * dims(0, 1)", 4, "no such function: dims" },
 		{ "seq_len * 2", 0, "no such column: seq_len" },
 		{ "\"seq_len\" * 2", 0, "no such column: seq_len" },
 		{ "dim(0)", 0, "wrong number of arguments to function dim()" },
-		{ "(1 + 2", 7, "incomplete input" },
+		{ "(1 + 2", 6, "something is missing at the end" },
 		{ "1 2", 2, "syntax error" },
-		{ "1 + 2)", 7, "syntax error" },
+		{ "1 + 2)", 6, "a bracket too many" },
 		{ "1) + (2", 0, NULL },
 		{ "1), (2", 0, "one expression, no more" },
 		{ "1); select (2", 1, "only one statement is allowed" },

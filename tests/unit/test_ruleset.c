@@ -575,7 +575,8 @@ static const struct mistake groups_and_places[] = {
 		"                         ^~~~~~~~~" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    message: \"{p50_s + } x\"\n",
-		"t.yaml:6:23: r.message: not valid SQL: something is missing at the end\n"
+		"t.yaml:6:23: r.message: not valid SQL: something is missing at the end, or a "
+		"bracket too many\n"
 		"      message: \"{p50_s + } x\"\n"
 		"                        ^" },
 };
@@ -780,6 +781,11 @@ static const struct mistake names_in_sql[] = {
 		"step_time_s from run)\n"
 		"      assert: p50_s > run.step_time_s\n"
 		"                      ^~~~~~~~~~~~~~~" },
+	{ RULE "    assert: p50_s > base_run.step_time_s\n",
+		"t.yaml:5:21: r.assert: table base_run is not in reach here; write (select "
+		"step_time_s from base_run)\n"
+		"      assert: p50_s > base_run.step_time_s\n"
+		"                      ^~~~~~~~~~~~~~~~~~~~" },
 	{ RULE "    assert: families.p50_z < 1\n", "t.yaml:5:13: r.assert: there is no column "
 						   "'families.p50_z' here; did you mean 'p50_s'?\n"
 						   "      assert: families.p50_z < 1\n"
@@ -1048,10 +1054,10 @@ static const struct mistake grammar[] = {
 		"quotes\n"
 		"      where: \"[kind] = 'matmul'\"\n"
 		"              ^~~~~~" },
-	{ RULE "    assert: p50_s <\n",
-		"t.yaml:5:19: r.assert: not valid SQL: something is missing at the end\n"
-		"      assert: p50_s <\n"
-		"                    ^" },
+	{ RULE "    assert: p50_s <\n", "t.yaml:5:19: r.assert: not valid SQL: something is "
+					"missing at the end, or a bracket too many\n"
+					"      assert: p50_s <\n"
+					"                    ^" },
 	{ RULE "    assert: p50_s < and 1\n",
 		"t.yaml:5:21: r.assert: not valid SQL: near \"and\": syntax error\n"
 		"      assert: p50_s < and 1\n"
