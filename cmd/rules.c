@@ -68,11 +68,10 @@ static void check_rules(struct context *c, const struct ruleset *set)
 	out_char(c->out, '\n');
 	for (ptrdiff_t i = 0; i < set->count && gates; i++) {
 		const struct rule *rule = set->items[i];
-		if (!rule->gate && !rule->group.text.p && !rule->needs.origin.node)
-			out_fmt(c->out,
-				"%.*s: no group and no needs, so it is judged where all %td gates "
-				"hold\n",
-				STR_ARG(rule->name), gates);
+		if (!rule->gate && !rule->group.text.p && !rule->needs.origin.node &&
+			rule->severity != SEVERITY_OFF)
+			out_fmt(c->out, "%.*s: no group and no needs, so it needs every gate\n",
+				STR_ARG(rule->name));
 	}
 }
 
