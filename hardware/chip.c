@@ -212,9 +212,9 @@ static double plane_share(const struct chip *c, const struct chip_hints *h)
 /* What the plane says of its memory; AMD's figure is half of the truth. */
 static double own_hbm_bps(const struct chip *c, const struct chip_hints *h)
 {
-	if (h->peak_hbm_bps > 0)
-		return h->peak_hbm_bps;
-	return c->vendor == VENDOR_NVIDIA ? h->memory_bps : NAN;
+	if (c->vendor == VENDOR_AMD)
+		return NAN;
+	return h->peak_hbm_bps > 0 ? h->peak_hbm_bps : h->memory_bps;
 }
 
 /* GPUs' figure is for their fastest 16-bit type, TPUs' for bf16. */

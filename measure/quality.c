@@ -353,6 +353,12 @@ static void quality_traces(const struct capture *in, struct tables *tables)
 		same ? ", which was read" : ": it is of another capture, and was not read");
 }
 
+/* Clocks that boost, and cores that are sold locked, are within 15%; another chip is not. */
+static bool drift_is_small(double drift)
+{
+	return isnan(drift) || fabs(drift - 1) <= 0.15;
+}
+
 static void quality_chip(const struct capture *in, const struct swept *run, struct tables *tables)
 {
 	const struct device *d = run->first;
@@ -363,7 +369,7 @@ static void quality_chip(const struct capture *in, const struct swept *run, stru
 		const struct chip_device *c = &run->devices[i].chip;
 		if (run->devices[i].sweep.events > 0)
 			one_chip &= c->chip == d->chip.chip && c->share == d->chip.share;
-		agree &= isnan(c->peak_drift) || fabs(c->peak_drift - 1) <= 0.15;
+		agree &= drift_is_small(c->peak_drift) && drift_is_small(c->hbm_drift);
 	}
 	if (!d || !one_chip) {
 		quality_add(in, tables, "chip-known", false, "%s",
@@ -374,12 +380,17 @@ static void quality_chip(const struct capture *in, const struct swept *run, stru
 	quality_add(in, tables, "chip-known", d->match.chip != NULL, "%.*s", STR_ARG(d->match.why));
 	if (!d->match.chip)
 		return;
-	struct str drift = isnan(d->chip.peak_drift)
-				   ? STR("the plane names no peak")
-				   : arena_fmt(in->keep, "the plane's peak is %.3f of the table's",
-					     d->chip.peak_drift);
+	struct out *drift = out_memory(in->keep);
+	if (!isnan(d->chip.peak_drift))
+		out_fmt(drift, "the plane's peak is %.3f of the table's", d->chip.peak_drift);
+	if (!isnan(d->chip.hbm_drift))
+		out_fmt(out_part(drift, ", "), "its memory's rate is %.3f of the table's",
+			d->chip.hbm_drift);
+	if (!out_text(drift).len)
+		out_z(drift, "the plane names no peak");
 	/* Who names a chip means it: "what if" asks about another than the profile's. */
-	quality_add(in, tables, "peaks-agree", agree || in->options->chip, "%.*s%s", STR_ARG(drift),
+	quality_add(in, tables, "peaks-agree", agree || in->options->chip, "%.*s%s",
+		STR_ARG(out_text(drift)),
 		in->options->chip && !agree ? ", which --hardware names instead of the plane's"
 					    : "");
 }

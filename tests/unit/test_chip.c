@@ -499,6 +499,8 @@ static void amd_bandwidth_is_not_believed(void **state)
 	struct chip_hints amd = { .memory_bps = 2662.4e9 }, nv = { .memory_bps = 484.44e9 };
 	(void)state;
 	assert_true(isnan(chip_device(find("mi300x"), &amd).hbm_drift));
+	amd.peak_hbm_bps = amd.memory_bps;
+	assert_true(isnan(chip_device(find("mi300x"), &amd).hbm_drift));
 	near(chip_device(find("gtx1080ti"), &nv).hbm_drift, 1);
 }
 

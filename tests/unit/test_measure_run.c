@@ -164,6 +164,20 @@ static void a_plane_with_another_peak(void **state)
 	assert_has(q->detail, "1.300");
 }
 
+/* So is a memory of another rate, where nothing names a peak. */
+static void a_plane_with_another_memory(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	busy_half(x_plane(host, "/device:TPU:0",
+		X_STATS(x_text("device_type_string", V5E),
+			x_real("peak_hbm_bw_gigabytes_per_second", 819 * 1.3))));
+	xrun_measure(&run);
+	const struct quality_row *q = xrun_quality(&run, "peaks-agree");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "its memory's rate is 1.300 of the table's");
+}
+
 /* A TPU v3 shows its two cores as planes. */
 static void two_planes_of_a_chip(void **state)
 {
@@ -855,6 +869,7 @@ int main(void)
 		TEST(an_unknown_chip),
 		TEST(a_chip_by_option),
 		TEST(a_plane_with_another_peak),
+		TEST(a_plane_with_another_memory),
 		TEST(two_planes_of_a_chip),
 		TEST(two_hosts),
 		TEST(hosts_that_are_missing),
