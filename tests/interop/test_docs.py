@@ -15,7 +15,7 @@ import packages  # noqa: E402
 TOP = packages.TOP
 ROOFLINT = os.path.abspath(os.environ.get("ROOFLINT", os.path.join(TOP, "build", "rooflint")))
 PAGES = ["README.md", "SKILL.md", "docs/*.md", "docs/example/README.md"]
-ELSEWHERE = re.compile(r"[a-z0-9]+://|slack:|clickhouse-client")
+ELSEWHERE = re.compile(r"[a-z0-9]+://|slack:|clickhouse-client|duckdb")
 DEMO = os.path.join(TOP, "tests", "profiles", "demo")
 for room in ("builder", "scenarios"):
     sys.path.insert(0, os.path.join(TOP, "tests", room))
