@@ -309,7 +309,8 @@ static bool can_be_no_name(const struct token *t)
 		STR_INIT("window"), STR_INIT("nulls"), STR_INIT("not"), STR_INIT("values") };
 
 	for (size_t i = 0; t->kind == TOKEN_NAME && i < sizeof(words) / sizeof(words[0]); i++)
-		if (t->text.len == words[i].len && str_eq_nocase(t->text, words[i]))
+		if (t->text.len == words[i].len && (t->text.p[0] | 0x20) == words[i].p[0] &&
+			str_eq_nocase(t->text, words[i]))
 			return true;
 	return false;
 }

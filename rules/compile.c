@@ -1,6 +1,7 @@
 /* Compiling rules.  See compile.h. */
 #include "rules/compile.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -668,33 +669,61 @@ static void list_expressions(struct compiler *c)
 	}
 }
 
+/* All that a finding is told by. */
+static void compile_texts(struct compiler *c)
+{
+	struct rule_code *code = c->code;
+
+	open_texts(c);
+	compile_message(c);
+	code->cause = compile_advice(c, &c->rule->cause, "cause");
+	code->fix = compile_advice(c, &c->rule->fix, "fix");
+	code->only_warns = compile_advice(c, &c->rule->only_warns, "only_warns");
+	check_listing(c, &code->texts);
+}
+
+void rule_texts_want(const struct rule *rule, struct diag *err)
+{
+	struct compiler *c = rule->code->later;
+	bool is_backstop = rule->code->is_backstop, needs_baseline = rule->code->needs_baseline;
+
+	if (!c)
+		return;
+	c->keep = &c->engine->keep;
+	c->err = err;
+	compile_texts(c);
+	rule->code->later = NULL;
+	/* The rule was judged as if its texts asked for neither. */
+	assert(c->ok && rule->code->is_backstop == is_backstop &&
+		rule->code->needs_baseline == needs_baseline);
+}
+
 void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err)
 {
 	struct rule_code *code = arena_make(keep, struct rule_code, 1);
-	struct compiler c = { set, set->engine, rule, code, keep, err, true };
+	struct compiler *c = arena_make(keep, struct compiler, 1);
 	const struct rule_places *p = &rule->places;
 
+	*c = (struct compiler){ set, set->engine, rule, code, keep, err, true };
 	rule->code = code;
 	code->needs_baseline =
 		rule->from == &table_defs[TABLE_deltas] || rule->from == &table_defs[TABLE_changes];
 	code->is_share = str_eq(str_trim(rule->gain.text), STR("value"));
-	list_expressions(&c);
-	if (!open_listing(&c, &code->subjects, rule->from, &rule->select, "select"))
+	list_expressions(c);
+	if (!open_listing(c, &code->subjects, rule->from, &rule->select, "select"))
 		return;
 	if (p->from || p->select.text.p)
-		open_listing(&c, &code->places, p->from, &p->select, "places.select");
-	settle_unit(&c);
-	settle_gain(&c);
-	check_waivers(&c);
-	open_texts(&c);
-	compile_message(&c);
-	code->cause = compile_advice(&c, &rule->cause, "cause");
-	code->fix = compile_advice(&c, &rule->fix, "fix");
-	code->only_warns = compile_advice(&c, &rule->only_warns, "only_warns");
-	check_listing(&c, &code->subjects);
-	check_listing(&c, &code->texts);
+		open_listing(c, &code->places, p->from, &p->select, "places.select");
+	settle_unit(c);
+	settle_gain(c);
+	check_waivers(c);
+	if (rule->is_own)
+		compile_texts(c);
+	else
+		code->later = c;
+	check_listing(c, &code->subjects);
 	if (code->places.rows)
-		check_listing(&c, &code->places);
-	if (c.ok && !rule->is_broken) /* what is misspelt there is used nowhere */
-		check_params(&c);
+		check_listing(c, &code->places);
+	if (c->ok && rule->is_own && !rule->is_broken) /* what is misspelt there is used nowhere */
+		check_params(c);
 }

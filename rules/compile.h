@@ -66,6 +66,7 @@ struct waiver_code {
 struct rule_code {
 	struct listing subjects, places; /* places.rows is NULL when it has none */
 	struct listing texts;		 /* over one row of the subjects', bound as @c0, @c1 ... */
+	struct compiler *later;		 /* of the texts, see rule_texts_want; NULL: they are */
 	bool needs_baseline;		 /* it compares: without a baseline it does not apply */
 	struct expression where, value, unclear, assert, can_fail, gain;
 	struct expression place_where, place_value;
@@ -80,6 +81,11 @@ struct rule_code {
 
 /* Fills rule->code, or notes its mistakes, with carets into the rule file. */
 void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err);
+/*
+ * The texts of a rule that is wholly as it ships are compiled when a finding first wants them: few
+ * rules find anything, and tests have seen every text.
+ */
+void rule_texts_want(const struct rule *rule, struct diag *err);
 
 /*
  * Its statement, when it is first wanted, and what that reads, unless NULL; false and a fault that

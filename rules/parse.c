@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/embed.h"
 #include "base/text.h"
 #include "measure/kernels.h"
 #include "rules/engine.h"
@@ -409,6 +410,7 @@ static bool read_rule(const struct keyed *r, const struct key *each, const struc
 		rule->places = (struct rule_places){ 0 };
 	ok &= entry_read(r, each, rule->name, name, map, rule);
 	rule->is_broken |= !ok;
+	rule->is_own |= !embed_of(r->doc->source);
 	if (doc_get(map, STR("select")))
 		rule->from_text = none;
 	else if (doc_get(map, STR("from")))

@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "base/embed.h"
 #include "rules/engine.h"
 
 enum { PROFILES_MAX = 1000 }; /* each is matched against every run */
@@ -61,6 +62,7 @@ bool rule_tune(const struct keyed *r, struct rule *rule, const struct doc_pair *
 
 	of_rule.owner = rule->name;
 	of_rule.to = rule;
+	rule->is_own |= !embed_of(r->doc->source);
 	if (!key || !(key->flags & RULE_TUNED))
 		return keyed_fail(r, pair->key,
 			"profiles change limits, params, matters, severity, required, confirm and "

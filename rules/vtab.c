@@ -56,9 +56,11 @@ static int x_connect(sqlite3 *db, void *arg, int count, const char *const *args,
 	struct out *o = out_memory(keep);
 
 	out_z(o, "CREATE TABLE x(");
-	for (ptrdiff_t i = 0; i < s->def->column_count; i++)
-		out_fmt(o, "%s\"%.*s\" %s", i ? "," : "", STR_ARG(s->def->columns[i].name),
-			s->def->columns[i].type == COLUMN_TEXT ? "TEXT" : "REAL");
+	for (ptrdiff_t i = 0; i < s->def->column_count; i++) {
+		out_z(o, i ? ",\"" : "\"");
+		out_str(o, s->def->columns[i].name);
+		out_z(o, s->def->columns[i].type == COLUMN_TEXT ? "\" TEXT" : "\" REAL");
+	}
 	out_z(o, ")");
 	s->engine->sql.is_declaring = true;
 	int code = sqlite3_declare_vtab(db, arena_z(keep, out_text(o)));

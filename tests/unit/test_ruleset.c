@@ -1313,6 +1313,22 @@ static const struct rule_param *param(const struct rule *r, const char *name)
 	return NULL;
 }
 
+/* Of what ships, texts are compiled when a finding wants them, unless the file is a user's. */
+static void what_ships_stands_as_a_users_file(void **state)
+{
+	static const char *const files[] = { "rules/recommended.yaml", "rules/strict.yaml",
+		"rules/fleet.yaml" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct str text = arena_str(&keep, embed_find(str_from(files[i])));
+
+		assert_true(text.len > 0 && !embed_of(text));
+		if (!ruleset_parse(engine, STR("mine.yaml"), text, &keep, &set, &err))
+			fail_msg("%s: %s", files[i], err.text);
+	}
+}
+
 static void every_key(void **state)
 {
 	(void)state;
@@ -1915,6 +1931,7 @@ int main(void)
 		cmocka_unit_test_setup(refuses_messages, fresh),
 		cmocka_unit_test_setup(ids_of_mistakes, fresh),
 		cmocka_unit_test_setup(no_false_alarms, fresh),
+		cmocka_unit_test_setup(what_ships_stands_as_a_users_file, fresh),
 		cmocka_unit_test_setup(every_key, fresh),
 		cmocka_unit_test_setup(defaults, fresh),
 		cmocka_unit_test_setup(severities_of_groups, fresh),
