@@ -194,28 +194,16 @@ static void regathers_count(struct collectives_row *rows, const struct subject *
 /* Collectives of one run; counting regathers compares them in pairs. */
 #define COLLECTIVES_MAX 5000
 
-static int subject_cmp(const void *a, const void *b)
-{
-	const struct subject *x = *(const struct subject *const *)a;
-	const struct subject *y = *(const struct subject *const *)b;
-	int c = program_before(y->program, x->program) - program_before(x->program, y->program);
-
-	return c ? c : str_cmp(x->name, y->name);
-}
-
-/* In an order that does not depend on which thread met an op first. */
 static const struct subject **collective_subjects(const struct capture *in, ptrdiff_t *count)
 {
 	ptrdiff_t n = registry_subject_count(in->registry);
+	const struct subject *const *subjects = registry_subjects_ranked(in->registry);
 	const struct subject **ret = arena_make(in->keep, const struct subject *, n);
 
 	*count = 0;
-	for (ptrdiff_t i = 0; i < n; i++) {
-		const struct subject *s = registry_subject_at(in->registry, i);
-		if (op_kind_is_collective(s->kind) && s->async != ASYNC_DONE)
-			ret[(*count)++] = s;
-	}
-	sort_by(ret, *count, subject_cmp);
+	for (ptrdiff_t i = 0; i < n; i++)
+		if (op_kind_is_collective(subjects[i]->kind) && subjects[i]->async != ASYNC_DONE)
+			ret[(*count)++] = subjects[i];
 	return ret;
 }
 
@@ -327,10 +315,11 @@ void fill_transfers(const struct capture *in, const struct swept *run, const str
 	struct moved {
 		double count, bytes, pageable_bytes, time_ps, exposed_ps;
 	} sums[COPY_UNKNOWN + 1] = { { 0 } };
+	const struct subject *const *subjects = registry_subjects_ranked(in->registry);
 
 	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
-		const struct subject *s = registry_subject_at(in->registry, i);
-		const struct op_total *t = &facts[i].total;
+		const struct subject *s = subjects[i];
+		const struct op_total *t = &facts[s->index].total;
 
 		/* An instruction's copy kernel that says no direction stays on the device. */
 		bool is_copy = s->said.copy != COPY_NONE &&

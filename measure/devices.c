@@ -209,9 +209,9 @@ static double ratio_below(struct telling *t, ptrdiff_t n, double share)
 {
 	double all = 0, below = 0;
 
+	sort_by(t, n, by_ratio);
 	for (ptrdiff_t i = 0; i < n; i++)
 		all += t[i].time_s;
-	sort_by(t, n, by_ratio);
 	for (ptrdiff_t i = 0; i < n; i++) {
 		below += t[i].time_s;
 		if (below >= all * share)

@@ -421,17 +421,19 @@ struct op_facts *op_facts_know(const struct capture *in, const struct swept *run
 	struct job_shape job = shape_of_job(in, &run->shape);
 	ptrdiff_t n = registry_subject_count(in->registry);
 	struct op_facts *ret = arena_make(in->keep, struct op_facts, n);
+	const struct subject *const *subjects = registry_subjects_ranked(in->registry);
 
 	for (ptrdiff_t i = 0; i < n; i++) {
-		const struct subject *s = registry_subject_at(in->registry, i);
-		ret[i].roof = ret[i].behind = roofline_unknown;
-		ret[i].logical_bytes = ret[i].padded_bytes = NAN;
-		ret[i].rows_ratio = ret[i].aligned_to = NAN;
-		ret[i].total = aggregate_op(run->sums, i);
-		ret[i].total.planned = s->planned;
-		ret[i].ran = ret[i].total.self.count > 0 || s->planned > 0;
-		if (ret[i].ran)
-			facts_of(in, d, &job, s, &ret[i]);
+		const struct subject *s = subjects[i];
+		struct op_facts *f = &ret[s->index];
+		f->roof = f->behind = roofline_unknown;
+		f->logical_bytes = f->padded_bytes = NAN;
+		f->rows_ratio = f->aligned_to = NAN;
+		f->total = aggregate_op(run->sums, s->index);
+		f->total.planned = s->planned;
+		f->ran = f->total.self.count > 0 || s->planned > 0;
+		if (f->ran)
+			facts_of(in, d, &job, s, f);
 	}
 	return ret;
 }

@@ -386,12 +386,13 @@ struct op_rows fill_ops(const struct capture *in, const struct swept *run,
 	const struct op_facts *facts, struct tables *tables)
 {
 	ptrdiff_t n = registry_subject_count(in->registry), rows = 0;
+	const struct subject *const *ranked = registry_subjects_ranked(in->registry);
 	const struct subject **subjects = arena_make(in->keep, const struct subject *, n);
 	struct arena scratch = arena_new(ARENA_RUN_BYTES);
 
 	for (ptrdiff_t i = 0; i < n; i++)
-		if (facts[i].ran)
-			subjects[rows++] = registry_subject_at(in->registry, i);
+		if (facts[ranked[i]->index].ran)
+			subjects[rows++] = ranked[i];
 	table_reserve(tables, TABLE_ops, rows, in->keep);
 	for (ptrdiff_t i = 0; i < rows; i++) {
 		op_add(in, run, subjects[i], &facts[subjects[i]->index], tables, scratch);

@@ -183,13 +183,15 @@ static int64_t works_sum(const struct capture *in, const struct swept *run,
 	const struct programs *programs, struct works *w)
 {
 	const struct sweep *s = &run->lasting.device->sweep;
+	const struct program *const *ranked = registry_programs_ranked(in->registry);
 	int64_t all_ps = 0;
 
-	for (ptrdiff_t i = 0; i < s->program_cap; i++) {
+	for (ptrdiff_t k = 0; k < registry_program_count(in->registry); k++) {
+		int32_t i = ranked[k]->index;
 		struct dist lengths = aggregate_program(run->sums, i);
-		if (s->programs[i].executions == 0)
+		if (i >= s->program_cap || s->programs[i].executions == 0)
 			continue;
-		struct work *of = work_of_module(w, registry_program_at(in->registry, i));
+		struct work *of = work_of_module(w, ranked[k]);
 		of->count += s->programs[i].executions;
 		dist_merge(&of->lengths, w->keep, &lengths);
 		all_ps += work_add(of, programs, i, s->programs[i].time_ps);

@@ -103,14 +103,16 @@ struct program_facts *program_floors(
 	ptrdiff_t n = registry_program_count(in->registry);
 	struct program_facts *ret = arena_make(in->keep, struct program_facts, n);
 	struct demand *demands = arena_make(in->keep, struct demand, n);
+	const struct subject *const *subjects = registry_subjects_ranked(in->registry);
 
 	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
-		const struct subject *s = registry_subject_at(in->registry, i);
+		const struct subject *s = subjects[i];
+		const struct op_facts *f = &facts[s->index];
 		struct program_facts *p = &ret[s->program->index];
-		double times = times_of(run, s, &facts[i]);
+		double times = times_of(run, s, f);
 		if (!(times > 0))
 			continue;
-		double alone_s = demand_op(run, s, &facts[i], times, &demands[s->program->index]);
+		double alone_s = demand_op(run, s, f, times, &demands[s->program->index]);
 		*(isnan(alone_s) ? &p->unknown : &p->known) += 1;
 		p->serial_s += counted(alone_s) * times;
 	}
@@ -132,12 +134,14 @@ static void programs_judged(
 {
 	ptrdiff_t n = registry_program_count(in->registry);
 	double *all_ps = arena_make(in->keep, double, n + 1);
+	const struct subject *const *subjects = registry_subjects_ranked(in->registry);
 
 	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
-		const struct subject *s = registry_subject_at(in->registry, i);
-		double time_ps = op_is_judgeable(s) ? (double)facts[i].total.self.sum : 0;
+		const struct subject *s = subjects[i];
+		const struct op_facts *f = &facts[s->index];
+		double time_ps = op_is_judgeable(s) ? (double)f->total.self.sum : 0;
 		all_ps[s->program->index] += time_ps;
-		if (facts[i].ran && !isnan(facts[i].roof.roofline_s))
+		if (f->ran && !isnan(f->roof.roofline_s))
 			ret[s->program->index].judged_ratio += time_ps;
 	}
 	for (ptrdiff_t i = 0; i < n; i++)
@@ -202,12 +206,12 @@ void predict_step(const struct capture *in, const struct swept *run,
 {
 	bool any = false, of_main = run->source == STEPS_WINDOW || !run->is_scheduled;
 	double sum_s = 0, left_out = 0;
+	const struct program *const *ranked = registry_programs_ranked(in->registry);
 
 	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
-		const struct program_facts *p = &programs->of[i];
-		double per_step = !of_main    ? run->schedule.on_last[i]
-				  : run->main ? i == run->main->index
-					      : 0;
+		const struct program_facts *p = &programs->of[ranked[i]->index];
+		double per_step =
+			of_main ? ranked[i] == run->main : run->schedule.on_last[ranked[i]->index];
 		if (!(per_step > 0))
 			continue;
 		any |= !isnan(p->floor_s);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "base/text.h"
 #include "hlo/text.h"
 #include "measure/dumped.h"
@@ -25,6 +26,9 @@ struct registry {
 	ptrdiff_t program_count, program_cap;
 	struct subject **subjects;
 	ptrdiff_t subject_count, subject_cap;
+	const struct subject **subjects_ranked; /* so many, */
+	const struct program **programs_ranked;
+	ptrdiff_t subjects_ranked_count, programs_ranked_count; /* as there were then */
 	pthread_mutex_t lock;
 	struct arena scratch;	 /* for what is looked up: each device asks for each op */
 	struct kernels *kernels; /* asked under the lock */
@@ -452,6 +456,49 @@ const struct subject *registry_find(
 bool registry_full(const struct registry *r)
 {
 	return r->subject_count >= SUBJECTS_MAX;
+}
+
+static int program_cmp(const void *a, const void *b)
+{
+	const struct program *x = *(const struct program *const *)a;
+	const struct program *y = *(const struct program *const *)b;
+
+	/* Programs of one id and name are listed by hosts, and numbered in their order. */
+	return program_before(x, y)   ? -1
+	       : program_before(y, x) ? 1
+				      : order_integers(x->index, y->index);
+}
+
+static int subject_cmp(const void *a, const void *b)
+{
+	const struct subject *x = *(const struct subject *const *)a;
+	const struct subject *y = *(const struct subject *const *)b;
+	int order = program_cmp(&x->program, &y->program);
+
+	order = order ? order : order_integers(x->instruction, y->instruction);
+	return order ? order : str_cmp(x->name, y->name);
+}
+
+const struct subject *const *registry_subjects_ranked(struct registry *r)
+{
+	if (r->subjects_ranked_count == r->subject_count)
+		return r->subjects_ranked;
+	r->subjects_ranked = arena_make(r->keep, const struct subject *, r->subject_count);
+	memcpy(r->subjects_ranked, r->subjects, (size_t)r->subject_count * sizeof(*r->subjects));
+	sort_by(r->subjects_ranked, r->subject_count, subject_cmp);
+	r->subjects_ranked_count = r->subject_count;
+	return r->subjects_ranked;
+}
+
+const struct program *const *registry_programs_ranked(struct registry *r)
+{
+	if (r->programs_ranked_count == r->program_count)
+		return r->programs_ranked;
+	r->programs_ranked = arena_make(r->keep, const struct program *, r->program_count);
+	memcpy(r->programs_ranked, r->programs, (size_t)r->program_count * sizeof(*r->programs));
+	sort_by(r->programs_ranked, r->program_count, program_cmp);
+	r->programs_ranked_count = r->program_count;
+	return r->programs_ranked;
 }
 
 ptrdiff_t registry_subject_count(const struct registry *r)

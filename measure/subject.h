@@ -147,6 +147,12 @@ ptrdiff_t registry_subject_count(const struct registry *r);
 struct subject *registry_subject_at(const struct registry *r, ptrdiff_t i);
 ptrdiff_t registry_program_count(const struct registry *r);
 struct program *registry_program_at(const struct registry *r, ptrdiff_t i);
+/*
+ * The same in an order that does not depend on which thread came first.  A sum of doubles goes by
+ * this order: its last digits depend on it.
+ */
+const struct subject *const *registry_subjects_ranked(struct registry *r);
+const struct program *const *registry_programs_ranked(struct registry *r);
 
 /* measure/kind.c: the one place that decides what sort of work an op does. */
 enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,

@@ -31,8 +31,9 @@ static struct str metadata(int64_t n)
 	return pb_done(&b);
 }
 
-/* what.0, what.1 ..., each reading the one before it. */
-static struct str module_of(const char *what, const char *opcode, const char *shape)
+/* what.0, what.1 ..., each reading the one before it and of a size of its own: a sum of what they
+ * cost has other last digits in another order. */
+static struct str module_of(const char *what, const char *opcode)
 {
 	struct pb_instruction body[OPS + 2] = {
 		{ "x", "parameter", "f32[64]{0}", 1, NO_ROW, NO_ROW, 0, NO_ROW },
@@ -42,7 +43,8 @@ static struct str module_of(const char *what, const char *opcode, const char *sh
 	for (int64_t k = 0; k < OPS; k++)
 		body[k + 1] = (struct pb_instruction){ .name = op_name(what, k),
 			.opcode = opcode,
-			.shape = shape,
+			.shape = arena_z(&run.keep,
+				arena_fmt(&run.keep, "f32[%lld]{0}", (long long)(64 + 37 * k * k))),
 			.id = k + 2,
 			.operands = { k + 1 },
 			.more = metadata(k) };
@@ -88,12 +90,31 @@ static void tell_tpus(void)
 {
 	for (int h = 0; h < HOSTS; h++) {
 		struct xspace *host = xrun_host(&run, hosts[h]);
-		x_hlo(host, "jit_f", 7, module_of("neg", "negate", "f32[64]{0}"));
-		x_hlo(host, "jit_g", 8, module_of("gather", "all-gather", "f32[128]{0}"));
+		x_hlo(host, "jit_f", 7, module_of("neg", "negate"));
+		x_hlo(host, "jit_g", 8, module_of("gather", "all-gather"));
 		for (int d = 0; d < DEVICES; d++)
 			tell_tpu(host, (h + d) % DEVICES);
 		tell_threads(host);
 	}
+}
+
+/* Stages of a pipeline: each device has ops of its own, which nobody meets but its thread. */
+static void tell_stages(void)
+{
+	struct xspace *host = xrun_host(&run, hosts[0]);
+
+	x_hlo(host, "jit_f", 7, module_of("neg", "negate"));
+	for (int d = 0; d < DEVICES; d++) {
+		struct xplane *tpu = x_tpu(host, d, "TPU v5 lite");
+		struct xline *ops = x_line(tpu, "XLA Ops");
+		for (int64_t k = d; k < OPS; k += DEVICES)
+			x_op(tpu, op_name("neg", k), X_STATS(x_int("program_id", 7)));
+		for (int64_t i = 0; i < 6; i++)
+			for (int64_t k = d; k < OPS; k += DEVICES)
+				x_event(ops, op_name("neg", k), i * 1000 + k * 20,
+					i * 1000 + k * 20 + 10, NULL);
+	}
+	tell_threads(host);
 }
 
 static void tell_gpu(struct xspace *host, int device)
@@ -121,7 +142,7 @@ static void tell_gpus(void)
 {
 	for (int h = 0; h < HOSTS; h++) {
 		struct xspace *host = xrun_host(&run, hosts[h]);
-		x_hlo(host, "jit_f", 7, module_of("neg", "negate", "f32[64]{0}"));
+		x_hlo(host, "jit_f", 7, module_of("neg", "negate"));
 		for (int d = 0; d < DEVICES; d++)
 			tell_gpu(host, (h + d) % DEVICES);
 		tell_threads(host);
@@ -188,6 +209,13 @@ static void tpus(void **state)
 	assert_true(table_count(&run.tables, gaps) > 0);
 }
 
+static void stages(void **state)
+{
+	(void)state;
+	assert_always_the_same(tell_stages);
+	assert_int_equal(table_count(&run.tables, ops), OPS);
+}
+
 static void gpus(void **state)
 {
 	(void)state;
@@ -223,6 +251,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(tpus),
+		TEST(stages),
 		TEST(gpus),
 		TEST(cpus),
 		TEST(ties_are_ordered_by_name),

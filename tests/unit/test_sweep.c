@@ -372,6 +372,34 @@ static void few_ops_of_many(void **state)
 	assert_us(total_of("last")->self.sum, 15);
 }
 
+/* A sum of doubles in the order in which threads met the ops would depend on them. */
+static void ops_have_ranks_whoever_met_them_first(void **state)
+{
+	static const char *const names[] = { "a", "b", "c" };
+	static struct diag_list notes;
+	struct xplane *other = x_tpu(space, 1, "TPU v5 lite");
+	struct xline *first = x_line(tpu, "XLA Ops"), *second = x_line(other, "XLA Ops");
+
+	(void)state;
+	x_op(tpu, "c", IS("while"));
+	x_op(tpu, "a", IS("while"));
+	x_op(other, "b", IS("while"));
+	x_event(first, "c", 0, 10, NULL);
+	x_event(first, "a", 10, 20, NULL);
+	x_event(second, "b", 0, 10, NULL);
+	sweep_now(0, 0);
+	for (int round = 0; round < 2; round++) {
+		sweep_of(!round, 0, 0);
+		sweep_of(round, 0, 0);
+		assert_int_equal(registry_subject_count(registry), 3);
+		for (int i = 0; i < 3; i++)
+			assert_true(str_eq(registry_subjects_ranked(registry)[i]->name,
+				str_from(names[i])));
+		registry_free(registry);
+		registry = registry_new(&profile, 1, NULL, NULL, &a, &notes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,6 +411,7 @@ int main(void)
 		CASE(too_deep),
 		CASE(as_defined),
 		CASE(few_ops_of_many),
+		CASE(ops_have_ranks_whoever_met_them_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
