@@ -186,7 +186,4 @@ void report_markdown(
 	const struct report_set *set, ptrdiff_t bytes, struct arena *keep, struct out *out);
 void report_openmetrics(const struct report_set *set, struct arena *keep, struct out *out);
 
-/* The JSON Schema of report.json, made from the tables; docs/report.schema.json is its text. */
-void report_schema(struct arena *keep, struct out *out);
-
 #endif

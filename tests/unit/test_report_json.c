@@ -11,6 +11,7 @@
 
 #include "tests/unit/test_report_fixture.h"
 #include "tests/unit/keep.h"
+#include "tests/unit/report_schema.h"
 
 #define SCHEMA "docs/report.schema.json"
 

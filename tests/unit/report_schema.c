@@ -1,7 +1,6 @@
-/*
- * The JSON Schema (2020-12) of report.json, made from the same column lists as the tables, so
- * that document and schema cannot part.  docs/report.schema.json is this text; a test compares.
- */
+/* See report_schema.h. */
+#include "tests/unit/report_schema.h"
+
 #include <string.h>
 
 #include "base/json.h"
