@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "report/op_change.h"
 #include "report/comparison.h"
 #include "report/html.h"
 #include "report/md.h"
@@ -26,6 +25,15 @@ struct str diff_counts(const struct op_diff *d, struct arena *keep)
 		out_fmt(o, "; of %td of them the %s is not known", d->untimed,
 			d->is_planned ? "roofline" : "time");
 	return out_text(o);
+}
+
+int kinds_changed(const struct op_diff *d)
+{
+	int n = 0;
+	while (n < d->kind_count && fabs(d->kinds[n].head_s - d->kinds[n].base_s) >=
+					    0.005 * fmax(d->base_ops_s, d->head_ops_s))
+		n++;
+	return n;
 }
 
 /* The change that did most of it: the largest of those that go the same way. */
@@ -57,10 +65,10 @@ static void put_reason(struct out *o, const struct op_diff *d, double change_s, 
 		out_fmt(o, "; ops make up %.*s of it, the rest passes between them",
 			STR_ARG(time_text(keep, fabs(d->lost_s))));
 	} else if (most) {
-		struct str place = path_end(change_place(most, CHANGE_BRIEF, keep));
-		out_fmt(o, "; mostly by %.*s%s%.*s (%.*s)",
-			STR_ARG(change_name(most, CHANGE_BRIEF, keep)), place.len ? ", " : "",
-			STR_ARG(place), STR_ARG(signed_time_text(keep, most->lost_s)));
+		struct html_change c = html_change_of(most, keep);
+		struct str place = path_end(c.place);
+		out_fmt(o, "; mostly by %.*s%s%.*s (%.*s)", STR_ARG(c.name), place.len ? ", " : "",
+			STR_ARG(place), STR_ARG(c.time));
 	}
 }
 

@@ -260,6 +260,7 @@ struct str html_clip(struct str s, int columns, struct arena *keep);
 /* Letters, digits, '-', '_' and '.'; anything else becomes '-'. */
 struct str html_slug(struct str s, struct arena *keep);
 
+struct html_change html_change_of(const struct changes_row *c, struct arena *keep);
 /* At most two lists: losses, and gains. */
 struct template_list html_changes(
 	const struct changes_row *rows, ptrdiff_t count, ptrdiff_t most, struct arena *keep);

@@ -268,6 +268,15 @@ static struct template_list notes_of(const struct maker *m)
 	return LIST(items, count);
 }
 
+struct template_list html_comparison(const struct report *r, struct arena *keep)
+{
+	struct list lines = comparison_lines(r, keep);
+	struct html_note *items = arena_make(keep, struct html_note, lines.count);
+	for (ptrdiff_t i = 0; i < lines.count; i++)
+		items[i].text = lines.items[i];
+	return LIST(items, lines.count);
+}
+
 void html_rules(const struct report *r, struct arena *keep, struct html_report *ret)
 {
 	static const enum verdict passed[] = { VERDICT_PASS };

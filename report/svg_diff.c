@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/text.h"
-#include "report/op_change.h"
+#include "report/diff.h"
 #include "report/prose.h"
 #include "report/svg.h"
 
@@ -47,9 +47,9 @@ static void take_stages(struct waterfall *w, const struct op_diff *d, struct are
 		const struct changes_row *c = is_loss ? &d->items[lost++] : &d->items[won--];
 		if (!(fabs(c->lost_s) > 0.002 * d->base_ops_s))
 			break;
-		add_stage(w, change_name(c, CHANGE_BRIEF, keep), at_s, at_s + c->lost_s,
-			ink_of(c->lost_s), signed_time_text(keep, c->lost_s),
-			change_sentence(c, CHANGE_WHOLE, keep));
+		struct html_change told = html_change_of(c, keep);
+		add_stage(w, told.name, at_s, at_s + c->lost_s, ink_of(c->lost_s), told.time,
+			told.text_whole.p ? told.text_whole : told.text);
 		at_s += c->lost_s;
 	}
 	double rest_s = d->head_ops_s - at_s;
