@@ -56,7 +56,7 @@ static inline bool str_eq(struct str a, struct str b)
 bool str_same_nocase(struct str a, struct str b);	     /* of one length */
 static inline bool str_eq_nocase(struct str a, struct str b) /* ASCII only */
 {
-	return a.len == b.len && str_same_nocase(a, b);
+	return a.len == b.len && (!a.len || !((a.p[0] ^ b.p[0]) & ~0x20)) && str_same_nocase(a, b);
 }
 int str_cmp(struct str a, struct str b); /* bytewise; shorter first on a tie */
 uint64_t str_hash(struct str s);	 /* stable over runs and machines */

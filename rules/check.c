@@ -24,11 +24,11 @@ enum token_kind {
 
 struct token {
 	enum token_kind kind;
-	ptrdiff_t at;		   /* offset in the SQL text */
-	struct str text;	   /* as written; without the colon of a parameter */
-	ptrdiff_t width;	   /* bytes as written */
-	bool is_reserved;	   /* it can be neither operand nor alias */
-	const struct infix *infix; /* an operator between operands; or NULL */
+	ptrdiff_t at;		 /* offset in the SQL text */
+	struct str text;	 /* as written; without the colon of a parameter */
+	ptrdiff_t width;	 /* bytes as written */
+	bool is_reserved;	 /* it can be neither operand nor alias */
+	const struct word *word; /* what the grammar knows it as; or NULL */
 };
 
 /* What is known of an operand. */
@@ -195,28 +195,55 @@ enum infix_kind {
 	COLLATE
 };
 
-static const struct infix {
-	const char *signs;
-	int precedence;
+/*
+ * Words that can be neither operand nor alias, and operators between operands, by their bytes.
+ * `null` is the end of "not null", and an operand elsewhere.
+ */
+static const struct word {
+	struct str text;
+	int precedence; /* 0: no operator */
 	enum infix_kind kind;
-} infixes[] = {
-	{ "or", P_OR, LOGIC },
-	{ "and", P_AND, LOGIC },
-	{ "= == <> !=", P_EQUAL, COMPARE },
-	{ "is", P_EQUAL, IDENTITY },
-	{ "in", P_EQUAL, MEMBERSHIP },
-	{ "like glob", P_EQUAL, PATTERN },
-	{ "between", P_EQUAL, RANGE },
-	{ "isnull notnull null", P_EQUAL, NULLNESS }, /* null: the end of "not null" */
-	{ "< <= > >=", P_ORDER, COMPARE },
-	{ "& | << >>", P_BITS, SUM },
-	{ "+ -", P_SUM, SUM },
-	{ "* / %", P_PRODUCT, SUM },
-	{ "||", P_CONCAT, CONCAT },
-	{ "collate", P_COLLATE, COLLATE },
-};
+} known_words[] = { { STR_INIT("!="), P_EQUAL, COMPARE }, { STR_INIT("%"), P_PRODUCT, SUM },
+	{ STR_INIT("&"), P_BITS, SUM }, { STR_INIT("*"), P_PRODUCT, SUM },
+	{ STR_INIT("+"), P_SUM, SUM }, { STR_INIT("-"), P_SUM, SUM },
+	{ STR_INIT("/"), P_PRODUCT, SUM }, { STR_INIT("<"), P_ORDER, COMPARE },
+	{ STR_INIT("<<"), P_BITS, SUM }, { STR_INIT("<="), P_ORDER, COMPARE },
+	{ STR_INIT("<>"), P_EQUAL, COMPARE }, { STR_INIT("="), P_EQUAL, COMPARE },
+	{ STR_INIT("=="), P_EQUAL, COMPARE }, { STR_INIT(">"), P_ORDER, COMPARE },
+	{ STR_INIT(">="), P_ORDER, COMPARE }, { STR_INIT(">>"), P_BITS, SUM },
+	{ STR_INIT("all"), 0, LOGIC }, { STR_INIT("and"), P_AND, LOGIC },
+	{ STR_INIT("as"), 0, LOGIC }, { STR_INIT("asc"), 0, LOGIC },
+	{ STR_INIT("between"), P_EQUAL, RANGE }, { STR_INIT("by"), 0, LOGIC },
+	{ STR_INIT("collate"), P_COLLATE, COLLATE }, { STR_INIT("cross"), 0, LOGIC },
+	{ STR_INIT("desc"), 0, LOGIC }, { STR_INIT("distinct"), 0, LOGIC },
+	{ STR_INIT("else"), 0, LOGIC }, { STR_INIT("end"), 0, LOGIC },
+	{ STR_INIT("escape"), 0, LOGIC }, { STR_INIT("except"), 0, LOGIC },
+	{ STR_INIT("from"), 0, LOGIC }, { STR_INIT("full"), 0, LOGIC },
+	{ STR_INIT("glob"), P_EQUAL, PATTERN }, { STR_INIT("group"), 0, LOGIC },
+	{ STR_INIT("having"), 0, LOGIC }, { STR_INIT("in"), P_EQUAL, MEMBERSHIP },
+	{ STR_INIT("inner"), 0, LOGIC }, { STR_INIT("intersect"), 0, LOGIC },
+	{ STR_INIT("is"), P_EQUAL, IDENTITY }, { STR_INIT("isnull"), P_EQUAL, NULLNESS },
+	{ STR_INIT("join"), 0, LOGIC }, { STR_INIT("left"), 0, LOGIC },
+	{ STR_INIT("like"), P_EQUAL, PATTERN }, { STR_INIT("limit"), 0, LOGIC },
+	{ STR_INIT("match"), 0, LOGIC }, { STR_INIT("natural"), 0, LOGIC },
+	{ STR_INIT("not"), 0, LOGIC }, { STR_INIT("notnull"), P_EQUAL, NULLNESS },
+	{ STR_INIT("null"), P_EQUAL, NULLNESS }, { STR_INIT("nulls"), 0, LOGIC },
+	{ STR_INIT("offset"), 0, LOGIC }, { STR_INIT("on"), 0, LOGIC },
+	{ STR_INIT("or"), P_OR, LOGIC }, { STR_INIT("order"), 0, LOGIC },
+	{ STR_INIT("outer"), 0, LOGIC }, { STR_INIT("regexp"), 0, LOGIC },
+	{ STR_INIT("right"), 0, LOGIC }, { STR_INIT("select"), 0, LOGIC },
+	{ STR_INIT("then"), 0, LOGIC }, { STR_INIT("union"), 0, LOGIC },
+	{ STR_INIT("using"), 0, LOGIC }, { STR_INIT("values"), 0, LOGIC },
+	{ STR_INIT("when"), 0, LOGIC }, { STR_INIT("where"), 0, LOGIC },
+	{ STR_INIT("window"), 0, LOGIC }, { STR_INIT("|"), P_BITS, SUM },
+	{ STR_INIT("||"), P_CONCAT, CONCAT } };
 
 /* ---- tokens ------------------------------------------------------------------------------- */
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 
 static bool begins_name(char c)
 {
@@ -292,34 +319,23 @@ static bool is_among(const struct token *t, const char *words)
 	return is;
 }
 
-/* Can be neither operand nor alias. */
-static bool can_be_no_name(const struct token *t)
+/* What the grammar knows it as, with or without capitals; or NULL. */
+static const struct word *word_of(struct str text)
 {
-	static const struct str words[] = { STR_INIT("select"), STR_INIT("from"), STR_INIT("where"),
-		STR_INIT("group"), STR_INIT("by"), STR_INIT("having"), STR_INIT("order"),
-		STR_INIT("limit"), STR_INIT("offset"), STR_INIT("union"), STR_INIT("except"),
-		STR_INIT("intersect"), STR_INIT("on"), STR_INIT("using"), STR_INIT("join"),
-		STR_INIT("left"), STR_INIT("right"), STR_INIT("inner"), STR_INIT("outer"),
-		STR_INIT("cross"), STR_INIT("natural"), STR_INIT("full"), STR_INIT("as"),
-		STR_INIT("asc"), STR_INIT("desc"), STR_INIT("and"), STR_INIT("or"), STR_INIT("in"),
-		STR_INIT("is"), STR_INIT("like"), STR_INIT("glob"), STR_INIT("match"),
-		STR_INIT("regexp"), STR_INIT("between"), STR_INIT("then"), STR_INIT("when"),
-		STR_INIT("else"), STR_INIT("end"), STR_INIT("isnull"), STR_INIT("notnull"),
-		STR_INIT("collate"), STR_INIT("escape"), STR_INIT("distinct"), STR_INIT("all"),
-		STR_INIT("window"), STR_INIT("nulls"), STR_INIT("not"), STR_INIT("values") };
-
-	for (size_t i = 0; t->kind == TOKEN_NAME && i < sizeof(words) / sizeof(words[0]); i++)
-		if (t->text.len == words[i].len && (t->text.p[0] | 0x20) == words[i].p[0] &&
-			str_eq_nocase(t->text, words[i]))
-			return true;
-	return false;
-}
-
-static const struct infix *infix_of(const struct token *t)
-{
-	for (size_t i = 0; i < sizeof(infixes) / sizeof(infixes[0]); i++)
-		if (is_among(t, infixes[i].signs))
-			return &infixes[i];
+	char low[9]; /* the longest, intersect */
+	ptrdiff_t from = 0, to = COUNT_OF(known_words);
+	for (ptrdiff_t i = 0; i < text.len && text.len <= COUNT_OF(low); i++)
+		low[i] = (char)(text.p[i] | 0x20); /* a sign has that bit */
+	while (from < to && text.len <= COUNT_OF(low)) {
+		ptrdiff_t middle = (from + to) / 2;
+		int order = low[0] - known_words[middle].text.p[0];
+		if (!order)
+			order = str_cmp((struct str){ low, text.len }, known_words[middle].text);
+		if (!order)
+			return &known_words[middle];
+		from = order > 0 ? middle + 1 : from;
+		to = order < 0 ? middle : to;
+	}
 	return NULL;
 }
 
@@ -381,24 +397,23 @@ static bool read_tokens(struct checker *c)
 	if (str_find_char(c->sql, 0) >= 0)
 		return fail(c, DIAG_RULE_SQL, 0, 1, "there is a NUL byte in it");
 	for (;;) {
-		for (blanks = 0; blanks < rest.len && strchr(" \t\n\r", rest.p[blanks]);)
+		for (blanks = 0; is_blank(byte_at(rest, blanks));)
 			blanks++;
 		rest = str_from_offset(rest, blanks);
 		ptrdiff_t at = c->sql.len - rest.len;
 		if (!rest.len)
 			break;
-		if (str_starts(rest, STR("--")) || str_starts(rest, STR("/*")))
+		char first = rest.p[0], second = byte_at(rest, 1);
+		if ((first == '-' && second == '-') || (first == '/' && second == '*'))
 			return fail(c, DIAG_RULE_SQL, at, 2, "SQL has no comments here");
 		struct token t = token_of(rest);
 		if (!t.width)
 			return refuse(c, rest, at);
 		t.at = at;
-		t.is_reserved = can_be_no_name(&t);
-		if (t.is_reserved || token_is(&t, "null") ||
-			(t.kind == TOKEN_SIGN && !strchr("(),.", rest.p[0])))
-			t.infix = infix_of(&t);
-		opened = rest.p[0] == '(' ? at : opened;
-		depth += (rest.p[0] == '(') - (rest.p[0] == ')');
+		t.word = t.kind == TOKEN_NAME || t.kind == TOKEN_SIGN ? word_of(t.text) : NULL;
+		t.is_reserved = t.kind == TOKEN_NAME && t.word && !token_is(&t, "null");
+		opened = first == '(' ? at : opened;
+		depth += (first == '(') - (first == ')');
 		if (depth < 0)
 			return fail(c, DIAG_RULE_SQL, at, 1, "this parenthesis was never opened");
 		*arena_push(&c->scratch, c->tokens, c->count, c->cap) = t;
@@ -820,12 +835,13 @@ static struct value operand(struct checker *c)
 /* ---- operators ---------------------------------------------------------------------------- */
 
 /* The operator ahead, "not in" and its like included; NULL when it binds looser than asked. */
-static const struct infix *operator_ahead(const struct checker *c, int precedence)
+static const struct word *operator_ahead(const struct checker *c, int precedence)
 {
 	ptrdiff_t skip = is_ahead(c, "not");
-	const struct infix *x = ahead(c, skip)->infix;
+	const struct word *x = ahead(c, skip)->word;
+	bool is = x && x->precedence && x->precedence >= precedence;
 
-	return !x || x->precedence < precedence || (skip && x->precedence != P_EQUAL) ? NULL : x;
+	return is && (!skip || x->precedence == P_EQUAL) ? x : NULL;
 }
 
 /* in (a, b) or in (select ...) */
@@ -861,7 +877,7 @@ static void check_percent(struct checker *c, const struct value *left, const str
 }
 
 static struct value infix_value(
-	struct checker *c, struct value left, const struct token *sign, const struct infix *x)
+	struct checker *c, struct value left, const struct token *sign, const struct word *x)
 {
 	if (x->kind == NULLNESS)
 		return truth();
@@ -922,7 +938,7 @@ static bool too_deep(struct checker *c)
 static struct value expression(struct checker *c, int precedence)
 {
 	const struct token *first = ahead(c, 0);
-	const struct infix *x;
+	const struct word *x;
 	if (too_deep(c))
 		return of_kind(DIMENSION_ANY);
 	struct value left = spanning(c, operand(c), first);
@@ -1014,7 +1030,10 @@ static bool open_checker(struct checker *c, struct str sql, const struct sql_nam
 	for (const struct token *t = c->tokens; t->kind != TOKEN_END; t++) {
 		const struct table_def *def =
 			t->kind == TOKEN_NAME && !t->is_reserved ? engine_table(t->text) : NULL;
-		if (def && c->table_count < TABLES_NAMED)
+		int i = 0;
+		while (i < c->table_count && c->tables[i] != def)
+			i++;
+		if (def && i == c->table_count && i < TABLES_NAMED)
 			c->tables[c->table_count++] = def;
 		bool is_long = t->kind == TOKEN_TEXT && t->width > SQL_PATTERN_MAX;
 		if (names->needs_baseline)
