@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <libxml/xmlmemory.h>
+#include <sqlite3.h>
 
 #include "base/json.h"
 #include "cmd/cmd.h"
@@ -210,6 +211,7 @@ int main(int argc, char **argv)
 	arena_on_full(end_when_full);
 	cJSON_InitHooks(&(cJSON_Hooks){ memory_get, free });
 	xmlMemSetup(free, memory_get, memory_more, memory_copy);
+	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD); /* tasks read events, which it has none of */
 	struct arena keep = arena_new(ARENA_RUN_BYTES);
 	messages = out_log(&keep, STDERR_FILENO);
 	struct list words = { 0 };
