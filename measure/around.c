@@ -12,14 +12,14 @@ struct str around_role_name(enum around_role r)
 
 /* A program whose instruction of that name has that scope, else the first that has the name: the
  * main program, then in order of their ids. */
-static const struct program *program_with(const struct capture *in, const struct swept *run,
-	struct str name, struct str scope, ptrdiff_t *instruction)
+static const struct program *program_with(
+	const struct run *run, struct str name, struct str scope, ptrdiff_t *instruction)
 {
 	const struct program *best = NULL;
 	bool best_fits = false;
 
-	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
-		const struct program *p = registry_program_at(in->registry, i);
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
+		const struct program *p = registry_program_at(run->registry, i);
 		ptrdiff_t at = p->hlo ? hlo_find_exact(p->hlo, name) : -1;
 		if (at < 0)
 			continue;
@@ -35,22 +35,21 @@ static const struct program *program_with(const struct capture *in, const struct
 	return best;
 }
 
-bool around_find(const struct capture *in, const struct swept *run, struct str name,
-	struct str scope, struct around *ret)
+bool around_find(const struct run *run, struct str name, struct str scope, struct around *ret)
 {
 	ptrdiff_t instruction = -1;
-	const struct program *p = program_with(in, run, name, scope, &instruction);
+	const struct program *p = program_with(run, name, scope, &instruction);
 	struct hlo_neighbours self = { .count = 1 };
 	struct hlo_around around;
 
 	*ret = (struct around){ 0 };
 	if (!p)
 		return false;
-	hlo_around(p->hlo, instruction, *in->keep, &around);
+	hlo_around(p->hlo, instruction, *run->keep, &around);
 	self.items[0] = instruction;
 	const struct hlo_neighbours *sides[AROUND_ROLES] = { &around.takes, &self, &around.holds,
 		&around.gives };
-	ret->items = arena_make(in->keep, struct neighbour, 3 * HLO_MAX_AROUND + 1);
+	ret->items = arena_make(run->keep, struct neighbour, 3 * HLO_MAX_AROUND + 1);
 	for (int role = 0; role < AROUND_ROLES; role++) {
 		ret->left_out[role] = sides[role]->left_out;
 		for (ptrdiff_t k = 0; k < sides[role]->count; k++) {
@@ -58,10 +57,10 @@ bool around_find(const struct capture *in, const struct swept *run, struct str n
 				&p->hlo->instructions[sides[role]->items[k]];
 			ret->items[ret->count++] = (struct neighbour){
 				.role = (enum around_role)role,
-				.name = text_clean(in->keep, i->name),
-				.opcode = text_clean(in->keep, i->opcode),
-				.shape =
-					text_clean(in->keep, shape_text(&i->shape, true, in->keep)),
+				.name = text_clean(run->keep, i->name),
+				.opcode = text_clean(run->keep, i->opcode),
+				.shape = text_clean(
+					run->keep, shape_text(&i->shape, true, run->keep)),
 				.bytes = (double)shape_padded_bytes(&i->shape),
 			};
 		}

@@ -40,8 +40,7 @@ static bool done_waits(const struct subject *s, const struct aggregate_collectiv
  * Was every member of the collective's groups seen?  All are when all devices were; of a part of
  * the hosts, groups of neighbours that fit on one host are whole too.
  */
-static bool groups_are_whole(
-	const struct capture *in, const struct swept *run, const struct hlo_collective *c)
+static bool groups_are_whole(const struct run *run, const struct hlo_collective *c)
 {
 	double per_partition = run->shape.planes_per_partition;
 	double expected = run->shape.partitions * per_partition, seen = 0;
@@ -50,19 +49,19 @@ static bool groups_are_whole(
 		seen += run->devices[i].sweep.steady_count > 0;
 	if (!(expected > seen))
 		return true;
-	double host = seen / (double)in->host_count / per_partition;
+	double host = seen / (double)run->host_count / per_partition;
 	return c && c->stride == 1 && c->group_size > 0 && (double)c->group_size <= host;
 }
 
 /* The last to arrive may be on a host whose profile is not here. */
-static bool transfer_is_known(const struct capture *in, const struct swept *run,
-	const struct subject *s, const struct op_facts *f, const struct aggregate_collective *spans)
+static bool transfer_is_known(const struct run *run, const struct subject *s,
+	const struct op_facts *f, const struct aggregate_collective *spans)
 {
-	return spans->count > 0 && done_waits(s, spans) && groups_are_whole(in, run, f->collective);
+	return spans->count > 0 && done_waits(s, spans) && groups_are_whole(run, f->collective);
 }
 
-static void collective_times(const struct capture *in, const struct swept *run,
-	const struct subject *s, const struct op_facts *f, const struct aggregate_collective *spans,
+static void collective_times(const struct run *run, const struct subject *s,
+	const struct op_facts *f, const struct aggregate_collective *spans,
 	struct collectives_row *row)
 {
 	const struct op_total *t = &f->total;
@@ -78,10 +77,10 @@ static void collective_times(const struct capture *in, const struct swept *run,
 	row->rate = steps > 0 ? (double)spans->span.count / steps : (double)NAN;
 	row->per_step = in_step ? row->rate : 0;
 	row->span_s =
-		spans->span.count > 0 ? dist_quantile(&spans->span, 0.5, *in->keep) * PS : NAN;
+		spans->span.count > 0 ? dist_quantile(&spans->span, 0.5, *run->keep) * PS : NAN;
 	row->done_waits = done_waits(s, spans);
-	if (transfer_is_known(in, run, s, f, spans))
-		row->transfer_s = transfer_s(spans, *in->keep, &row->wait_s);
+	if (transfer_is_known(run, s, f, spans))
+		row->transfer_s = transfer_s(spans, *run->keep, &row->wait_s);
 	if (run->device_steps > 0 && in_step) {
 		row->exposed_s = (double)t->exposed_ps * PS / run->device_steps;
 		row->hidden_s = (double)t->hidden_ps * PS / run->device_steps;
@@ -93,11 +92,10 @@ static void collective_times(const struct capture *in, const struct swept *run,
 }
 
 /* With the mesh's own names in front, where the job file tells them. */
-static struct str axis_text(
-	const struct capture *in, const struct swept *run, const struct hlo_collective *c)
+static struct str axis_text(const struct run *run, const struct hlo_collective *c)
 {
-	const struct job_file *j = in->options->job;
-	struct str text = text_clean(in->keep, c->axis);
+	const struct job_file *j = run->options->job;
+	struct str text = text_clean(run->keep, c->axis);
 	struct str name = { NULL, 0 };
 	int64_t stride = c->stride;
 
@@ -106,12 +104,12 @@ static struct str axis_text(
 		stride = (int64_t)(run->shape.partitions / (double)run->shape.slices);
 
 	if (j && text.p && j->devices == run->shape.partitions)
-		name = job_axis_name(j, c->group_size, stride, in->keep);
-	return name.p ? arena_fmt(in->keep, "%.*s: %.*s", STR_ARG(name), STR_ARG(text)) : text;
+		name = job_axis_name(j, c->group_size, stride, run->keep);
+	return name.p ? arena_fmt(run->keep, "%.*s: %.*s", STR_ARG(name), STR_ARG(text)) : text;
 }
 
-static void collective_hlo(const struct capture *in, const struct swept *run,
-	const struct op_facts *f, struct collectives_row *row)
+static void collective_hlo(
+	const struct run *run, const struct op_facts *f, struct collectives_row *row)
 {
 	const struct hlo_collective *c = f->collective;
 
@@ -119,7 +117,7 @@ static void collective_hlo(const struct capture *in, const struct swept *run,
 		return;
 	row->group_size = c->group_size > 0 ? (double)c->group_size : NAN;
 	row->groups = c->groups > 0 ? (double)c->groups : NAN;
-	row->axis = axis_text(in, run, c);
+	row->axis = axis_text(run, c);
 	row->operand_kind = c->operand_kind;
 	row->message_bytes = (double)c->message_bytes;
 	row->wire_bytes = (double)c->wire_bytes;
@@ -133,20 +131,19 @@ static void collective_hlo(const struct capture *in, const struct swept *run,
 	row->topology_source = f->comms->topology_source;
 }
 
-static void collective_row(const struct capture *in, const struct swept *run,
-	const struct op_rows *op_rows, struct tables *tables, const struct subject *s,
-	const struct aggregate_collective *spans)
+static void collective_row(const struct run *run, const struct op_rows *op_rows,
+	const struct subject *s, const struct aggregate_collective *spans)
 {
 	const struct ops_row *op = &op_rows->rows[op_rows->at[s->index]];
 	const struct op_facts *f = &op_rows->facts[s->index];
-	struct collectives_row *row = table_new(tables, collectives, in->keep);
+	struct collectives_row *row = table_new(run->tables, collectives, run->keep);
 
 	OP_PLACE(OF_OP);
 	row->program = op->program;
 	row->role = op->role;
 	row->recurs = op->recurs;
-	collective_hlo(in, run, f, row);
-	collective_times(in, run, s, f, spans, row);
+	collective_hlo(run, f, row);
+	collective_times(run, s, f, spans, row);
 }
 
 static int collective_cmp(const void *a, const void *b)
@@ -194,11 +191,11 @@ static void regathers_count(struct collectives_row *rows, const struct subject *
 /* Collectives of one run; counting regathers compares them in pairs. */
 #define COLLECTIVES_MAX 5000
 
-static const struct subject **collective_subjects(const struct capture *in, ptrdiff_t *count)
+static const struct subject **collective_subjects(const struct run *run, ptrdiff_t *count)
 {
-	ptrdiff_t n = registry_subject_count(in->registry);
-	const struct subject *const *subjects = registry_subjects_ranked(in->registry);
-	const struct subject **ret = arena_make(in->keep, const struct subject *, n);
+	ptrdiff_t n = registry_subject_count(run->registry);
+	const struct subject *const *subjects = registry_subjects_ranked(run->registry);
+	const struct subject **ret = arena_make(run->keep, const struct subject *, n);
 
 	*count = 0;
 	for (ptrdiff_t i = 0; i < n; i++)
@@ -211,12 +208,12 @@ static const struct subject **collective_subjects(const struct capture *in, ptrd
  * What beats the network between the job file's slices disproves them: which links carry a
  * collective is not known then, nor what it should take.
  */
-struct str comms_disprove(const struct capture *in, const struct swept *run, struct op_facts *facts)
+struct str comms_disprove(const struct run *run, struct op_facts *facts)
 {
-	const struct job_file *job = in->options->job;
+	const struct job_file *job = run->options->job;
 	const struct subject *beats = NULL; /* the one with most exposed time */
 	ptrdiff_t n;
-	const struct subject **subjects = collective_subjects(in, &n);
+	const struct subject **subjects = collective_subjects(run, &n);
 
 	for (ptrdiff_t i = 0; job && job->slices > 1 && i < n; i++) {
 		const struct op_facts *f = &facts[subjects[i]->index];
@@ -224,8 +221,8 @@ struct str comms_disprove(const struct capture *in, const struct swept *run, str
 			aggregate_collective(run->sums, subjects[i]->index);
 		double wait_s;
 		if (f->comms && f->comms->link == LINK_DCN &&
-			transfer_is_known(in, run, subjects[i], f, &spans) &&
-			transfer_s(&spans, *in->keep, &wait_s) * BEATS < f->comms->lo_s &&
+			transfer_is_known(run, subjects[i], f, &spans) &&
+			transfer_s(&spans, *run->keep, &wait_s) * BEATS < f->comms->lo_s &&
 			(!beats || f->total.exposed_ps > facts[beats->index].total.exposed_ps))
 			beats = subjects[i];
 	}
@@ -239,11 +236,10 @@ struct str comms_disprove(const struct capture *in, const struct swept *run, str
 	return beats ? beats->name : (struct str){ NULL, 0 };
 }
 
-bool fill_collectives(const struct capture *in, const struct swept *run,
-	const struct op_rows *op_rows, struct tables *tables)
+bool fill_collectives(const struct run *run, const struct op_rows *op_rows)
 {
 	ptrdiff_t n, rows = 0;
-	const struct subject **subjects = collective_subjects(in, &n);
+	const struct subject **subjects = collective_subjects(run, &n);
 
 	for (ptrdiff_t i = 0; i < n && i < COLLECTIVES_MAX; i++) {
 		struct aggregate_collective spans =
@@ -252,11 +248,11 @@ bool fill_collectives(const struct capture *in, const struct swept *run,
 		if ((spans.span.count == 0 && !(subjects[i]->planned > 0)) ||
 			op_rows->at[subjects[i]->index] < 0)
 			continue;
-		collective_row(in, run, op_rows, tables, subjects[i], &spans);
+		collective_row(run, op_rows, subjects[i], &spans);
 		subjects[rows++] = subjects[i];
 	}
-	struct collectives_row *all = table_rows(tables, collectives);
-	regathers_count(all, subjects, rows, *in->keep);
+	struct collectives_row *all = table_rows(run->tables, collectives);
+	regathers_count(all, subjects, rows, *run->keep);
 	sort_by(all, rows, collective_cmp);
 	return n <= COLLECTIVES_MAX;
 }
@@ -301,23 +297,22 @@ static double transfer_bytes(const struct subject *s, const struct op_total *t)
 }
 
 /* One way, between a device and its host, as good code reaches it. */
-static double host_link_bps(const struct swept *run)
+static double host_link_bps(const struct run *run)
 {
 	const struct chip_device *d = run->device_count ? &run->devices[0].chip : NULL;
 
 	return d && d->chip ? roofline_pcie_bps(d) * d->chip->attainable_pcie.value : (double)NAN;
 }
 
-void fill_transfers(const struct capture *in, const struct swept *run, const struct op_facts *facts,
-	struct tables *tables)
+void fill_transfers(const struct run *run, const struct op_facts *facts)
 {
 	/* Sums over all devices and steady steps. */
 	struct moved {
 		double count, bytes, pageable_bytes, time_ps, exposed_ps;
 	} sums[COPY_UNKNOWN + 1] = { { 0 } };
-	const struct subject *const *subjects = registry_subjects_ranked(in->registry);
+	const struct subject *const *subjects = registry_subjects_ranked(run->registry);
 
-	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
+	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++) {
 		const struct subject *s = subjects[i];
 		const struct op_total *t = &facts[s->index].total;
 
@@ -341,7 +336,7 @@ void fill_transfers(const struct capture *in, const struct swept *run, const str
 		const struct moved *d = &sums[way];
 		if (!(d->count > 0))
 			continue;
-		struct transfers_row *row = table_new(tables, transfers, in->keep);
+		struct transfers_row *row = table_new(run->tables, transfers, run->keep);
 		row->direction = word_at(DIRECTION_WORDS, way - 1);
 		row->count = d->count;
 		if (!(run->device_steps > 0))

@@ -6,7 +6,7 @@
 #include "measure/writers.h"
 
 /* The host time from the end of the warm-up to the end of the last step, on any device. */
-static bool steps_span(const struct swept *run, int32_t host, int64_t *from, int64_t *to)
+static bool steps_span(const struct run *run, int32_t host, int64_t *from, int64_t *to)
 {
 	bool any = false;
 
@@ -65,10 +65,10 @@ static bool call_compiles(const struct host_spans *calls, const struct host_span
 }
 
 /* Was a function compiled inside the steps, and that compilation not recorded? */
-static bool compiled_unseen(const struct swept *run, const struct host_facts *facts)
+static bool compiled_unseen(const struct run *run)
 {
 	const struct lasting *l = &run->lasting;
-	const struct host_spans *calls = &facts->launches;
+	const struct host_spans *calls = &run->facts.launches;
 	int64_t from = 0, to = 0;
 	int looked = 0;
 
@@ -79,7 +79,7 @@ static bool compiled_unseen(const struct swept *run, const struct host_facts *fa
 		const struct host_span *c = &calls->items[i];
 		if (c->host != l->device->host || c->end_ps - c->start_ps < COMPILING_PS ||
 			c->end_ps <= from || c->start_ps >= to ||
-			host_spans_meet(&facts->compiles, c->host, c->start_ps, c->end_ps))
+			host_spans_meet(&run->facts.compiles, c->host, c->start_ps, c->end_ps))
 			continue;
 		looked++;
 		if (waited_ps(l, c) > (c->end_ps - c->start_ps) / 2 && call_compiles(calls, c))
@@ -88,21 +88,20 @@ static bool compiled_unseen(const struct swept *run, const struct host_facts *fa
 	return false;
 }
 
-double fill_compiles(const struct capture *in, const struct swept *run,
-	const struct host_facts *facts, struct tables *tables)
+double fill_compiles(const struct run *run)
 {
-	const struct host_spans *c = &facts->compiles;
+	const struct host_spans *c = &run->facts.compiles;
 	int64_t in_steps = 0;
 
 	for (ptrdiff_t i = 0; i < c->count; i++) {
 		const struct host_span *s = &c->items[i];
-		struct compiles_row *row = table_new(tables, compiles, in->keep);
+		struct compiles_row *row = table_new(run->tables, compiles, run->keep);
 		int64_t from = 0, to = 0;
 
 		row->module = s->name;
 		row->programs = 0;
-		for (ptrdiff_t k = 0; k < registry_program_count(in->registry); k++) {
-			const struct program *p = registry_program_at(in->registry, k);
+		for (ptrdiff_t k = 0; k < registry_program_count(run->registry); k++) {
+			const struct program *p = registry_program_at(run->registry, k);
 			row->programs += p->id != PROGRAM_UNKNOWN && str_eq(p->module, s->name) &&
 					 aggregate_program(run->sums, k).count > 0;
 		}
@@ -113,5 +112,5 @@ double fill_compiles(const struct capture *in, const struct swept *run,
 				       s->end_ps > from;
 		in_steps += row->in_step > 0;
 	}
-	return in_steps == 0 && compiled_unseen(run, facts) ? (double)NAN : (double)in_steps;
+	return in_steps == 0 && compiled_unseen(run) ? (double)NAN : (double)in_steps;
 }

@@ -142,8 +142,7 @@ static void leave_out(const struct tables *head, const struct run_sample *sample
 			left[f.sample_of[i]][run] = true;
 			diag_note(notes, keep, DIAG_DIFFERS,
 				"a baseline was left out: %.*s: its step is %.1f%% %s than those "
-				"of "
-				"the %td baselines, which differ by less among themselves",
+				"of the %td baselines, which differ by less among themselves",
 				STR_ARG(sample->names[run]),
 				fabs(expm1(set.items[k].x - mean)) * 100,
 				set.items[k].x > mean ? "longer" : "shorter", set.count);

@@ -35,7 +35,7 @@ static bool is_alike(const struct plane_chip *a, const struct plane_chip *b)
 }
 
 /* A device is most often what the one before it is. */
-static void device_chip(const struct capture *in, const struct device *before, struct device *d)
+static void device_chip(const struct run *run, const struct device *before, struct device *d)
 {
 	const struct plane_chip *c = &d->plane->chip;
 	struct chip_hints h = {
@@ -52,8 +52,8 @@ static void device_chip(const struct capture *in, const struct device *before, s
 		.peak_hbm_bps = c->peak_hbm_bps,
 	};
 
-	if (in->options->chip)
-		d->match = (struct chip_match){ .chip = in->options->chip,
+	if (run->options->chip)
+		d->match = (struct chip_match){ .chip = run->options->chip,
 			.why = STR("named with --hardware") };
 	else if (d->plane->platform == PLATFORM_CPU)
 		d->match = (struct chip_match){
@@ -63,32 +63,32 @@ static void device_chip(const struct capture *in, const struct device *before, s
 		 before->plane->platform != PLATFORM_CPU)
 		d->match = before->match;
 	else
-		d->match = chip_recognise(in->options->chips, &h, in->keep);
+		d->match = chip_recognise(run->options->chips, &h, run->keep);
 	d->chip = (struct chip_device){ .share = 1, .peak_drift = NAN, .hbm_drift = NAN };
 	if (d->match.chip)
 		d->chip = chip_device(d->match.chip, &h);
 }
 
-void devices_find(const struct capture *in, struct swept *ret)
+void devices_find(struct run *run)
 {
 	ptrdiff_t cap = 0;
 
-	for (ptrdiff_t h = 0; h < in->host_count; h++)
-		for (ptrdiff_t i = 0; i < in->hosts[h].plane_count; i++) {
-			struct plane *p = &in->hosts[h].planes[i];
+	for (ptrdiff_t h = 0; h < run->host_count; h++)
+		for (ptrdiff_t i = 0; i < run->hosts[h].plane_count; i++) {
+			struct plane *p = &run->hosts[h].planes[i];
 			if (!is_device(p))
 				continue;
 			struct device *d =
-				arena_push(in->keep, ret->devices, ret->device_count, cap);
+				arena_push(run->keep, run->devices, run->device_count, cap);
 			d->plane = p;
 			d->host = (int32_t)h;
-			d->host_name = text_clean(in->keep, in->hosts[h].host);
-			d->name = text_clean(in->keep, p->name);
-			if (ret->platform == PLATFORM_UNKNOWN)
-				ret->platform = p->platform;
+			d->host_name = text_clean(run->keep, run->hosts[h].host);
+			d->name = text_clean(run->keep, p->name);
+			if (run->platform == PLATFORM_UNKNOWN)
+				run->platform = p->platform;
 		}
-	for (ptrdiff_t i = 0; i < ret->device_count; i++)
-		device_chip(in, i ? &ret->devices[i - 1] : NULL, &ret->devices[i]);
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		device_chip(run, i ? &run->devices[i - 1] : NULL, &run->devices[i]);
 }
 
 /* ---- how large the job is -------------------------------------------------------------------- */
@@ -116,11 +116,11 @@ double program_devices(const struct program *p)
 	return n > 0 && n < 1e9 ? n : 0;
 }
 
-struct run_shape run_shape_of(const struct capture *in, const struct swept *run)
+struct run_shape run_shape_of(const struct run *run)
 {
 	const struct hlo_module *h = run->main ? run->main->hlo : NULL;
 	const struct chip_device *c = run->first ? &run->first->chip : NULL;
-	const struct job_file *j = in->options->job;
+	const struct job_file *j = run->options->job;
 	/*
 	 * Where a chip shows as one plane or two, two planes are the halves of one JAX device, and
 	 * the program is partitioned over chips; elsewhere it is over planes.
@@ -140,10 +140,10 @@ struct run_shape run_shape_of(const struct capture *in, const struct swept *run)
 		if (run->devices[i].sweep.events > 0)
 			seen += run->devices[i].chip.chip ? run->devices[i].chip.share : 1;
 	s.chips = (int64_t)(chips >= 1 ? chips : ceil(seen));
-	for (ptrdiff_t i = 0; i < in->host_count; i++) {
+	for (ptrdiff_t i = 0; i < run->host_count; i++) {
 		/* A program of one device is one plane's, whatever stands in it. */
-		s.devices_mixed |= in->hosts[i].devices_mixed && partitions != 1;
-		per_host = fmax(per_host, host_device_planes(&in->hosts[i]));
+		s.devices_mixed |= run->hosts[i].devices_mixed && partitions != 1;
+		per_host = fmax(per_host, host_device_planes(&run->hosts[i]));
 	}
 	/* Idle devices have planes too, so planes tell how many devices a host has. */
 	double hosts = ceil(partitions * s.planes_per_partition / per_host);
@@ -168,7 +168,7 @@ static double time_in(const struct device *d, ptrdiff_t subject)
 
 /* The lower median of the devices' times in an op, and the largest, of those that ran it; `times`
  * has room for all.  NaN with fewer than two. */
-static double median_in(const struct swept *run, ptrdiff_t subject, double *times, double *largest)
+static double median_in(const struct run *run, ptrdiff_t subject, double *times, double *largest)
 {
 	ptrdiff_t n = 0;
 
@@ -182,9 +182,9 @@ static double median_in(const struct swept *run, ptrdiff_t subject, double *time
 	return n < 2 ? (double)NAN : times[(n - 1) / 2];
 }
 
-double subject_skew(const struct capture *in, const struct swept *run, ptrdiff_t subject)
+double subject_skew(const struct run *run, ptrdiff_t subject)
 {
-	struct arena scratch = *in->keep;
+	struct arena scratch = *run->keep;
 	double largest, *times = arena_make(&scratch, double, run->device_count);
 	double mid = median_in(run, subject, times, &largest);
 
@@ -227,18 +227,18 @@ static double ratio_below(struct telling *t, ptrdiff_t n, double share)
  * A device whose experts have more to do is slow in some ops, a slow device in nearly all: in three
  * quarters of its time, and in all its matmuls, which no memory can hold up.
  */
-static double *devices_slowness(const struct capture *in, const struct swept *run)
+static double *devices_slowness(const struct run *run)
 {
-	double *ret = arena_make(in->keep, double, run->device_count);
-	struct arena scratch = *in->keep;
-	ptrdiff_t subjects = registry_subject_count(in->registry);
+	double *ret = arena_make(run->keep, double, run->device_count);
+	struct arena scratch = *run->keep;
+	ptrdiff_t subjects = registry_subject_count(run->registry);
 	double *mid = arena_make(&scratch, double, subjects), largest;
 	double *times = arena_make(&scratch, double, run->device_count);
 	struct telling *t = arena_make(&scratch, struct telling, subjects);
 	struct telling *matmuls = arena_make(&scratch, struct telling, subjects);
 
 	for (ptrdiff_t i = 0; i < subjects; i++) {
-		const struct subject *s = registry_subject_at(in->registry, i);
+		const struct subject *s = registry_subject_at(run->registry, i);
 		bool compute =
 			op_kind_activity(s->kind) == ACTIVITY_COMPUTE && s->async == ASYNC_NONE;
 		mid[i] = compute ? median_in(run, i, times, &largest) : (double)NAN;
@@ -247,7 +247,7 @@ static double *devices_slowness(const struct capture *in, const struct swept *ru
 		ptrdiff_t n = 0, matmul_count = 0;
 		for (ptrdiff_t k = 0; k < subjects; k++) {
 			double time_s = time_in(&run->devices[i], k);
-			enum op_kind kind = registry_subject_at(in->registry, k)->kind;
+			enum op_kind kind = registry_subject_at(run->registry, k)->kind;
 			if (!(time_s > 0 && mid[k] > 0))
 				continue;
 			t[n++] = (struct telling){ time_s / mid[k], time_s };
@@ -262,17 +262,17 @@ static double *devices_slowness(const struct capture *in, const struct swept *ru
 
 /* ---- their tables ---------------------------------------------------------------------------- */
 
-struct devices_row *device_row_new(const struct capture *in, const struct swept *run,
-	struct tables *tables, const struct plane *p, struct str core_type)
+struct devices_row *device_row_new(
+	const struct run *run, const struct plane *p, struct str core_type)
 {
-	struct devices_row *row = table_new(tables, devices, in->keep);
+	struct devices_row *row = table_new(run->tables, devices, run->keep);
 	int64_t chip = p->chip.global_chip_id;
 
-	row->host = text_clean(in->keep, p->profile->host);
-	row->device = text_clean(in->keep, p->name);
-	row->chip_id = chip >= 0 ? arena_fmt(in->keep, "%lld", (long long)chip) : row->device;
+	row->host = text_clean(run->keep, p->profile->host);
+	row->device = text_clean(run->keep, p->name);
+	row->chip_id = chip >= 0 ? arena_fmt(run->keep, "%lld", (long long)chip) : row->device;
 	row->core_type = core_type;
-	row->phase = word_at(PHASE_WORDS, run_phase(in, run));
+	row->phase = word_at(PHASE_WORDS, run_phase(run));
 	return row;
 }
 
@@ -291,14 +291,14 @@ int64_t busy_ps(const struct sweep *s)
 	return sum_ps;
 }
 
-void fill_devices(const struct capture *in, const struct swept *run, struct tables *tables)
+void fill_devices(const struct run *run)
 {
-	double *slowness = devices_slowness(in, run);
+	double *slowness = devices_slowness(run);
 
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct device *d = &run->devices[i];
 		const struct sweep *s = &d->sweep;
-		struct devices_row *row = device_row_new(in, run, tables, d->plane, STR("compute"));
+		struct devices_row *row = device_row_new(run, d->plane, STR("compute"));
 
 		if (d->chip.chip) {
 			row->chip = d->chip.chip->id;
@@ -324,21 +324,21 @@ void fill_devices(const struct capture *in, const struct swept *run, struct tabl
 	}
 }
 
-void fill_steps(const struct capture *in, const struct swept *run, struct tables *tables)
+void fill_steps(const struct run *run)
 {
 	const int64_t *global_ps;
 	ptrdiff_t count = aggregate_steps(run->sums, &global_ps), rows = 0;
 
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
 		rows += run->devices[i].sweep.step_count;
-	table_reserve(tables, TABLE_steps, rows, in->keep);
+	table_reserve(run->tables, TABLE_steps, rows, run->keep);
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct device *d = &run->devices[i];
 		ptrdiff_t steady = 0;
 
 		for (ptrdiff_t k = 0; k < d->sweep.step_count; k++) {
 			const struct swept_step *s = &d->sweep.steps[k];
-			struct steps_row *row = table_new(tables, steps, in->keep);
+			struct steps_row *row = table_new(run->tables, steps, run->keep);
 			row->host = d->host_name;
 			row->device = d->name;
 			row->step = (double)s->number;

@@ -115,12 +115,12 @@ struct dump_module *dumped_find(struct dump *d, const struct program *p, struct 
 
 /* Ops of a program that ran and are not in the module taken for it; `first` is one of them. */
 static ptrdiff_t strangers(
-	const struct capture *in, const struct program *p, const struct subject **first)
+	const struct run *run, const struct program *p, const struct subject **first)
 {
 	ptrdiff_t count = 0;
 
-	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
-		const struct subject *s = registry_subject_at(in->registry, i);
+	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++) {
+		const struct subject *s = registry_subject_at(run->registry, i);
 		if (s->program != p || s->attribution != ATTRIBUTION_PROFILE)
 			continue;
 		if (!count || str_cmp(s->name, (*first)->name) < 0)
@@ -131,34 +131,34 @@ static ptrdiff_t strangers(
 }
 
 /* What the dump has to do with a program, in `ok` or not; missing when nothing. */
-static struct str dump_verdict(const struct capture *in, const struct program *p, bool *ok)
+static struct str dump_verdict(const struct run *run, const struct program *p, bool *ok)
 {
 	const struct subject *first;
-	ptrdiff_t count = p->dumped.p ? strangers(in, p, &first) : 0;
+	ptrdiff_t count = p->dumped.p ? strangers(run, p, &first) : 0;
 
 	*ok = !p->undumped.p && !count;
 	if (p->undumped.p)
-		return arena_fmt(in->keep, "%.*s: %.*s", STR_ARG(p->module), STR_ARG(p->undumped));
+		return arena_fmt(run->keep, "%.*s: %.*s", STR_ARG(p->module), STR_ARG(p->undumped));
 	if (count)
-		return arena_fmt(in->keep,
+		return arena_fmt(run->keep,
 			"%.*s: ops that ran are not in %.*s, %td in all, as %.*s: it is of another "
 			"version of the program",
 			STR_ARG(p->module), STR_ARG(p->dumped), count, STR_ARG(first->name));
-	return p->dumped.p ? arena_fmt(in->keep, "%.*s is %.*s, and holds all ops that ran",
+	return p->dumped.p ? arena_fmt(run->keep, "%.*s is %.*s, and holds all ops that ran",
 				     STR_ARG(p->dumped), STR_ARG(p->module))
 			   : (struct str){ NULL, 0 };
 }
 
 /* A dump that is of something else must not be joined in silence.  Programs come in any order. */
-void quality_dump(const struct capture *in, const struct swept *run, struct tables *tables)
+void quality_dump(const struct run *run)
 {
 	struct str said = { NULL, 0 };
 	bool good = true;
 
-	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
-		const struct program *p = registry_program_at(in->registry, i);
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
+		const struct program *p = registry_program_at(run->registry, i);
 		bool ok;
-		struct str verdict = dump_verdict(in, p, &ok);
+		struct str verdict = dump_verdict(run, p, &ok);
 		if (!verdict.p || (ok && !good))
 			continue;
 		/*
@@ -167,7 +167,7 @@ void quality_dump(const struct capture *in, const struct swept *run, struct tabl
 		 */
 		if (p->undumped.p &&
 			((p->hlo && !p->hlo->partial) || (run->main && p != run->main))) {
-			diag_note(in->notes, in->keep, DIAG_HLO, "%.*s", STR_ARG(verdict));
+			diag_note(run->notes, run->keep, DIAG_HLO, "%.*s", STR_ARG(verdict));
 			continue;
 		}
 		if (!said.p || ok != good || str_cmp(verdict, said) < 0)
@@ -175,5 +175,5 @@ void quality_dump(const struct capture *in, const struct swept *run, struct tabl
 		good &= ok;
 	}
 	if (said.p)
-		quality_add(in, tables, "dump-agrees", good, "%.*s", STR_ARG(said));
+		quality_add(run, "dump-agrees", good, "%.*s", STR_ARG(said));
 }

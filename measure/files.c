@@ -93,16 +93,16 @@ static double modules_of(const struct profile *p)
 	return n;
 }
 
-static void file_row(const struct capture *in, struct tables *tables, const struct profile *p)
+static void file_row(const struct run *run, const struct profile *p)
 {
-	struct files_row *row = table_new(tables, files, in->keep);
+	struct files_row *row = table_new(run->tables, files, run->keep);
 
 	struct str path = p->input->path;
-	row->file = text_clean(in->keep, path_base(path));
-	row->host = text_clean(in->keep, p->host);
+	row->file = text_clean(run->keep, path_base(path));
+	row->host = text_clean(run->keep, p->host);
 	row->format = str_from(forms[p->format].word);
 	if (p->writer.p)
-		row->writer = text_clean(in->keep, p->writer);
+		row->writer = text_clean(run->keep, p->writer);
 	row->bytes = (double)p->file_bytes;
 	row->planes = (double)p->plane_count;
 	row->lanes = 0;
@@ -114,50 +114,50 @@ static void file_row(const struct capture *in, struct tables *tables, const stru
 	for (ptrdiff_t i = 0; i < p->snapshot_count; i++) {
 		if (p->snapshots[i].why)
 			continue; /* a note says so */
-		row = table_new(tables, files, in->keep);
-		row->file = text_clean(in->keep, p->snapshots[i].name);
+		row = table_new(run->tables, files, run->keep);
+		row->file = text_clean(run->keep, p->snapshots[i].name);
 		row->format = STR("memory-prof");
 	}
 }
 
-void fill_files(const struct capture *in, struct tables *tables)
+void fill_files(const struct run *run)
 {
-	for (ptrdiff_t i = 0; i < in->host_count; i++)
-		file_row(in, tables, &in->hosts[i]);
+	for (ptrdiff_t i = 0; i < run->host_count; i++)
+		file_row(run, &run->hosts[i]);
 }
 
-static struct str add(const struct capture *in, struct str list, double count, const char *what)
+static struct str add(const struct run *run, struct str list, double count, const char *what)
 {
 	if (!(count > 0))
 		return list;
 	return arena_fmt(
-		in->keep, "%.*s%s%.0f %s", STR_ARG(list), list.len ? ", " : "", count, what);
+		run->keep, "%.*s%s%.0f %s", STR_ARG(list), list.len ? ", " : "", count, what);
 }
 
 /* Hosts of one job carry the same modules, so those of one are counted. */
-struct str files_line(const struct capture *in, const struct swept *run)
+struct str files_line(const struct run *run)
 {
 	double counts[FORMS] = { 0 }, modules = 0, bytes = 0, snapshots = 0;
 	struct str list = STR("");
 
-	for (ptrdiff_t i = 0; i < in->host_count; i++) {
-		counts[in->hosts[i].format]++;
-		modules = fmax(modules, modules_of(&in->hosts[i]));
-		bytes += (double)in->hosts[i].file_bytes;
-		for (ptrdiff_t k = 0; k < in->hosts[i].snapshot_count; k++)
-			snapshots += !in->hosts[i].snapshots[k].why;
+	for (ptrdiff_t i = 0; i < run->host_count; i++) {
+		counts[run->hosts[i].format]++;
+		modules = fmax(modules, modules_of(&run->hosts[i]));
+		bytes += (double)run->hosts[i].file_bytes;
+		for (ptrdiff_t k = 0; k < run->hosts[i].snapshot_count; k++)
+			snapshots += !run->hosts[i].snapshots[k].why;
 	}
 	for (int i = 0; i < FORMS; i++)
-		list = add(in, list, counts[i], forms[i].file);
+		list = add(run, list, counts[i], forms[i].file);
 	if (counts[FORMAT_DUMP] > 0)
 		return list; /* its files are read one by one, as programs need them */
-	struct str size = unit_text(in->keep, bytes, UNIT_BYTES);
-	list = arena_fmt(in->keep, "%.*s (%.*s)", STR_ARG(list), STR_ARG(size));
-	list = add(in, list, modules, modules == 1 ? "HLO module" : "HLO modules");
+	struct str size = unit_text(run->keep, bytes, UNIT_BYTES);
+	list = arena_fmt(run->keep, "%.*s (%.*s)", STR_ARG(list), STR_ARG(size));
+	list = add(run, list, modules, modules == 1 ? "HLO module" : "HLO modules");
 	if (!(modules > 0)) /* where the HLO comes from when no file holds modules */
-		list = arena_fmt(in->keep, "%.*s, %s", STR_ARG(list),
-			!any_hlo(in, run)		   ? "no HLO"
+		list = arena_fmt(run->keep, "%.*s, %s", STR_ARG(list),
+			!any_hlo(run)			   ? "no HLO"
 			: run->main && run->main->dumped.p ? "HLO of a dump"
 							   : "HLO text of the ops that ran");
-	return add(in, list, snapshots, "memory.prof");
+	return add(run, list, snapshots, "memory.prof");
 }

@@ -61,7 +61,7 @@ static int64_t length_of(const struct swept_gap *g)
 	return g->end_ps - g->start_ps;
 }
 
-static bool is_gap(const struct swept *run, const struct swept_gap *g)
+static bool is_gap(const struct run *run, const struct swept_gap *g)
 {
 	return (double)length_of(g) * PS >= GAP_SHARE * run->step_time_s;
 }
@@ -83,7 +83,7 @@ static struct host_gap *gaps_room(struct arena *keep, ptrdiff_t count)
 
 /* Of one host's devices: by device, then by start. */
 static struct host_gap *gaps_collect(
-	const struct swept *run, int32_t host, struct arena *keep, ptrdiff_t *count)
+	const struct run *run, int32_t host, struct arena *keep, ptrdiff_t *count)
 {
 	struct host_gap *gaps;
 	ptrdiff_t most = run->lasting.run_count + 1;
@@ -403,10 +403,10 @@ static void part_task(void *arg, ptrdiff_t i)
 /* A host's lanes of fewer bytes are read in less time than a thread takes to start. */
 #define PART_BYTES (4 << 20)
 
-static int parts_of(const struct capture *in, int32_t h, ptrdiff_t gaps)
+static int parts_of(const struct run *run, int32_t h, ptrdiff_t gaps)
 {
-	const struct profile *host = &in->hosts[h];
-	int64_t bytes = 0, most = in->options->threads < gaps ? in->options->threads : gaps;
+	const struct profile *host = &run->hosts[h];
+	int64_t bytes = 0, most = run->options->threads < gaps ? run->options->threads : gaps;
 
 	for (ptrdiff_t i = 0; i < host->plane_count; i++)
 		for (ptrdiff_t k = 0; k < host->planes[i].lane_count; k++)
@@ -419,11 +419,10 @@ static int parts_of(const struct capture *in, int32_t h, ptrdiff_t gaps)
  * A gap is explained by what is near it, so stretches of time with as many gaps each can be looked
  * at side by side.
  */
-static bool gaps_explain(const struct capture *in, const struct host_facts *facts,
-	const struct map *files, int32_t h, struct host_gap *gaps, ptrdiff_t count,
-	struct arena scratch, struct diag *err)
+static bool gaps_explain(const struct run *run, const struct map *files, int32_t h,
+	struct host_gap *gaps, ptrdiff_t count, struct arena scratch, struct diag *err)
 {
-	int n = parts_of(in, h, count);
+	int n = parts_of(run, h, count);
 	struct gaps_part *parts = arena_make(&scratch, struct gaps_part, n);
 	int64_t *begins = arena_make(&scratch, int64_t, count);
 	int32_t *part_of = arena_make(&scratch, int32_t, count);
@@ -433,10 +432,10 @@ static bool gaps_explain(const struct capture *in, const struct host_facts *fact
 		begins[i] = gaps[i].start_ps;
 	if (n > 1)
 		sort_integers(begins, count);
-	for (ptrdiff_t i = 0; i < facts->launches.count; i++)
-		any_thread &= facts->launches.items[i].host != h;
+	for (ptrdiff_t i = 0; i < run->facts.launches.count; i++)
+		any_thread &= run->facts.launches.items[i].host != h;
 	for (int k = 0; k < n; k++)
-		parts[k] = (struct gaps_part){ .host = &in->hosts[h],
+		parts[k] = (struct gaps_part){ .host = &run->hosts[h],
 			.files = files,
 			.any_thread = any_thread,
 			.items = n > 1 ? gaps_room(&scratch, count) : gaps };
@@ -521,7 +520,7 @@ struct gap_limit {
 	ptrdiff_t as_long;
 };
 
-static struct gap_limit gap_limit(const struct swept *run, struct arena scratch)
+static struct gap_limit gap_limit(const struct run *run, struct arena scratch)
 {
 	int64_t *lengths = arena_make(&scratch, int64_t, run->device_count * SWEEP_MAX_GAPS);
 	ptrdiff_t n = 0, longer = 0;
@@ -547,23 +546,23 @@ static struct str frame_text(struct str name, struct arena *keep)
 	return arena_str(keep, text_clean(keep, name));
 }
 
-static void gap_row(const struct capture *in, const struct op_rows *op_rows, struct tables *tables,
-	const struct host_gap *g, enum cause cause)
+static void gap_row(const struct run *run, const struct op_rows *op_rows, const struct host_gap *g,
+	enum cause cause)
 {
-	struct gaps_row *row = table_new(tables, gaps, in->keep);
+	struct gaps_row *row = table_new(run->tables, gaps, run->keep);
 
 	row->host = g->device->host_name;
 	row->device = g->device->name;
 	row->step = (double)g->gap->step;
 	row->start_s = (double)(g->gap->start_ps - g->device->sweep.first_ps) * PS;
 	row->time_s = (double)length_of(g->gap) * PS;
-	row->before = registry_subject_at(in->registry, g->gap->before)->name;
-	row->after = registry_subject_at(in->registry, g->gap->after)->name;
+	row->before = registry_subject_at(run->registry, g->gap->before)->name;
+	row->after = registry_subject_at(run->registry, g->gap->after)->name;
 	if (op_rows->at[g->gap->after] >= 0)
 		row->key = op_rows->rows[op_rows->at[g->gap->after]].key;
 	row->cause = word_at(GAP_WORDS, cause);
-	row->host_activity = frame_text(g->name, in->keep);
-	row->host_call = frame_text(g->call, in->keep);
+	row->host_activity = frame_text(g->name, run->keep);
+	row->host_call = frame_text(g->call, run->keep);
 }
 
 /* What JAX itself lies in is none: an op's place is the first frame outside of it. */
@@ -585,20 +584,19 @@ static void wait_sum(const struct host_gap *g, enum cause cause, struct gap_sums
 	dist_add(&ret->waits[cause].lengths, ret->keep, g->end_ps - g->start_ps);
 }
 
-bool fill_gaps(const struct capture *in, const struct swept *run, const struct host_facts *facts,
-	const struct op_rows *op_rows, struct tables *tables, struct gap_sums *ret,
+bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_sums *ret,
 	struct diag *err)
 {
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
 	struct gap_limit limit = gap_limit(run, work);
-	const struct map files = users_files(op_rows, in->keep);
+	const struct map files = users_files(op_rows, run->keep);
 	bool ok = true;
 
-	*ret = (struct gap_sums){ .keep = in->keep };
-	for (ptrdiff_t h = 0; ok && h < in->host_count; h++) {
+	*ret = (struct gap_sums){ .keep = run->keep };
+	for (ptrdiff_t h = 0; ok && h < run->host_count; h++) {
 		ptrdiff_t count;
 		struct host_gap *gaps = gaps_collect(run, (int32_t)h, &work, &count);
-		ok = gaps_explain(in, facts, &files, (int32_t)h, gaps, count, work, err);
+		ok = gaps_explain(run, &files, (int32_t)h, gaps, count, work, err);
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
 			struct host_gap *g = &gaps[i];
 			enum cause cause = gap_settle(g, &files);
@@ -614,9 +612,9 @@ bool fill_gaps(const struct capture *in, const struct swept *run, const struct h
 			ret->sync_s += (double)g->by_cause_ps[CAUSE_SYNC] * PS;
 			if (length_ps > limit.longer_than_ps ||
 				(length_ps == limit.longer_than_ps && limit.as_long-- > 0))
-				gap_row(in, op_rows, tables, g, cause);
+				gap_row(run, op_rows, g, cause);
 		}
-		profile_drop(&in->hosts[h]);
+		profile_drop(&run->hosts[h]);
 		arena_clear(&work);
 	}
 	arena_free(&work);

@@ -126,8 +126,7 @@ static bool check_memory(const struct keyed *r, const struct doc_node *node)
 	if (!isnan(m->shards) && !m->zero)
 		return keyed_fail(r, doc_get(node, STR("shards")),
 			"shards needs zero: 1 (optimizer state), 2 (and gradients) or 3 (and "
-			"weights, "
-			"as FSDP does)");
+			"weights, as FSDP does)");
 	if (isnan(m->activation_bytes) && j->phase != PHASE_INFERENCE &&
 		isnan(job_memory_bytes(j, isnan(j->devices) ? 1 : j->devices)))
 		return keyed_fail(r, node,

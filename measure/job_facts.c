@@ -12,10 +12,10 @@
  * model that is a tenth.  A program that holds fewer FLOPs than the model is another model's. */
 #define USEFUL_MAX 1.2
 
-static void fill_utilisation(const struct capture *in, const struct swept *run,
-	const struct job_file *j, struct run_row *row, double counted_flops)
+static void fill_utilisation(
+	const struct run *run, const struct job_file *j, struct run_row *row, double counted_flops)
 {
-	enum phase phase = run_phase(in, run);
+	enum phase phase = run_phase(run);
 	/* Planes of the whole job: peaks and counted FLOPs are a plane's. */
 	double planes = run->shape.devices * run->shape.planes_per_partition;
 	double counted = counted_flops / run->device_steps * planes;
@@ -49,23 +49,23 @@ void run_row_tell(const struct job_file *j, struct run_row *row)
 }
 
 /* The program's transfers tell how many slices it joins at least; a torus has all of one. */
-static struct str topology_contradiction(const struct capture *in, const struct swept *run,
-	struct str beats_network, const struct job_file *j)
+static struct str topology_contradiction(
+	const struct run *run, struct str beats_network, const struct job_file *j)
 {
 	double joined = (double)run->shape.slices, slices = fmax(joined, j->slices);
 	double torus = job_torus_chips(j);
 
 	if (joined > 1 && j->slices < joined)
-		return arena_fmt(in->keep,
+		return arena_fmt(run->keep,
 			"the job file says slices: %.0f, and the program joins %.0f", j->slices,
 			joined);
 	if (torus > 0 && run->shape.partitions > 0 && torus * slices != (double)run->shape.chips)
-		return arena_fmt(in->keep,
+		return arena_fmt(run->keep,
 			"the job file says a slice of %.*s, %.0f chips in all, and the program is "
 			"for %lld",
 			STR_ARG(j->topology), torus * slices, (long long)run->shape.chips);
 	if (j->slices > 1 && beats_network.p)
-		return arena_fmt(in->keep,
+		return arena_fmt(run->keep,
 			"the job file says %.0f slices, and %.*s is faster than the network "
 			"between them",
 			j->slices, STR_ARG(beats_network));
@@ -73,47 +73,47 @@ static struct str topology_contradiction(const struct capture *in, const struct 
 }
 
 /* The first contradiction, or the missing string. */
-static struct str contradiction(const struct capture *in, const struct swept *run,
-	struct str beats_network, const struct job_file *j, const struct run_row *row)
+static struct str contradiction(const struct run *run, struct str beats_network,
+	const struct job_file *j, const struct run_row *row)
 {
 	double devices = run->shape.partitions, seen = (double)run->device_count;
 
 	if (j->devices > 0 && devices > 0 && j->devices != devices)
-		return arena_fmt(in->keep,
+		return arena_fmt(run->keep,
 			"the job file says %.0f devices, and the program is for %.0f", j->devices,
 			devices);
 	if (j->devices * run->shape.planes_per_partition < seen)
-		return arena_fmt(in->keep,
+		return arena_fmt(run->keep,
 			"the job file says %.0f devices, and the profile has %.0f", j->devices,
 			seen);
-	if (j->hosts < (double)in->host_count)
-		return arena_fmt(in->keep,
+	if (j->hosts < (double)run->host_count)
+		return arena_fmt(run->keep,
 			"the job file says %.0f host(s), and the profile has %td", j->hosts,
-			in->host_count);
+			run->host_count);
 	if (row->mfu > 1 || row->hfu > 1)
-		return arena_fmt(in->keep,
+		return arena_fmt(run->keep,
 			"the job file's model would need %.0f%% of the chips' peak: look at the "
 			"parameters and the tokens per step",
 			fmax(row->mfu, isnan(row->hfu) ? 0 : row->hfu) * 100);
 	if (row->useful_flops_ratio > USEFUL_MAX)
-		return arena_fmt(in->keep,
+		return arena_fmt(run->keep,
 			"the job file's model needs %.3g FLOPs a step, %.3g times what the program "
 			"has: look at the parameters and the tokens per step",
 			row->model_flops, row->useful_flops_ratio);
-	return topology_contradiction(in, run, beats_network, j);
+	return topology_contradiction(run, beats_network, j);
 }
 
 /* What a file of another job makes of this one's time is no utilisation. */
-struct str fill_job_facts(const struct capture *in, const struct swept *run,
-	struct str beats_network, struct run_row *row, double counted_flops)
+struct str fill_job_facts(
+	const struct run *run, struct str beats_network, struct run_row *row, double counted_flops)
 {
-	const struct job_file *j = in->options->job;
+	const struct job_file *j = run->options->job;
 	struct str wrong = { NULL, 0 };
 
 	if (j) {
 		run_row_tell(j, row);
-		fill_utilisation(in, run, j, row, counted_flops);
-		wrong = contradiction(in, run, beats_network, j, row);
+		fill_utilisation(run, j, row, counted_flops);
+		wrong = contradiction(run, beats_network, j, row);
 	}
 	if (wrong.p)
 		row->mfu = row->hfu = row->useful_flops_ratio = NAN;

@@ -7,9 +7,7 @@
 #include "measure/writers.h"
 
 struct measured {
-	struct capture in;
-	struct host_facts facts;
-	struct swept run;
+	struct run run;
 	struct programs programs;
 };
 

@@ -29,12 +29,12 @@ static void plan_columns(
 	row->output_bytes = (double)(plan->output_bytes - plan->alias_bytes);
 }
 
-static void allocator_row(const struct capture *in, const struct swept *run, struct tables *tables,
-	const struct allocator *a, const struct program *p, const struct hlo_memory *plan)
+static void allocator_row(const struct run *run, const struct allocator *a, const struct program *p,
+	const struct hlo_memory *plan)
 {
-	struct memory_row *row = table_new(tables, memory, in->keep);
+	struct memory_row *row = table_new(run->tables, memory, run->keep);
 
-	row->host = text_clean(in->keep, in->hosts[a->host].host);
+	row->host = text_clean(run->keep, run->hosts[a->host].host);
 	row->device = a->name;
 	row->capacity_bytes = (double)a->capacity_bytes;
 	row->window_peak_bytes = (double)a->window_peak_bytes;
@@ -56,13 +56,12 @@ static void allocator_row(const struct capture *in, const struct swept *run, str
 
 /* Without allocator events the plan stands alone, once for each device: unknown where a program's
  * is there and cannot be read. */
-static void device_rows(const struct capture *in, const struct swept *run,
-	const struct programs *programs, struct tables *tables, const struct program *p,
-	const struct hlo_memory *plan)
+static void device_rows(const struct run *run, const struct programs *programs,
+	const struct program *p, const struct hlo_memory *plan)
 {
 	for (ptrdiff_t i = 0; (p || programs->unread.p) && i < run->device_count; i++) {
 		const struct device *d = &run->devices[i];
-		struct memory_row *row = table_new(tables, memory, in->keep);
+		struct memory_row *row = table_new(run->tables, memory, run->keep);
 
 		row->host = d->host_name;
 		row->device = d->name;
@@ -72,17 +71,17 @@ static void device_rows(const struct capture *in, const struct swept *run,
 	}
 }
 
-static void buffer_row(const struct capture *in, struct tables *tables, const struct program *p,
+static void buffer_row(const struct run *run, const struct program *p,
 	const struct hlo_memory *plan, const struct hlo_live_buffer *b)
 {
-	struct buffers_row *row = table_new(tables, buffers, in->keep);
+	struct buffers_row *row = table_new(run->tables, buffers, run->keep);
 
-	row->program = program_text(p, in->keep);
-	row->op = row->key = text_clean(in->keep, b->name);
+	row->program = program_text(p, run->keep);
+	row->op = row->key = text_clean(run->keep, b->name);
 	row->kind = b->kind;
 	row->bytes = (double)b->bytes;
 	if (b->shape.dtype != DTYPE_INVALID) { /* a tuple's table of addresses has none */
-		row->shape = text_clean(in->keep, shape_text(&b->shape, true, in->keep));
+		row->shape = text_clean(run->keep, shape_text(&b->shape, true, run->keep));
 		row->padded_bytes = (double)shape_padded_bytes(&b->shape);
 	}
 	if (b->unpadded_bytes > 0) {
@@ -93,11 +92,11 @@ static void buffer_row(const struct capture *in, struct tables *tables, const st
 	if (b->instruction < 0)
 		return;
 	const struct hlo_instruction *i = &p->hlo->instructions[b->instruction];
-	row->key = buffer_key_text(i, row->kind, in->keep);
+	row->key = buffer_key_text(i, row->kind, run->keep);
 	if (i->op_name.len > 0)
-		row->scope = text_clean(in->keep, i->op_name);
+		row->scope = text_clean(run->keep, i->op_name);
 	if (i->source.file.len > 0) {
-		row->source_file = text_clean(in->keep, i->source.file);
+		row->source_file = text_clean(run->keep, i->source.file);
 		row->source_line = (double)i->source.line;
 	}
 }
@@ -108,22 +107,21 @@ static bool is_host_allocator(const struct allocator *a)
 	return str_contains(a->name, STR("_host_"));
 }
 
-void fill_memory(const struct capture *in, const struct swept *run, const struct host_facts *facts,
-	const struct programs *programs, struct tables *tables)
+void fill_memory(const struct run *run, const struct programs *programs)
 {
 	const struct program *p = programs->largest;
 	const struct hlo_memory *plan = p ? programs->of[p->index].plan : NULL;
 
-	for (ptrdiff_t i = 0; i < facts->allocator_count; i++)
-		if (!is_host_allocator(&facts->allocators[i]))
-			allocator_row(in, run, tables, &facts->allocators[i], p, plan);
-	if (table_count(tables, memory) == 0)
-		device_rows(in, run, programs, tables, programs->unread.p ? NULL : p, plan);
-	for (ptrdiff_t i = 0; in->options->job && i < table_count(tables, memory); i++)
-		table_rows(tables, memory)[i].owner_bytes =
-			job_memory_bytes(in->options->job, run->shape.devices);
+	for (ptrdiff_t i = 0; i < run->facts.allocator_count; i++)
+		if (!is_host_allocator(&run->facts.allocators[i]))
+			allocator_row(run, &run->facts.allocators[i], p, plan);
+	if (table_count(run->tables, memory) == 0)
+		device_rows(run, programs, programs->unread.p ? NULL : p, plan);
+	for (ptrdiff_t i = 0; run->options->job && i < table_count(run->tables, memory); i++)
+		table_rows(run->tables, memory)[i].owner_bytes =
+			job_memory_bytes(run->options->job, run->shape.devices);
 	for (ptrdiff_t i = 0; p && i < plan->live_count; i++)
-		buffer_row(in, tables, p, plan, &plan->live[i]);
+		buffer_row(run, p, plan, &plan->live[i]);
 }
 
 /* ---- memory over time ------------------------------------------------------------------------ */
@@ -142,10 +140,10 @@ static const struct allocator *fullest(const struct host_facts *f)
 	return best;
 }
 
-static void point_row(const struct capture *in, struct plots *ret, struct str source,
-	double position, int64_t most, int64_t least)
+static void point_row(const struct run *run, struct plots *ret, struct str source, double position,
+	int64_t most, int64_t least)
 {
-	struct usage_row *row = plot_new(ret, usage, in->keep);
+	struct usage_row *row = plot_new(ret, usage, run->keep);
 
 	row->source = source;
 	row->position = position;
@@ -153,48 +151,47 @@ static void point_row(const struct capture *in, struct plots *ret, struct str so
 	row->least_bytes = (double)least;
 }
 
-static void allocator_curve(const struct capture *in, const struct allocator *a, struct plots *ret)
+static void allocator_curve(const struct run *run, const struct allocator *a, struct plots *ret)
 {
 	const struct curve *c = a->used;
-	struct curves_row *row = plot_new(ret, curves, in->keep);
+	struct curves_row *row = plot_new(ret, curves, run->keep);
 	double length = (double)(c->last_ps - c->first_ps);
 
 	row->source = STR("allocator");
-	row->host = text_clean(in->keep, in->hosts[a->host].host);
+	row->host = text_clean(run->keep, run->hosts[a->host].host);
 	row->device = a->name;
 	row->length_s = length * PS;
 	row->slot_s = (double)curve_slot_ps(c) * PS;
 	row->samples = (double)c->samples;
 	for (ptrdiff_t i = 0; i < c->count; i++)
-		point_row(in, ret, row->source, (double)(curve_at_ps(c, i) - c->first_ps) / length,
+		point_row(run, ret, row->source, (double)(curve_at_ps(c, i) - c->first_ps) / length,
 			c->slots[i].most, c->slots[i].least);
 }
 
-static void schedule_curve(const struct capture *in, const struct program *p, struct plots *ret)
+static void schedule_curve(const struct run *run, const struct program *p, struct plots *ret)
 {
 	struct hlo_memory_point *points =
-		arena_make(in->keep, struct hlo_memory_point, CURVE_SLOTS);
+		arena_make(run->keep, struct hlo_memory_point, CURVE_SLOTS);
 	int64_t events;
-	ptrdiff_t count = hlo_memory_points(p->hlo, 0, in->keep, points, CURVE_SLOTS, &events);
+	ptrdiff_t count = hlo_memory_points(p->hlo, 0, run->keep, points, CURVE_SLOTS, &events);
 
 	if (count < 2)
 		return;
-	struct curves_row *row = plot_new(ret, curves, in->keep);
+	struct curves_row *row = plot_new(ret, curves, run->keep);
 	row->source = STR("schedule");
 	row->module = p->module;
 	row->samples = (double)events;
 	for (ptrdiff_t i = 0; i < count; i++)
-		point_row(in, ret, row->source, (double)i / (double)count, points[i].most,
+		point_row(run, ret, row->source, (double)i / (double)count, points[i].most,
 			points[i].least);
 }
 
-void fill_usage(const struct capture *in, const struct host_facts *facts,
-	const struct programs *programs, struct plots *ret)
+void fill_usage(const struct run *run, const struct programs *programs, struct plots *ret)
 {
-	const struct allocator *a = fullest(facts);
+	const struct allocator *a = fullest(&run->facts);
 
 	if (a)
-		allocator_curve(in, a, ret);
+		allocator_curve(run, a, ret);
 	if (programs->largest)
-		schedule_curve(in, programs->largest, ret);
+		schedule_curve(run, programs->largest, ret);
 }

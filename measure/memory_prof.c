@@ -59,28 +59,27 @@ static int site_cmp(const void *a, const void *b)
 	return c ? c : order_integers(x->order, y->order);
 }
 
-static struct live_row *row_new(
-	const struct capture *in, struct tables *tables, const struct site *of)
+static struct live_row *row_new(const struct run *run, const struct site *of)
 {
-	struct live_row *row = table_new(tables, live, in->keep);
+	struct live_row *row = table_new(run->tables, live, run->keep);
 	const struct live_site *s = of->said;
 	const struct live_frame *f = of->frame;
 	struct op_source user = { .user_line = NAN };
 
-	row->snapshot = text_clean(in->keep, of->from->name);
-	row->device = s->device.p ? text_clean(in->keep, s->device) : s->device;
+	row->snapshot = text_clean(run->keep, of->from->name);
+	row->device = s->device.p ? text_clean(run->keep, s->device) : s->device;
 	row->kind = str_eq(s->kind, STR("buffer"))	 ? STR("buffer")
 		    : str_eq(s->kind, STR("executable")) ? STR("executable")
 							 : STR("other");
 	row->count = row->bytes = 0;
 	if (s->frame_count > 0)
-		row->function = text_clean(in->keep, f->function);
+		row->function = text_clean(run->keep, f->function);
 	if (f->file.len > 0)
-		row->source_file = text_clean(in->keep, f->file);
+		row->source_file = text_clean(run->keep, f->file);
 	if (f->line > 0)
 		row->source_line = (double)f->line;
 	for (ptrdiff_t i = 0; i < s->frame_count; i++)
-		op_source_user(in, s->frames[i].file, (double)s->frames[i].line, &user);
+		op_source_user(run, s->frames[i].file, (double)s->frames[i].line, &user);
 	row->user_file = user.user_file;
 	row->user_line = user.user_line;
 	return row;
@@ -101,44 +100,44 @@ static int live_cmp(const void *a, const void *b)
 	return c ? c : str_cmp(x->function, y->function);
 }
 
-static struct site *sites_read(const struct capture *in, ptrdiff_t *count)
+static struct site *sites_read(const struct run *run, ptrdiff_t *count)
 {
 	struct site *sites = NULL;
 	ptrdiff_t cap = 0;
 
 	*count = 0;
-	for (ptrdiff_t h = 0; h < in->host_count; h++)
-		for (ptrdiff_t i = 0; i < in->hosts[h].snapshot_count; i++) {
-			const struct live_snapshot *s = &in->hosts[h].snapshots[i];
+	for (ptrdiff_t h = 0; h < run->host_count; h++)
+		for (ptrdiff_t i = 0; i < run->hosts[h].snapshot_count; i++) {
+			const struct live_snapshot *s = &run->hosts[h].snapshots[i];
 			if (s->why)
-				diag_note(in->notes, in->keep, s->why->id, "%s", s->why->text);
+				diag_note(run->notes, run->keep, s->why->id, "%s", s->why->text);
 			for (ptrdiff_t k = 0; k < s->site_count; k++)
-				*arena_push(in->keep, sites, *count, cap) = (struct site){ s,
+				*arena_push(run->keep, sites, *count, cap) = (struct site){ s,
 					&s->sites[k], frame_of(&s->sites[k]), *count - 1 };
 		}
 	sort_by(sites, *count, site_cmp);
 	return sites;
 }
 
-bool fill_live(const struct capture *in, struct tables *tables)
+bool fill_live(const struct run *run)
 {
 	ptrdiff_t count;
-	const struct site *sites = sites_read(in, &count);
+	const struct site *sites = sites_read(run, &count);
 	struct live_row *row = NULL;
 	bool is_whole = true;
 
 	for (ptrdiff_t i = 0; i < count; i++) {
 		bool is_new = i == 0 || line_cmp(&sites[i - 1], &sites[i]);
-		is_whole = !is_new || table_count(tables, live) < LIVE_MAX;
+		is_whole = !is_new || table_count(run->tables, live) < LIVE_MAX;
 		if (!is_whole)
 			break;
-		row = is_new ? row_new(in, tables, &sites[i]) : row;
+		row = is_new ? row_new(run, &sites[i]) : row;
 		row->count += (double)sites[i].said->count;
 		/* An unknown size makes the sum unknown. */
 		row->bytes += sites[i].said->bytes >= 0 ? (double)sites[i].said->bytes : NAN;
 	}
-	struct live_row *rows = table_rows(tables, live);
-	ptrdiff_t n = table_count(tables, live);
+	struct live_row *rows = table_rows(run->tables, live);
+	ptrdiff_t n = table_count(run->tables, live);
 	sort_by(rows, n, live_cmp);
 	/* Rows of one device stand together; an unknown size makes its shares unknown. */
 	for (ptrdiff_t i = 0, end; i < n; i = end) {

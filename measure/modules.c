@@ -23,8 +23,7 @@ struct told {
 };
 
 struct reading {
-	const struct capture *in;
-	const struct swept *run;
+	const struct run *run;
 	struct told *devices;
 	struct arena *keep; /* of what is read, under the lock */
 	pthread_mutex_t lock;
@@ -33,16 +32,16 @@ struct reading {
 
 /* The program that a module's name is of; NULL where the capture does not list it. */
 static const struct program *program_of_module(
-	const struct capture *in, const struct plane *p, struct str module)
+	const struct run *run, const struct plane *p, struct str module)
 {
 	struct str name;
 	uint64_t id;
 
-	return module_name_of(module, &name, &id) ? registry_listed(in->registry, p, id) : NULL;
+	return module_name_of(module, &name, &id) ? registry_listed(run->registry, p, id) : NULL;
 }
 
 /* False when some execution is of a program that is not listed, or the line is damaged. */
-static bool lane_modules(struct told *t, const struct capture *in, const struct plane *p,
+static bool lane_modules(struct told *t, const struct run *run, const struct plane *p,
 	const struct lane *l, struct arena *work)
 {
 	uint64_t clock = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
@@ -55,7 +54,7 @@ static bool lane_modules(struct told *t, const struct capture *in, const struct 
 	while (cursor_next(c, e)) {
 		int64_t shift = (e->stats.present & clock) == clock ? 0 : p->host_shift_ps;
 		if (e->name.p != last.p) /* each name stands once */
-			program = program_of_module(in, p, e->name);
+			program = program_of_module(run, p, e->name);
 		last = e->name;
 		t->cut = t->count == PROGRAM_RUNS_MAX;
 		if (!program || t->cut)
@@ -84,7 +83,7 @@ static void device_modules(void *arg, ptrdiff_t i)
 	plane_learn(p, &work);
 	for (ptrdiff_t k = 0; ok && k < p->lane_count; k++)
 		if (p->lanes[k].class == LANE_MODULES)
-			ok = lane_modules(t, r->in, p, &p->lanes[k], &work);
+			ok = lane_modules(t, r->run, p, &p->lanes[k], &work);
 	plane_forget(p);
 	plane_drop(p);
 	program_runs_sort(t->runs, t->count);
@@ -103,9 +102,8 @@ static void device_modules(void *arg, ptrdiff_t i)
  */
 static bool *programs_without_ops(const struct reading *r, struct arena *keep)
 {
-	const struct capture *in = r->in;
-	const struct swept *run = r->run;
-	bool *ret = arena_make(keep, bool, registry_program_count(in->registry));
+	const struct run *run = r->run;
+	bool *ret = arena_make(keep, bool, registry_program_count(run->registry));
 
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct sweep *s = &run->devices[i].sweep;
@@ -114,25 +112,27 @@ static bool *programs_without_ops(const struct reading *r, struct arena *keep)
 			s->events > 0 && k < t->count && t->runs[k].end_ps < s->last_ps - LOOKED_PS;
 			k++)
 			ret[t->runs[k].program] |=
-				!registry_program_at(in->registry, t->runs[k].program)->parsed;
+				!registry_program_at(run->registry, t->runs[k].program)->parsed;
 	}
 	return ret;
 }
 
-bool modules_read(const struct capture *in, struct swept *run, struct arena *keep)
+bool modules_read(struct run *run, struct arena *keep)
 {
-	struct reading r = { .in = in, .run = run, .keep = keep };
+	struct reading r = { .run = run, .keep = keep };
 	bool all = true;
 
 	r.devices = arena_make(keep, struct told, run->device_count);
 	pthread_mutex_init(&r.lock, NULL);
-	task_threads(device_modules, &r, run->device_count, in->options->threads);
+	task_threads(device_modules, &r, run->device_count, run->options->threads);
 	pthread_mutex_destroy(&r.lock);
 	const bool *without_ops = programs_without_ops(&r, keep);
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		struct told *t = &r.devices[i];
 		struct sweep *s = &run->devices[i].sweep;
-		*s = (struct sweep){ .plane = run->devices[i].plane, .runs_cut = r.cut };
+		*s = (struct sweep){ .plane = run->devices[i].plane,
+			.host = run->devices[i].host,
+			.runs_cut = r.cut };
 		s->runs = t->runs;
 		for (ptrdiff_t k = 0; k < t->count; k++)
 			if (!without_ops[t->runs[k].program])

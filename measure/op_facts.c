@@ -160,11 +160,11 @@ static bool kind_has_roofline(enum op_kind k)
 }
 
 /* A program that joins slices is one slice's, and its other collectives stay there. */
-static struct job_shape shape_of_job(const struct capture *in, const struct run_shape *shape)
+static struct job_shape shape_of_job(const struct run *run, const struct run_shape *shape)
 {
-	const struct job_file *said = in->options->job;
+	const struct job_file *said = run->options->job;
 	struct job_shape job = { .chips = shape->chips,
-		.hosts = capture_is_planned(in) ? 0 : in->host_count };
+		.hosts = run_is_planned(run) ? 0 : run->host_count };
 	if (said && said->hosts > 0)
 		job.hosts = (int64_t)said->hosts;
 	if (said && said->slices > 0)
@@ -178,11 +178,11 @@ static struct job_shape shape_of_job(const struct capture *in, const struct run_
 	return job;
 }
 
-static void note_formula(const struct capture *in, const struct subject *s,
-	const struct op_cost *cost, const struct formula *f, double value)
+static void note_formula(const struct run *run, const struct subject *s, const struct op_cost *cost,
+	const struct formula *f, double value)
 {
 	if (cost && !cost->source.p && f->text.p && isnan(value))
-		diag_note(in->notes, in->keep, DIAG_HLO,
+		diag_note(run->notes, run->keep, DIAG_HLO,
 			"costs: %.*s: %.*s cannot be computed for %.*s: its operands do not fit",
 			STR_ARG(cost->name), STR_ARG(f->text), STR_ARG(s->name));
 }
@@ -218,7 +218,7 @@ static void f32_of_kernel(struct str kernel, struct op_work *w)
 }
 
 /* By the program, unless the profile says more, unless the kernel is known. */
-static void work_of(const struct capture *in, const struct chip_device *d, const struct subject *s,
+static void work_of(const struct run *run, const struct chip_device *d, const struct subject *s,
 	const struct hlo_cost *cost, struct op_facts *f)
 {
 	enum dtype type = cost->dtype;
@@ -239,10 +239,10 @@ static void work_of(const struct capture *in, const struct chip_device *d, const
 	f->source = isnan(flops) ? COST_OF_HLO : COST_OF_PROFILE;
 	f->bound = isnan(flops) ? cost->flops_bound : COST_EXACT;
 	if (s->instruction >= 0 &&
-		kernel_work(in->kernels, s->program->hlo, s->instruction, &kernel)) {
+		kernel_work(run->kernels, s->program->hlo, s->instruction, &kernel)) {
 		estimate_kernel(d, &kernel, &f->work);
-		note_formula(in, s, kernel.cost, &kernel.cost->bytes, kernel.bytes);
-		note_formula(in, s, kernel.cost, &kernel.cost->flops, kernel.flops);
+		note_formula(run, s, kernel.cost, &kernel.cost->bytes, kernel.bytes);
+		note_formula(run, s, kernel.cost, &kernel.cost->flops, kernel.flops);
 		f->source = kernel.has_flops ? kernel.source : f->source;
 		f->bound = kernel.has_flops ? kernel.bound : f->bound;
 	}
@@ -320,15 +320,15 @@ static enum copy_cause copy_cause_of(const struct subject *s)
  * is wrong, and what it says of bytes is no better: the cost is not known.  What is the most it can
  * be may well be more than was done.
  */
-static void formula_doubt(const struct capture *in, const struct subject *s, struct op_facts *f)
+static void formula_doubt(const struct run *run, const struct subject *s, struct op_facts *f)
 {
 	double p50_s = NAN;
 
 	if (f->total.self.count > 0 && f->bound != COST_UPPER)
-		p50_s = dist_quantile(&f->total.self, 0.5, *in->keep) * PS;
+		p50_s = dist_quantile(&f->total.self, 0.5, *run->keep) * PS;
 	if (!(p50_s * BEYOND_PEAK < f->roof.t_math_s))
 		return;
-	diag_note(in->notes, in->keep, DIAG_HLO,
+	diag_note(run->notes, run->keep, DIAG_HLO,
 		"%s %.*s more FLOPs than it does: the chip needs %.3g ms for them, and it took "
 		"%.3g; its cost is not known",
 		f->source == COST_OF_RULES ? "costs: gives" : "the author's cost estimate gives",
@@ -380,7 +380,7 @@ static double aligned_to(const struct hlo_product *p)
 	return unit;
 }
 
-static void facts_of(const struct capture *in, const struct chip_device *d,
+static void facts_of(const struct run *run, const struct chip_device *d,
 	const struct job_shape *job, const struct subject *s, struct op_facts *f)
 {
 	struct hlo_cost cost = { .precision_passes = 1 };
@@ -392,36 +392,37 @@ static void facts_of(const struct capture *in, const struct chip_device *d,
 		f->logical_bytes = cost.logical_bytes;
 		f->padded_bytes = cost.padded_bytes;
 	}
-	work_of(in, d, s, &cost, f);
+	work_of(run, d, s, &cost, f);
 	if (op_kind_is_collective(s->kind) && s->instruction >= 0) {
-		struct hlo_collective *c = arena_make(in->keep, struct hlo_collective, 1);
-		if (hlo_collective(s->program->hlo, s->instruction, in->keep, c))
+		struct hlo_collective *c = arena_make(run->keep, struct hlo_collective, 1);
+		if (hlo_collective(s->program->hlo, s->instruction, run->keep, c))
 			f->collective = c;
 	}
 	if (!d || !d->chip)
 		return;
 	if (f->collective) {
-		struct collective_time *t = arena_make(in->keep, struct collective_time, 1);
-		*t = estimate_collective(d, f->collective, job, in->keep);
+		struct collective_time *t = arena_make(run->keep, struct collective_time, 1);
+		*t = estimate_collective(d, f->collective, job, run->keep);
 		f->comms = t;
 	}
 	roofline_of(d, s, f);
 	struct hlo_product p;
-	if (subject_instruction(s) && hlo_product(s->program->hlo, s->instruction, *in->keep, &p)) {
+	if (subject_instruction(s) &&
+		hlo_product(s->program->hlo, s->instruction, *run->keep, &p)) {
 		f->rows_ratio = rows_ratio(s, &p, f);
 		f->aligned_to = aligned_to(&p);
 	}
 	if (f->source == COST_OF_RULES || f->source == COST_OF_AUTHOR)
-		formula_doubt(in, s, f);
+		formula_doubt(run, s, f);
 }
 
-struct op_facts *op_facts_know(const struct capture *in, const struct swept *run)
+struct op_facts *op_facts_know(const struct run *run)
 {
 	const struct chip_device *d = run->first ? &run->first->chip : NULL;
-	struct job_shape job = shape_of_job(in, &run->shape);
-	ptrdiff_t n = registry_subject_count(in->registry);
-	struct op_facts *ret = arena_make(in->keep, struct op_facts, n);
-	const struct subject *const *subjects = registry_subjects_ranked(in->registry);
+	struct job_shape job = shape_of_job(run, &run->shape);
+	ptrdiff_t n = registry_subject_count(run->registry);
+	struct op_facts *ret = arena_make(run->keep, struct op_facts, n);
+	const struct subject *const *subjects = registry_subjects_ranked(run->registry);
 
 	for (ptrdiff_t i = 0; i < n; i++) {
 		const struct subject *s = subjects[i];
@@ -433,7 +434,7 @@ struct op_facts *op_facts_know(const struct capture *in, const struct swept *run
 		f->total.planned = s->planned;
 		f->ran = f->total.self.count > 0 || s->planned > 0;
 		if (f->ran)
-			facts_of(in, d, &job, s, f);
+			facts_of(run, d, &job, s, f);
 	}
 	return ret;
 }

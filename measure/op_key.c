@@ -41,62 +41,61 @@ static const struct source_root *root_of(const struct measure_options *o, struct
 	return NULL;
 }
 
-void op_source_user(const struct capture *in, struct str file, double line, struct op_source *ret)
+void op_source_user(const struct run *run, struct str file, double line, struct op_source *ret)
 {
-	const struct source_root *root = root_of(in->options, file);
+	const struct source_root *root = root_of(run->options, file);
 
 	if (ret->user_file.p || !root)
 		return;
 	struct str rest = str_from_offset(file, root->seen.len);
 	str_take(&rest, STR("/"));
 	if (root->kept.len)
-		rest = arena_fmt(in->keep, "%.*s/%.*s", STR_ARG(root->kept), STR_ARG(rest));
-	ret->user_file = text_clean(in->keep, rest);
+		rest = arena_fmt(run->keep, "%.*s/%.*s", STR_ARG(root->kept), STR_ARG(rest));
+	ret->user_file = text_clean(run->keep, rest);
 	ret->user_line = line;
 }
 
-static void source_from_hlo(
-	const struct capture *in, const struct subject *s, struct op_source *ret)
+static void source_from_hlo(const struct run *run, const struct subject *s, struct op_source *ret)
 {
 	struct hlo_source frames[FRAMES_MAX];
 	const struct hlo_instruction *i = subject_instruction(s);
 	ptrdiff_t n = hlo_stack(s->program->hlo, i, frames, FRAMES_MAX);
 
 	if (i->source.file.len > 0) {
-		ret->file = text_clean(in->keep, i->source.file);
+		ret->file = text_clean(run->keep, i->source.file);
 		ret->line = i->source.line > 0 ? (double)i->source.line : NAN;
 		if (i->source.function.len > 0)
-			ret->function = text_clean(in->keep, i->source.function);
+			ret->function = text_clean(run->keep, i->source.function);
 	}
 	for (ptrdiff_t k = 0; k < n; k++)
-		op_source_user(in, frames[k].file, (double)frames[k].line, ret);
+		op_source_user(run, frames[k].file, (double)frames[k].line, ret);
 	if (n == 0)
-		op_source_user(in, i->source.file, ret->line, ret);
+		op_source_user(run, i->source.file, ret->line, ret);
 }
 
 static void source_from_profile(
-	const struct capture *in, const struct subject *s, struct op_source *ret)
+	const struct run *run, const struct subject *s, struct op_source *ret)
 {
 	struct str file, head, rest = s->said.source_stack;
 	double line;
 
 	if (!ret->file.p && source_split(s->said.source, &file, &line)) {
-		ret->file = text_clean(in->keep, file);
+		ret->file = text_clean(run->keep, file);
 		ret->line = line;
 	}
 	while (rest.len > 0) {
 		str_cut(rest, '\n', &head, &rest);
 		if (source_split(head, &file, &line))
-			op_source_user(in, file, line, ret);
+			op_source_user(run, file, line, ret);
 	}
 }
 
-void op_source_of(const struct capture *in, const struct subject *s, struct op_source *ret)
+void op_source_of(const struct run *run, const struct subject *s, struct op_source *ret)
 {
 	*ret = (struct op_source){ .line = NAN, .user_line = NAN };
 	if (s->instruction >= 0)
-		source_from_hlo(in, s, ret);
-	source_from_profile(in, s, ret);
+		source_from_hlo(run, s, ret);
+	source_from_profile(run, s, ret);
 }
 
 /* "jit(f)/jit(main)/" in front says how it was called, not what it is. */
@@ -194,16 +193,16 @@ static struct str identity(struct arena *keep, struct str kind, struct str shape
 			      where->function.len > 0 ? ":" : "", STR_ARG(where->function)));
 }
 
-struct op_key_text op_key_text(const struct capture *in, const struct subject *s, struct str scope,
+struct op_key_text op_key_text(const struct run *run, const struct subject *s, struct str scope,
 	const struct op_source *where)
 {
-	struct str kind = op_kind_name(s->kind), shape = shape_core(s, in->keep);
-	struct str what = what_it_is(scope, s->name, in->keep);
+	struct str kind = op_kind_name(s->kind), shape = shape_core(s, run->keep);
+	struct str what = what_it_is(scope, s->name, run->keep);
 
 	return (struct op_key_text){
-		.key = identity(in->keep, kind, shape, what, where),
-		.family =
-			identity(in->keep, kind, shape, text_without_digits(in->keep, what), where),
+		.key = identity(run->keep, kind, shape, what, where),
+		.family = identity(
+			run->keep, kind, shape, text_without_digits(run->keep, what), where),
 	};
 }
 

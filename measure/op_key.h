@@ -16,14 +16,14 @@ struct op_source {
 	struct str user_file;	   /* first frame under --source-root */
 	double user_line;
 };
-void op_source_of(const struct capture *in, const struct subject *s, struct op_source *ret);
+void op_source_of(const struct run *run, const struct subject *s, struct op_source *ret);
 /* One more frame of a stack, innermost first: the first one under --source-root is the user's. */
-void op_source_user(const struct capture *in, struct str file, double line, struct op_source *ret);
+void op_source_user(const struct run *run, struct str file, double line, struct op_source *ret);
 
 struct op_key_text {
 	struct str key, family;
 };
-struct op_key_text op_key_text(const struct capture *in, const struct subject *s, struct str scope,
+struct op_key_text op_key_text(const struct run *run, const struct subject *s, struct str scope,
 	const struct op_source *where);
 /* Of a buffer, by the instruction that defines it and what it is for. */
 struct str buffer_key_text(const struct hlo_instruction *i, struct str kind, struct arena *keep);

@@ -76,8 +76,8 @@ struct op_measures {
 };
 #define COPY_COLUMN(name, words_or_unit, meaning) row->name = v.name;
 
-static void executions_measure(const struct capture *in, const struct swept *run,
-	const struct op_total *t, enum role role, struct op_measures *v)
+static void executions_measure(
+	const struct run *run, const struct op_total *t, enum role role, struct op_measures *v)
 {
 	bool in_step = role == ROLE_STEP;
 	double steps = in_step ? run->device_steps : run->windows_s / run->step_mean_s;
@@ -96,8 +96,8 @@ static void executions_measure(const struct capture *in, const struct swept *run
 	v->time_share = !in_step ? 0 : run->steady_s > 0 ? v->time_s / run->steady_s : NAN;
 	v->window_share = run->windows_s > 0 ? v->time_s / run->windows_s : NAN;
 	v->mean_s = v->time_s / v->count;
-	v->p50_s = dist_quantile(&t->self, 0.5, *in->keep) * PS;
-	dist_median_interval(&t->self, run->steps, *in->keep, &v->lo_s, &v->hi_s);
+	v->p50_s = dist_quantile(&t->self, 0.5, *run->keep) * PS;
+	dist_median_interval(&t->self, run->steps, *run->keep, &v->lo_s, &v->hi_s);
 	v->lo_s *= PS;
 	v->hi_s *= PS;
 	v->max_s = (double)t->self.max * PS;
@@ -120,7 +120,7 @@ static void costs_measure(const struct op_facts *f, struct op_measures *v)
 }
 
 /* Work that is seen more than once can be expected again. */
-static bool program_recurs(const struct swept *run, const struct program *p)
+static bool program_recurs(const struct run *run, const struct program *p)
 {
 	bool recurs = p->role == ROLE_STEP;
 
@@ -132,12 +132,12 @@ static bool program_recurs(const struct swept *run, const struct program *p)
 }
 
 /* `t` counts at least one execution, or one that is planned. */
-static struct op_measures measures_of(const struct capture *in, const struct swept *run,
-	const struct op_total *t, const struct op_facts *f, enum role role, double skew)
+static struct op_measures measures_of(const struct run *run, const struct op_total *t,
+	const struct op_facts *f, enum role role, double skew)
 {
 	struct op_measures v = { .role = word_at(WORK_WORDS, role), .skew = skew };
 
-	executions_measure(in, run, t, role, &v);
+	executions_measure(run, t, role, &v);
 	costs_measure(f, &v);
 	v.t_math_s = f->roof.t_math_s;
 	v.t_hbm_s = f->roof.t_hbm_s;
@@ -155,45 +155,45 @@ static struct op_measures measures_of(const struct capture *in, const struct swe
 	return v;
 }
 
-static void op_row(const struct capture *in, const struct swept *run, const struct subject *s,
-	const struct op_facts *f, struct ops_row *row)
+static void op_row(const struct run *run, const struct subject *s, const struct op_facts *f,
+	struct ops_row *row)
 {
 	const struct hlo_instruction *i = subject_instruction(s);
 	struct op_source where;
 	struct op_key_text key;
 
-	op_source_of(in, s, &where);
-	row->program = program_text(s->program, in->keep);
+	op_source_of(run, s, &where);
+	row->program = program_text(s->program, run->keep);
 	row->module = s->program->module;
 	row->name = s->name;
 	if (i)
-		row->opcode = text_clean(in->keep, i->opcode);
-	row->inside = inside_of(s, in->keep);
+		row->opcode = text_clean(run->keep, i->opcode);
+	row->inside = inside_of(s, run->keep);
 	row->kind = op_kind_name(s->kind);
 	if (s->said.category.len > 0)
-		row->category = text_clean(in->keep, s->said.category);
+		row->category = text_clean(run->keep, s->said.category);
 	row->attribution = attribution_names[s->attribution];
-	row->scope = scope_of(s, in->keep);
+	row->scope = scope_of(s, run->keep);
 	row->source_file = where.file;
 	row->source_line = where.line;
 	row->user_file = where.user_file;
 	row->user_line = where.user_line;
 	row->dtype = f->work.dtype != DTYPE_INVALID ? dtype_name(f->work.dtype) : (struct str){ 0 };
 	if (i)
-		row->shape = text_clean(in->keep, shape_text(&i->shape, true, in->keep));
+		row->shape = text_clean(run->keep, shape_text(&i->shape, true, run->keep));
 	else if (s->said.shape.len > 0)
-		row->shape = text_clean(in->keep, s->said.shape);
-	key = op_key_text(in, s, row->scope, &where);
+		row->shape = text_clean(run->keep, s->said.shape);
+	key = op_key_text(run, s, row->scope, &where);
 	row->key = key.key;
 	row->family = key.family;
-	struct op_measures v = measures_of(
-		in, run, &f->total, f, s->program->role, subject_skew(in, run, s->index));
+	struct op_measures v =
+		measures_of(run, &f->total, f, s->program->role, subject_skew(run, s->index));
 	if (s->async != ASYNC_NONE)
 		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
 	v.recurs = program_recurs(run, s->program);
 	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
 	row->copy_cause = word_at(CAUSE_WORDS, f->copy_cause - 1);
-	const struct op_cost *kernel = i ? kernel_find(in->kernels, i) : NULL;
+	const struct op_cost *kernel = i ? kernel_find(run->kernels, i) : NULL;
 	row->is_remat = (str_contains(row->scope, STR("rematted_computation")) ||
 				str_contains(s->name, STR(".remat"))) &&
 			!(kernel && kernel->gradient);
@@ -213,20 +213,20 @@ static double op_weight(const struct ops_row *op)
 }
 
 /* A row takes many texts to make, and few of them stay. */
-static void op_add(const struct capture *in, const struct swept *run, const struct subject *s,
-	const struct op_facts *f, struct tables *tables, struct arena scratch)
+static void op_add(const struct run *run, const struct subject *s, const struct op_facts *f,
+	struct arena scratch)
 {
 	const struct table_def *def = &table_defs[TABLE_ops];
-	struct ops_row *row = table_new(tables, ops, in->keep);
-	struct capture brief = *in;
+	struct ops_row *row = table_new(run->tables, ops, run->keep);
+	struct run brief = *run;
 
 	brief.keep = &scratch;
-	op_row(&brief, run, s, f, row);
+	op_row(&brief, s, f, row);
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
 		const struct column *c = &def->columns[i];
 
 		if (c->type == COLUMN_TEXT && arena_holds(&scratch, cell_text(c, row).p))
-			cell_set_text(c, row, arena_str(in->keep, cell_text(c, row)));
+			cell_set_text(c, row, arena_str(run->keep, cell_text(c, row)));
 	}
 }
 
@@ -274,8 +274,7 @@ static void ops_sort(struct tables *tables, const struct subject **subjects, str
 	}
 }
 
-static void edges_fill(
-	const struct capture *in, const struct op_rows *op_rows, struct tables *tables)
+static void edges_fill(const struct run *run, const struct op_rows *op_rows)
 {
 	for (ptrdiff_t i = 0; i < op_rows->count; i++) {
 		const struct subject *s = op_rows->subjects[i];
@@ -284,16 +283,16 @@ static void edges_fill(
 		const struct hlo_module *h = s->program->hlo;
 		const struct hlo_instruction *to = &h->instructions[s->instruction];
 		for (ptrdiff_t k = 0; k < to->operand_count; k++) {
-			if (to->operands[k] < 0 || table_count(tables, edges) >= EDGES_MAX)
+			if (to->operands[k] < 0 || table_count(run->tables, edges) >= EDGES_MAX)
 				continue;
 			ptrdiff_t from =
 				hlo_walk(h, to->operands[k], THROUGH_BITCASTS | THROUGH_ELEMENTS);
 			const struct subject *p =
-				from < 0 ? NULL : registry_find(in->registry, s->program, from);
+				from < 0 ? NULL : registry_find(run->registry, s->program, from);
 			if (!p || op_rows->at[p->index] < 0)
 				continue;
-			struct edges_row *row = table_new(tables, edges, in->keep);
-			row->program = program_text(s->program, in->keep);
+			struct edges_row *row = table_new(run->tables, edges, run->keep);
+			row->program = program_text(s->program, run->keep);
 			row->producer = p->name;
 			row->producer_kind = op_kind_name(p->kind);
 			row->consumer = s->name;
@@ -307,9 +306,9 @@ static void edges_fill(
 
 /* Families: rows of ops alike in module, family, kind and role, summed; the heaviest names them. */
 
-static void family_begin(const struct capture *in, struct tables *tables, const struct ops_row *op)
+static void family_begin(const struct run *run, const struct ops_row *op)
 {
-	struct families_row *row = table_new(tables, families, in->keep);
+	struct families_row *row = table_new(run->tables, families, run->keep);
 
 	OP_PLACE(OF_OP);
 	row->opcode = op->opcode;
@@ -327,13 +326,12 @@ struct family {
 	bool halves; /* of pairs: their span tells how much overlaps */
 };
 
-static void families_fill(const struct capture *in, const struct swept *run,
-	const struct op_rows *ops, struct tables *tables)
+static void families_fill(const struct run *run, const struct op_rows *ops)
 {
 	struct family *families = NULL;
 	struct map modules[ROLES] = { 0 };
 	struct map *by_module =
-		arena_make(in->keep, struct map, registry_program_count(in->registry));
+		arena_make(run->keep, struct map, registry_program_count(run->registry));
 	ptrdiff_t count = 0, cap = 0;
 	int32_t module_count = 0;
 
@@ -341,31 +339,31 @@ static void families_fill(const struct capture *in, const struct swept *run,
 		const struct ops_row *op = &ops->rows[i];
 		const struct program *p = ops->subjects[i]->program;
 		const struct op_facts *facts = &ops->facts[ops->subjects[i]->index];
-		int32_t module = map_put(&modules[p->role], p->module, module_count, in->keep);
+		int32_t module = map_put(&modules[p->role], p->module, module_count, run->keep);
 		module_count += module == module_count;
-		int32_t at = map_put(&by_module[module], op->family, (int32_t)count, in->keep);
+		int32_t at = map_put(&by_module[module], op->family, (int32_t)count, run->keep);
 		if (at == count) {
-			family_begin(in, tables, op);
-			*arena_push(in->keep, families, count, cap) =
+			family_begin(run, op);
+			*arena_push(run->keep, families, count, cap) =
 				(struct family){ .facts = facts,
 					.skew = op->skew,
 					.role = p->role,
 					.halves = op->is_async > 0 };
 		}
 		struct family *f = &families[at];
-		struct families_row *row = &table_rows(tables, families)[at];
+		struct families_row *row = &table_rows(run->tables, families)[at];
 		row->members++;
 		if (facts->copy_cause == COPY_LAYOUT)
 			row->copy_cause = op->copy_cause;
 		f->recurs |= op->recurs > 0;
 		f->total.overlap_ps += facts->total.overlap_ps;
 		f->total.planned += facts->total.planned;
-		dist_merge(&f->total.self, in->keep, &facts->total.self);
+		dist_merge(&f->total.self, run->keep, &facts->total.self);
 	}
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct family *f = &families[i];
-		struct families_row *row = &table_rows(tables, families)[i];
-		struct op_measures v = measures_of(in, run, &f->total, f->facts, f->role, f->skew);
+		struct families_row *row = &table_rows(run->tables, families)[i];
+		struct op_measures v = measures_of(run, &f->total, f->facts, f->role, f->skew);
 		v.recurs = f->recurs;
 		if (f->halves)
 			v.overlap_ratio = NAN;
@@ -382,32 +380,31 @@ static void program_drop(const struct program *p)
 		profile_drop_part(p->from, p->proto);
 }
 
-struct op_rows fill_ops(const struct capture *in, const struct swept *run,
-	const struct op_facts *facts, struct tables *tables)
+struct op_rows fill_ops(const struct run *run, const struct op_facts *facts)
 {
-	ptrdiff_t n = registry_subject_count(in->registry), rows = 0;
-	const struct subject *const *ranked = registry_subjects_ranked(in->registry);
-	const struct subject **subjects = arena_make(in->keep, const struct subject *, n);
+	ptrdiff_t n = registry_subject_count(run->registry), rows = 0;
+	const struct subject *const *ranked = registry_subjects_ranked(run->registry);
+	const struct subject **subjects = arena_make(run->keep, const struct subject *, n);
 	struct arena scratch = arena_new(ARENA_RUN_BYTES);
 
 	for (ptrdiff_t i = 0; i < n; i++)
 		if (facts[ranked[i]->index].ran)
 			subjects[rows++] = ranked[i];
-	table_reserve(tables, TABLE_ops, rows, in->keep);
+	table_reserve(run->tables, TABLE_ops, rows, run->keep);
 	for (ptrdiff_t i = 0; i < rows; i++) {
-		op_add(in, run, subjects[i], &facts[subjects[i]->index], tables, scratch);
+		op_add(run, subjects[i], &facts[subjects[i]->index], scratch);
 		if (i + 1 == rows || subjects[i + 1]->program != subjects[i]->program)
 			program_drop(subjects[i]->program);
 	}
-	ops_sort(tables, subjects, scratch);
+	ops_sort(run->tables, subjects, scratch);
 	arena_free(&scratch);
-	int32_t *at = arena_make(in->keep, int32_t, n);
+	int32_t *at = arena_make(run->keep, int32_t, n);
 	for (ptrdiff_t i = 0; i < n; i++)
 		at[i] = -1;
 	for (ptrdiff_t i = 0; i < rows; i++)
 		at[subjects[i]->index] = (int32_t)i;
-	struct op_rows ret = { facts, table_rows(tables, ops), subjects, rows, at };
-	edges_fill(in, &ret, tables);
-	families_fill(in, run, &ret, tables);
+	struct op_rows ret = { facts, table_rows(run->tables, ops), subjects, rows, at };
+	edges_fill(run, &ret);
+	families_fill(run, &ret);
 	return ret;
 }

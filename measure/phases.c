@@ -64,13 +64,13 @@ enum phase program_phase(const struct program *p)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-double programs_per_step(const struct capture *in, const struct swept *run)
+double programs_per_step(const struct run *run)
 {
 	const struct device *last = run->lasting.device;
 	double sum = 0, steps = 0;
 
 	if (run->is_scheduled) {
-		for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++)
+		for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++)
 			sum += run->schedule.on_last[i];
 		return sum;
 	}
@@ -116,10 +116,9 @@ static struct work *work_of_module(struct works *w, const struct program *p)
 	return &w->items[at];
 }
 
-static struct work *work_of(const struct capture *in, const struct swept *run, struct works *w,
-	const struct program_run *r)
+static struct work *work_of(const struct run *run, struct works *w, const struct program_run *r)
 {
-	const struct program *p = registry_program_at(in->registry, r->program);
+	const struct program *p = registry_program_at(run->registry, r->program);
 	if (r->sort >= 0)
 		return &w->items[r->sort];
 	if (run->is_scheduled && p->role == ROLE_STEP) /* a part of one, at an end of the window */
@@ -127,7 +126,7 @@ static struct work *work_of(const struct capture *in, const struct swept *run, s
 	return work_of_module(w, p);
 }
 
-static void sorts_begin(const struct swept *run, struct works *w)
+static void sorts_begin(const struct run *run, struct works *w)
 {
 	const struct schedule *s = &run->schedule;
 
@@ -156,15 +155,14 @@ static int64_t work_add(
 }
 
 /* Returns the time in executions. */
-static int64_t works_add(const struct capture *in, const struct swept *run,
-	const struct programs *programs, struct works *w)
+static int64_t works_add(const struct run *run, const struct programs *programs, struct works *w)
 {
 	const struct lasting *l = &run->lasting;
 	int64_t at_ps = INT64_MIN, all_ps = 0;
 
 	for (ptrdiff_t i = 0; i < l->run_count; i++) {
 		const struct program_run *r = &l->runs[i];
-		struct work *of = work_of(in, run, w, r);
+		struct work *of = work_of(run, w, r);
 		int64_t from_ps = r->start_ps > at_ps ? r->start_ps : at_ps;
 		of->count += !of->is_sort || (r->step >= 0 && r->step != of->last_step);
 		if (!of->is_sort)
@@ -179,14 +177,13 @@ static int64_t works_add(const struct capture *in, const struct swept *run,
 }
 
 /* The same by the programs' sums; lengths of executions are those of all devices. */
-static int64_t works_sum(const struct capture *in, const struct swept *run,
-	const struct programs *programs, struct works *w)
+static int64_t works_sum(const struct run *run, const struct programs *programs, struct works *w)
 {
 	const struct sweep *s = &run->lasting.device->sweep;
-	const struct program *const *ranked = registry_programs_ranked(in->registry);
+	const struct program *const *ranked = registry_programs_ranked(run->registry);
 	int64_t all_ps = 0;
 
-	for (ptrdiff_t k = 0; k < registry_program_count(in->registry); k++) {
+	for (ptrdiff_t k = 0; k < registry_program_count(run->registry); k++) {
 		int32_t i = ranked[k]->index;
 		struct dist lengths = aggregate_program(run->sums, i);
 		if (i >= s->program_cap || s->programs[i].executions == 0)
@@ -200,10 +197,9 @@ static int64_t works_sum(const struct capture *in, const struct swept *run,
 }
 
 /* Work that is not judged now is named to --step by its module, if that ran PERIODS_MIN times. */
-static void work_row(const struct capture *in, const struct swept *run, struct tables *tables,
-	const struct work *w, int64_t window_ps)
+static void work_row(const struct run *run, const struct work *w, int64_t window_ps)
 {
-	struct phases_row *row = table_new(tables, phases, in->keep);
+	struct phases_row *row = table_new(run->tables, phases, run->keep);
 	bool repeats = run->is_scheduled && w->count >= PERIODS_MIN;
 
 	row->name = w->name;
@@ -214,7 +210,7 @@ static void work_row(const struct capture *in, const struct swept *run, struct t
 	row->modules = w->modules;
 	row->marks = w->marks;
 	row->count = (double)w->count;
-	row->p50_s = w->is_sort ? w->p50_ps * PS : dist_quantile(&w->lengths, 0.5, *in->keep) * PS;
+	row->p50_s = w->is_sort ? w->p50_ps * PS : dist_quantile(&w->lengths, 0.5, *run->keep) * PS;
 	if (w->is_sort && w->role == ROLE_STEP && run->source != STEPS_WINDOW)
 		row->p50_s = run->step_time_s;
 	if (row->count == 0)
@@ -225,10 +221,10 @@ static void work_row(const struct capture *in, const struct swept *run, struct t
 }
 
 /* `lengths` of all its waits, or NULL: not known. */
-static void wait_row(const struct capture *in, struct tables *tables, struct str name,
-	int64_t time_ps, const struct dist *lengths, int64_t window_ps)
+static void wait_row(const struct run *run, struct str name, int64_t time_ps,
+	const struct dist *lengths, int64_t window_ps)
 {
-	struct phases_row *row = table_new(tables, phases, in->keep);
+	struct phases_row *row = table_new(run->tables, phases, run->keep);
 
 	row->name = name;
 	row->role = STR("wait");
@@ -238,7 +234,7 @@ static void wait_row(const struct capture *in, struct tables *tables, struct str
 	if (lengths)
 		row->count = (double)lengths->count;
 	if (lengths && lengths->count)
-		row->p50_s = dist_quantile(lengths, 0.5, *in->keep) * PS;
+		row->p50_s = dist_quantile(lengths, 0.5, *run->keep) * PS;
 	row->time_s = (double)time_ps * PS;
 	row->time_share = (double)time_ps / (double)window_ps;
 }
@@ -265,11 +261,11 @@ static double verdict_share(const struct phases_row *rows, ptrdiff_t count)
 	return judged_s / all_s;
 }
 
-double fill_phases(const struct capture *in, const struct swept *run, const struct gap_sums *gaps,
-	const struct programs *programs, struct tables *tables)
+double fill_phases(
+	const struct run *run, const struct gap_sums *gaps, const struct programs *programs)
 {
 	const struct lasting *l = &run->lasting;
-	struct works w = { .keep = in->keep };
+	struct works w = { .keep = run->keep };
 
 	if (!l->device || l->device->sweep.last_ps <= l->device->sweep.first_ps)
 		return NAN;
@@ -277,17 +273,17 @@ double fill_phases(const struct capture *in, const struct swept *run, const stru
 	bool summed = s->runs_cut;
 	sorts_begin(run, &w);
 	int64_t window_ps = s->last_ps - s->first_ps;
-	int64_t executed_ps = (summed ? works_sum : works_add)(in, run, programs, &w);
+	int64_t executed_ps = (summed ? works_sum : works_add)(run, programs, &w);
 	for (ptrdiff_t i = 0; i < w.count; i++)
 		if (w.items[i].time_ps > 0)
-			work_row(in, run, tables, &w.items[i], window_ps);
+			work_row(run, &w.items[i], window_ps);
 	/* Kernels of no program run where no execution does. */
 	int64_t left_ps = busy_ps(s) > executed_ps ? busy_ps(s) - executed_ps : 0;
 	int64_t untold_ps = window_ps - executed_ps; /* waits that are in none of the sums */
 	for (int c = CAUSE_UNKNOWN; c < CAUSES; c++)
 		untold_ps -= gaps->waits[c].time_ps;
 	if (left_ps > 0)
-		work_row(in, run, tables,
+		work_row(run,
 			&(struct work){ .name = STR("kernels of no known program"),
 				.time_ps = left_ps,
 				.judged_ps = (double)left_ps },
@@ -298,9 +294,9 @@ double fill_phases(const struct capture *in, const struct swept *run, const stru
 		int64_t less_ps = time_ps < left_ps ? time_ps : left_ps;
 		left_ps -= less_ps;
 		if (time_ps > less_ps)
-			wait_row(in, tables, word_at(GAP_WORDS, c), time_ps - less_ps,
+			wait_row(run, word_at(GAP_WORDS, c), time_ps - less_ps,
 				summed ? NULL : &gaps->waits[c].lengths, window_ps);
 	}
-	sort_by(table_rows(tables, phases), table_count(tables, phases), phase_cmp);
-	return verdict_share(table_rows(tables, phases), table_count(tables, phases));
+	sort_by(table_rows(run->tables, phases), table_count(run->tables, phases), phase_cmp);
+	return verdict_share(table_rows(run->tables, phases), table_count(run->tables, phases));
 }

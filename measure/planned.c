@@ -39,10 +39,10 @@ static struct met met_begin(const struct dump *d, struct arena *keep)
 
 /* The program that this module is again; NULL: none. */
 static const struct program *met_before(
-	const struct capture *in, const struct met *met, const struct hlo_module *hlo)
+	const struct run *run, const struct met *met, const struct hlo_module *hlo)
 {
 	for (int32_t i = map_get(&met->names, hlo->name); i != MAP_NONE; i = met->next[i]) {
-		const struct program *p = registry_program_at(in->registry, i);
+		const struct program *p = registry_program_at(run->registry, i);
 		if (hlo_same(p->hlo, hlo))
 			return p;
 	}
@@ -58,67 +58,66 @@ static void met_add(struct met *met, const struct program *p, struct arena *keep
 		met->next[first] = p->index;
 }
 
-static void plan_program(const struct capture *in, const struct swept *run, struct met *met,
-	struct dump_module *from, struct hlo_module *hlo)
+static void plan_program(
+	const struct run *run, struct met *met, struct dump_module *from, struct hlo_module *hlo)
 {
 	static const enum hlo_platform of[] = { [PLATFORM_UNKNOWN] = HLO_GPU,
 		[PLATFORM_TPU] = HLO_TPU,
 		[PLATFORM_NVIDIA] = HLO_GPU,
 		[PLATFORM_AMD] = HLO_GPU,
 		[PLATFORM_CPU] = HLO_CPU };
-	struct program *p = registry_plan(in->registry, from->number, hlo, of[run->platform]);
+	struct program *p = registry_plan(run->registry, from->number, hlo, of[run->platform]);
 	int64_t unknown;
-	const double *runs = hlo_runs(hlo, in->keep, &unknown);
+	const double *runs = hlo_runs(hlo, run->keep, &unknown);
 
 	p->dumped = dumped_file(from);
-	if (!met->is_numbered[from - in->options->dump->modules])
-		p->label = text_clean(in->keep, from->stem);
-	met_add(met, p, in->keep);
+	if (!met->is_numbered[from - run->options->dump->modules])
+		p->label = text_clean(run->keep, from->stem);
+	met_add(met, p, run->keep);
 	for (ptrdiff_t i = 0; i < hlo->instruction_count; i++) {
 		double n = runs[hlo->instructions[i].computation];
 		if (n > 0 && hlo_is_work(hlo, i))
-			registry_plan_op(in->registry, p, i, n, run->platform);
+			registry_plan_op(run->registry, p, i, n, run->platform);
 	}
 }
 
 /* What cannot be read ends it: a plan without one of its programs would look smaller than it is. */
-bool plan_programs(const struct capture *in, struct swept *run, struct diag *err)
+bool plan_programs(struct run *run, struct diag *err)
 {
-	struct dump *d = in->options->dump;
-	struct met met = met_begin(d, in->keep);
+	struct dump *d = run->options->dump;
+	struct met met = met_begin(d, run->keep);
 
 	run->first = &run->devices[0];
 	for (ptrdiff_t i = 0; i < d->count; i++) {
 		if (!dump_has_program(&d->modules[i]))
 			continue;
-		struct hlo_module *hlo = dumped_parse(&d->modules[i], in->keep, err);
+		struct hlo_module *hlo = dumped_parse(&d->modules[i], run->keep, err);
 		if (!hlo)
 			return false;
-		const struct program *twin = met_before(in, &met, hlo);
+		const struct program *twin = met_before(run, &met, hlo);
 		if (twin)
-			diag_note(in->notes, in->keep, DIAG_HLO,
+			diag_note(run->notes, run->keep, DIAG_HLO,
 				"%.*s is %.*s again: it counts once",
 				STR_ARG(dumped_file(&d->modules[i])), STR_ARG(twin->dumped));
 		else
-			plan_program(in, run, &met, &d->modules[i], hlo);
+			plan_program(run, &met, &d->modules[i], hlo);
 	}
-	run->shape = run_shape_of(in, run);
-	const struct program_facts *floors = program_floors(in, run, op_facts_know(in, run));
+	run->shape = run_shape_of(run);
+	const struct program_facts *floors = program_floors(run, op_facts_know(run));
 	double most = 0;
 	/* The main program is the longest; of equals, the first by name. */
-	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
 		double seconds = floors[i].floor_s;
 		if (run->main && !(seconds > most))
 			continue;
-		run->main = registry_program_at(in->registry, i);
+		run->main = registry_program_at(run->registry, i);
 		most = isnan(seconds) ? 0 : seconds;
 	}
-	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
-		struct program *p = registry_program_at(in->registry, i);
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
+		struct program *p = registry_program_at(run->registry, i);
 		p->role = p == run->main ? ROLE_STEP : ROLE_OTHER;
 	}
-	run->shape =
-		run_shape_of(in, run); /* the main program tells how large the job is: once more */
+	run->shape = run_shape_of(run); /* the main program tells how large the job is: once more */
 	return true;
 }
 
@@ -134,39 +133,37 @@ static const struct {
 };
 
 /* What one machine's compiler fused, laid out and kept is not what another's would. */
-static void quality_compiled_for(
-	const struct capture *in, const struct swept *run, struct tables *tables)
+static void quality_compiled_for(const struct run *run)
 {
-	const struct chip *chip = in->options->chip;
+	const struct chip *chip = run->options->chip;
 
 	for (size_t i = 0; chip && i < sizeof(compiled_for) / sizeof(compiled_for[0]); i++) {
 		if (!str_contains(run->main->dumped, compiled_for[i].part))
 			continue;
 		bool same = compiled_for[i].vendors[chip->vendor];
-		quality_add(in, tables, "compiled-for", same, "%.*s was compiled for %s%s",
-			STR_ARG(text_clean(in->keep, run->main->dumped)), compiled_for[i].machines,
+		quality_add(run, "compiled-for", same, "%.*s was compiled for %s%s",
+			STR_ARG(text_clean(run->keep, run->main->dumped)), compiled_for[i].machines,
 			same ? ""
 			     : ": fusions, layouts and memory are not those of the chip that "
 			       "--hardware names");
 	}
 }
 
-void quality_plan(const struct capture *in, const struct swept *run,
-	const struct programs *programs, struct tables *tables)
+void quality_plan(const struct run *run, const struct programs *programs)
 {
 	int64_t loops = 0;
 
-	quality_add(in, tables, "full-profile", false,
+	quality_add(run, "full-profile", false,
 		"a compiler's dump: nothing ran, so nothing is measured");
 	if (!run->main)
 		return;
 	const struct program_facts p = programs->of[run->main->index];
-	hlo_runs(run->main->hlo, in->keep, &loops);
-	quality_add(in, tables, "prediction", !p.unknown && !loops,
+	hlo_runs(run->main->hlo, run->keep, &loops);
+	quality_add(run, "prediction", !p.unknown && !loops,
 		"%.*s: what its longest resource has to do, each of %lld ops at its roofline and "
 		"collectives at their least; %lld ops of unknown cost are free, and %lld loops of "
 		"unknown length run once",
 		STR_ARG(run->main->module), (long long)p.known, (long long)p.unknown,
 		(long long)loops);
-	quality_compiled_for(in, run, tables);
+	quality_compiled_for(run);
 }

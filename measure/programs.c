@@ -35,7 +35,7 @@ static double counted(double seconds)
  * A shift uses the links in its direction alone, and one in both half of each.  A switch has one
  * way in and one out for all; other collectives are taken to use every link in the best layout.
  */
-static void demand_links(const struct swept *run, const struct hlo_collective *c,
+static void demand_links(const struct run *run, const struct hlo_collective *c,
 	const struct collective_time *t, double times, struct demand *d)
 {
 	/* Latencies of collectives in the background may pass together. */
@@ -51,7 +51,7 @@ static void demand_links(const struct swept *run, const struct hlo_collective *c
 }
 
 /* What one execution takes alone; NaN unknown. */
-static double demand_op(const struct swept *run, const struct subject *s, const struct op_facts *f,
+static double demand_op(const struct run *run, const struct subject *s, const struct op_facts *f,
 	double times, struct demand *d)
 {
 	bool is_behind = s->async != ASYNC_NONE;
@@ -73,7 +73,7 @@ static double demand_op(const struct swept *run, const struct subject *s, const 
 }
 
 /* Executions of a program that its ops' counts stand for; 0 unknown. */
-static double executions_of(const struct swept *run, const struct program *p)
+static double executions_of(const struct run *run, const struct program *p)
 {
 	double per_step = run->is_scheduled ? run->schedule.per_step[p->index] : p == run->main;
 
@@ -83,7 +83,7 @@ static double executions_of(const struct swept *run, const struct program *p)
 }
 
 /* How often it runs in an execution; 0 where that is not known, and of the ends of pairs. */
-static double times_of(const struct swept *run, const struct subject *s, const struct op_facts *f)
+static double times_of(const struct run *run, const struct subject *s, const struct op_facts *f)
 {
 	double executions;
 
@@ -97,15 +97,14 @@ static double times_of(const struct swept *run, const struct subject *s, const s
 	return (double)f->total.self.count / executions;
 }
 
-struct program_facts *program_floors(
-	const struct capture *in, const struct swept *run, const struct op_facts *facts)
+struct program_facts *program_floors(const struct run *run, const struct op_facts *facts)
 {
-	ptrdiff_t n = registry_program_count(in->registry);
-	struct program_facts *ret = arena_make(in->keep, struct program_facts, n);
-	struct demand *demands = arena_make(in->keep, struct demand, n);
-	const struct subject *const *subjects = registry_subjects_ranked(in->registry);
+	ptrdiff_t n = registry_program_count(run->registry);
+	struct program_facts *ret = arena_make(run->keep, struct program_facts, n);
+	struct demand *demands = arena_make(run->keep, struct demand, n);
+	const struct subject *const *subjects = registry_subjects_ranked(run->registry);
 
-	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
+	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++) {
 		const struct subject *s = subjects[i];
 		const struct op_facts *f = &facts[s->index];
 		struct program_facts *p = &ret[s->program->index];
@@ -130,13 +129,13 @@ struct program_facts *program_floors(
 }
 
 static void programs_judged(
-	const struct capture *in, const struct op_facts *facts, struct program_facts *ret)
+	const struct run *run, const struct op_facts *facts, struct program_facts *ret)
 {
-	ptrdiff_t n = registry_program_count(in->registry);
-	double *all_ps = arena_make(in->keep, double, n + 1);
-	const struct subject *const *subjects = registry_subjects_ranked(in->registry);
+	ptrdiff_t n = registry_program_count(run->registry);
+	double *all_ps = arena_make(run->keep, double, n + 1);
+	const struct subject *const *subjects = registry_subjects_ranked(run->registry);
 
-	for (ptrdiff_t i = 0; i < registry_subject_count(in->registry); i++) {
+	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++) {
 		const struct subject *s = subjects[i];
 		const struct op_facts *f = &facts[s->index];
 		double time_ps = op_is_judgeable(s) ? (double)f->total.self.sum : 0;
@@ -149,22 +148,22 @@ static void programs_judged(
 }
 
 /* Notes what it cannot read.  Of what lives at the peak, that of the largest plan alone is told. */
-static void plans_read(const struct capture *in, struct programs *ret)
+static void plans_read(const struct run *run, struct programs *ret)
 {
-	struct diag *err = arena_make(in->keep, struct diag, 1);
+	struct diag *err = arena_make(run->keep, struct diag, 1);
 	struct arena scratch = arena_new(ARENA_RUN_BYTES);
 	struct hlo_memory *largest = NULL;
 
-	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
-		const struct program *p = registry_program_at(in->registry, i);
-		struct hlo_memory *plan = arena_make(in->keep, struct hlo_memory, 1);
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
+		const struct program *p = registry_program_at(run->registry, i);
+		struct hlo_memory *plan = arena_make(run->keep, struct hlo_memory, 1);
 		struct arena mine = scratch;
 		if (!p->hlo)
 			continue;
 		if (!hlo_memory(p->hlo, 0, &mine, plan, err)) {
 			if (err->id == DIAG_NONE)
 				continue;
-			diag_note(in->notes, in->keep, err->id, "module %.*s: %s",
+			diag_note(run->notes, run->keep, err->id, "module %.*s: %s",
 				STR_ARG(p->module), err->text);
 			ret->unread = p->module;
 			continue;
@@ -183,7 +182,7 @@ static void plans_read(const struct capture *in, struct programs *ret)
 		struct arena mine = scratch;
 		hlo_memory(ret->largest->hlo, 0, &mine, largest, err);
 		struct hlo_live_buffer *live =
-			arena_make(in->keep, struct hlo_live_buffer, largest->live_count);
+			arena_make(run->keep, struct hlo_live_buffer, largest->live_count);
 		for (ptrdiff_t i = 0; i < largest->live_count; i++)
 			live[i] = largest->live[i];
 		largest->live = live;
@@ -191,24 +190,22 @@ static void plans_read(const struct capture *in, struct programs *ret)
 	arena_free(&scratch);
 }
 
-struct programs programs_know(
-	const struct capture *in, const struct swept *run, const struct op_facts *facts)
+struct programs programs_know(const struct run *run, const struct op_facts *facts)
 {
-	struct programs ret = { .of = program_floors(in, run, facts) };
+	struct programs ret = { .of = program_floors(run, facts) };
 
-	programs_judged(in, facts, ret.of);
-	plans_read(in, &ret);
+	programs_judged(run, facts, ret.of);
+	plans_read(run, &ret);
 	return ret;
 }
 
-void predict_step(const struct capture *in, const struct swept *run,
-	const struct programs *programs, struct run_row *row)
+void predict_step(const struct run *run, const struct programs *programs, struct run_row *row)
 {
 	bool any = false, of_main = run->source == STEPS_WINDOW || !run->is_scheduled;
 	double sum_s = 0, left_out = 0;
-	const struct program *const *ranked = registry_programs_ranked(in->registry);
+	const struct program *const *ranked = registry_programs_ranked(run->registry);
 
-	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++) {
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
 		const struct program_facts *p = &programs->of[ranked[i]->index];
 		double per_step =
 			of_main ? ranked[i] == run->main : run->schedule.on_last[ranked[i]->index];
@@ -224,16 +221,16 @@ void predict_step(const struct capture *in, const struct swept *run,
 
 /* ---- the table of programs ------------------------------------------------------------------- */
 
-static void program_row(const struct capture *in, const struct swept *run,
-	const struct programs *programs, const struct program *p, struct tables *tables)
+static void program_row(
+	const struct run *run, const struct programs *programs, const struct program *p)
 {
 	struct dist d = aggregate_program(run->sums, p->index);
 	const struct program_facts *f = &programs->of[p->index];
 
-	if (!capture_is_planned(in) && (p->id == PROGRAM_UNKNOWN || d.count == 0))
+	if (!run_is_planned(run) && (p->id == PROGRAM_UNKNOWN || d.count == 0))
 		return;
-	struct programs_row *row = table_new(tables, programs, in->keep);
-	row->program = program_text(p, in->keep);
+	struct programs_row *row = table_new(run->tables, programs, run->keep);
+	row->program = program_text(p, run->keep);
 	row->module = p->module;
 	row->role = word_at(WORK_WORDS, p->role);
 	row->phase = word_at(PHASE_WORDS, program_phase(p));
@@ -242,7 +239,7 @@ static void program_row(const struct capture *in, const struct swept *run,
 	row->serial_s = f->serial_s;
 	row->unpredicted_ops = (double)f->unknown;
 	if (p->hlo)
-		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *in->keep);
+		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *run->keep);
 	if (f->plan)
 		row->compiled_bytes = (double)f->plan->allocated_bytes;
 	row->executions = (double)d.count;
@@ -250,7 +247,7 @@ static void program_row(const struct capture *in, const struct swept *run,
 		return;
 	row->time_s = (double)d.sum * PS;
 	row->time_share = run->windows_s > 0 ? row->time_s / run->windows_s : NAN;
-	row->p50_s = dist_quantile(&d, 0.5, *in->keep) * PS;
+	row->p50_s = dist_quantile(&d, 0.5, *run->keep) * PS;
 	row->judged_ratio = f->judged_ratio;
 }
 
@@ -268,10 +265,9 @@ static int program_cmp(const void *a, const void *b)
 	return order ? order : str_cmp(x->program, y->program);
 }
 
-void fill_programs(const struct capture *in, const struct swept *run,
-	const struct programs *programs, struct tables *tables)
+void fill_programs(const struct run *run, const struct programs *programs)
 {
-	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++)
-		program_row(in, run, programs, registry_program_at(in->registry, i), tables);
-	sort_by(table_rows(tables, programs), table_count(tables, programs), program_cmp);
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++)
+		program_row(run, programs, registry_program_at(run->registry, i));
+	sort_by(table_rows(run->tables, programs), table_count(run->tables, programs), program_cmp);
 }

@@ -12,25 +12,24 @@
 #include "base/text.h"
 #include "measure/writers.h"
 
-void quality_add(const struct capture *in, struct tables *tables, const char *name, bool ok,
-	const char *fmt, ...)
+void quality_add(const struct run *run, const char *name, bool ok, const char *fmt, ...)
 {
-	struct quality_row *row = table_new(tables, quality, in->keep);
+	struct quality_row *row = table_new(run->tables, quality, run->keep);
 	va_list args;
 
 	va_start(args, fmt);
 	row->name = str_from(name);
 	row->ok = ok;
-	row->detail = text_clean(in->keep, arena_vfmt(in->keep, fmt, args));
+	row->detail = text_clean(run->keep, arena_vfmt(run->keep, fmt, args));
 	va_end(args);
 }
 
 /* Of accelerators: those of a CPU are made of the ops that its host plane holds. */
-static bool has_device_planes(const struct capture *in)
+static bool has_device_planes(const struct run *run)
 {
-	for (ptrdiff_t h = 0; h < in->host_count; h++)
-		for (ptrdiff_t i = 0; i < in->hosts[h].plane_count; i++) {
-			const struct plane *p = &in->hosts[h].planes[i];
+	for (ptrdiff_t h = 0; h < run->host_count; h++)
+		for (ptrdiff_t i = 0; i < run->hosts[h].plane_count; i++) {
+			const struct plane *p = &run->hosts[h].planes[i];
 			if (p->class == PLANE_DEVICE && p->platform != PLATFORM_CPU)
 				return true;
 		}
@@ -51,17 +50,17 @@ static const char *why_cut(const struct profile *p)
 			    "whole file does";
 }
 
-static void quality_files(const struct capture *in, struct tables *tables)
+static void quality_files(const struct run *run)
 {
 	ptrdiff_t i = 0;
 
-	while (i < in->host_count && !why_cut(&in->hosts[i]))
+	while (i < run->host_count && !why_cut(&run->hosts[i]))
 		i++;
-	if (i < in->host_count)
-		quality_add(in, tables, "not-truncated", false, "%.*s %s",
-			STR_ARG(in->hosts[i].host), why_cut(&in->hosts[i]));
+	if (i < run->host_count)
+		quality_add(run, "not-truncated", false, "%.*s %s", STR_ARG(run->hosts[i].host),
+			why_cut(&run->hosts[i]));
 	else
-		quality_add(in, tables, "not-truncated", true, "every file is whole");
+		quality_add(run, "not-truncated", true, "every file is whole");
 }
 
 /* What an export leaves out, by its format; NULL of the profiler's own. */
@@ -76,46 +75,46 @@ static const char *const lacks[] = {
 };
 
 /* What an export leaves out is known; that it is one has to be told. */
-static void quality_format(const struct capture *in, struct tables *tables)
+static void quality_format(const struct run *run)
 {
 	ptrdiff_t i = 0;
 
-	while (i < in->host_count && !lacks[in->hosts[i].format])
+	while (i < run->host_count && !lacks[run->hosts[i].format])
 		i++;
-	if (i < in->host_count)
-		quality_add(in, tables, "full-profile", false, "%.*s is %s",
-			STR_ARG(in->hosts[i].host), lacks[in->hosts[i].format]);
+	if (i < run->host_count)
+		quality_add(run, "full-profile", false, "%.*s is %s", STR_ARG(run->hosts[i].host),
+			lacks[run->hosts[i].format]);
 	else
-		quality_add(in, tables, "full-profile", true, "every file is the profiler's own");
+		quality_add(run, "full-profile", true, "every file is the profiler's own");
 }
 
-static void quality_dropped(const struct capture *in, struct tables *tables)
+static void quality_dropped(const struct run *run)
 {
 	long long dropped = 0;
 	struct str first = { 0 };
 
-	for (ptrdiff_t i = 0; i < in->host_count; i++) {
-		const struct profile *p = &in->hosts[i];
+	for (ptrdiff_t i = 0; i < run->host_count; i++) {
+		const struct profile *p = &run->hosts[i];
 		if (!first.p && p->error_count + p->warning_count > 0)
 			first = p->error_count > 0 ? p->errors[0] : p->warnings[0];
 		for (ptrdiff_t k = 0; k < p->plane_count; k++)
 			dropped += p->planes[k].dropped_events;
 	}
 	if (first.p)
-		quality_add(in, tables, "no-dropped-events", false, "the profiler reported: %.*s",
+		quality_add(run, "no-dropped-events", false, "the profiler reported: %.*s",
 			STR_ARG(first));
 	else if (dropped > 0)
-		quality_add(in, tables, "no-dropped-events", false, "%lld events dropped", dropped);
+		quality_add(run, "no-dropped-events", false, "%lld events dropped", dropped);
 	else
-		quality_add(in, tables, "no-dropped-events", true, "none reported");
+		quality_add(run, "no-dropped-events", true, "none reported");
 }
 
-static void quality_ranges(const struct capture *in, struct tables *tables)
+static void quality_ranges(const struct run *run)
 {
-	for (ptrdiff_t i = 0; i < in->host_count; i++)
-		if (in->hosts[i].ranges_lost.p) {
-			quality_add(in, tables, "ranges-complete", false,
-				"the profiler reported: %.*s", STR_ARG(in->hosts[i].ranges_lost));
+	for (ptrdiff_t i = 0; i < run->host_count; i++)
+		if (run->hosts[i].ranges_lost.p) {
+			quality_add(run, "ranges-complete", false, "the profiler reported: %.*s",
+				STR_ARG(run->hosts[i].ranges_lost));
 			return;
 		}
 }
@@ -153,24 +152,24 @@ static struct str seen_text(const struct steps_seen *seen, struct arena *keep)
 }
 
 /* Why there is no step, in the reader's words. */
-static struct str no_steps_text(const struct capture *in, const struct swept *run)
+static struct str no_steps_text(const struct run *run)
 {
 	if (run->seen.all > 0)
-		return seen_text(&run->seen, in->keep);
+		return seen_text(&run->seen, run->keep);
 	if (run->schedule.trouble.p)
 		return run->schedule.trouble;
-	return in->host_count > 0 && in->hosts[0].format == FORMAT_NSYS
+	return run->host_count > 0 && run->hosts[0].format == FORMAT_NSYS
 		       ? STR("nothing marks steps, and no program of XLA ran twice")
 		       : STR("nothing marks steps, and no program ran twice");
 }
 
-static void quality_steps(const struct capture *in, const struct swept *run, struct tables *tables)
+static void quality_steps(const struct run *run)
 {
 	bool found = run->source != STEPS_WINDOW && run->first;
-	struct out *o = out_memory(in->keep);
+	struct out *o = out_memory(run->keep);
 
 	if (found && run->steps < 2)
-		out_str(o, seen_text(&run->seen, in->keep));
+		out_str(o, seen_text(&run->seen, run->keep));
 	else
 		out_z(o, "steps were told apart");
 	if (found && run->schedule.trouble.p)
@@ -183,9 +182,9 @@ static void quality_steps(const struct capture *in, const struct swept *run, str
 			STR_ARG(s->name), STR_ARG(s->modules),
 			i == run->schedule.judged ? ", which are judged" : "");
 	}
-	quality_add(in, tables, "steps-found", found, "%.*s",
-		STR_ARG(text_clean(in->keep, found ? out_text(o) : no_steps_text(in, run))));
-	quality_add(in, tables, "steady-steps", found && run->steps >= 2, "%lld steady",
+	quality_add(run, "steps-found", found, "%.*s",
+		STR_ARG(text_clean(run->keep, found ? out_text(o) : no_steps_text(run))));
+	quality_add(run, "steady-steps", found && run->steps >= 2, "%lld steady",
 		(long long)(found ? run->steps : 0));
 }
 
@@ -212,10 +211,9 @@ static bool may_vary(const struct hlo_module *h, struct arena scratch)
  * same number in each of its steps, the program does the same in each: what a step has less than
  * others of this device was not recorded.
  */
-static int64_t events_lost(
-	const struct capture *in, const struct swept *run, const struct device *d)
+static int64_t events_lost(const struct run *run, const struct device *d)
 {
-	const struct program *p = heaviest_program(in, d), *beside = NULL;
+	const struct program *p = heaviest_program(run, d), *beside = NULL;
 	const struct sweep *own = &d->sweep;
 	int64_t lost = own->full_events * own->steady_count - own->steady_events;
 	bool alike = (double)own->full_steps >= ALIKE_STEPS * (double)own->steady_count;
@@ -226,9 +224,9 @@ static int64_t events_lost(
 			s->full_events < own->full_events ||
 			(s->full_events > own->full_events && !alike))
 			continue;
-		beside = heaviest_program(in, &run->devices[i]);
+		beside = heaviest_program(run, &run->devices[i]);
 		if (beside && str_eq(beside->module, p->module))
-			return may_vary(p->hlo, *in->keep) ? 0 : lost;
+			return may_vary(p->hlo, *run->keep) ? 0 : lost;
 	}
 	return 0;
 }
@@ -237,8 +235,7 @@ static int64_t events_lost(
  * All devices of the program must tell of about as many steps: kernels of whole devices get lost,
  * and what is judged then is not the job.
  */
-static void quality_devices(
-	const struct capture *in, const struct swept *run, struct tables *tables)
+static void quality_devices(const struct run *run)
 {
 	/* Devices the job has on the hosts whose profiles are here; 0 when nothing says. */
 	double expected = run->shape.partitions * run->shape.planes_per_partition;
@@ -247,15 +244,15 @@ static void quality_devices(
 	int64_t most = 0, torn_events = 0;
 
 	if (run->shape.devices_mixed) {
-		quality_add(in, tables, "devices-agree", false,
+		quality_add(run, "devices-agree", false,
 			"no op says which device ran it, so those of all devices look like one "
 			"device's; capture with a jaxlib of 0.7.2 or later");
 		return;
 	}
 	if (!run->first || run->source == STEPS_WINDOW)
 		return;
-	for (ptrdiff_t k = 0; k < in->host_count; k++)
-		planes += host_device_planes(&in->hosts[k]);
+	for (ptrdiff_t k = 0; k < run->host_count; k++)
+		planes += host_device_planes(&run->hosts[k]);
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
 		if (run->devices[i].sweep.steady_count > most)
 			most = run->devices[i].sweep.steady_count;
@@ -264,7 +261,7 @@ static void quality_devices(
 		with_steps += n > 0;
 		/* One step more or less is where the window was cut. */
 		fewer += n > 0 && n < most - 1;
-		int64_t lost = events_lost(in, run, &run->devices[i]);
+		int64_t lost = events_lost(run, &run->devices[i]);
 		if (lost > torn_events &&
 			(double)lost > LOST_MAX * (double)run->devices[i].sweep.steady_events) {
 			torn = &run->devices[i];
@@ -273,11 +270,11 @@ static void quality_devices(
 	}
 	expected = fmax(fmin(expected, planes), with_steps);
 	if (with_steps >= expected && fewer == 0 && !torn) {
-		quality_add(in, tables, "devices-agree", true,
-			"all %.0f devices tell of the same steps", with_steps);
+		quality_add(run, "devices-agree", true, "all %.0f devices tell of the same steps",
+			with_steps);
 		return;
 	}
-	struct out *o = out_memory(in->keep);
+	struct out *o = out_memory(run->keep);
 	if (with_steps < expected)
 		out_fmt(o, "only %.0f of %.0f devices recorded steps%s", with_steps, expected,
 			fewer > 0 ? ", and " : "");
@@ -291,65 +288,64 @@ static void quality_devices(
 			with_steps < expected || fewer > 0 ? ", and " : "", (long long)torn_events,
 			(long long)(torn->sweep.steady_events + torn_events), STR_ARG(torn->name),
 			STR_ARG(torn->host_name));
-	quality_add(in, tables, "devices-agree", false, "%.*s", STR_ARG(out_text(o)));
+	quality_add(run, "devices-agree", false, "%.*s", STR_ARG(out_text(o)));
 }
 
 /* A host that counts twice makes all that is said of devices and chips wrong. */
-static void quality_twins(const struct capture *in, struct tables *tables)
+static void quality_twins(const struct run *run)
 {
 	const struct profile *again = NULL, *several = NULL, *twins[2];
 
-	for (ptrdiff_t i = in->host_count; i-- > 0;) {
-		again = in->hosts[i].repeated > 0 ? &in->hosts[i] : again;
-		several = in->hosts[i].captures > 1 ? &in->hosts[i] : several;
+	for (ptrdiff_t i = run->host_count; i-- > 0;) {
+		again = run->hosts[i].repeated > 0 ? &run->hosts[i] : again;
+		several = run->hosts[i].captures > 1 ? &run->hosts[i] : several;
 	}
 	if (several)
-		quality_add(in, tables, "hosts-distinct", false,
+		quality_add(run, "hosts-distinct", false,
 			"the file of %.*s holds %d captures, one behind the other: give one of "
 			"them",
-			STR_ARG(text_clean(in->keep, several->host)), several->captures);
-	else if (in->host_count > 1 && capture_twin(in->hosts, in->host_count, in->keep, twins))
-		quality_add(in, tables, "hosts-distinct", false,
+			STR_ARG(text_clean(run->keep, several->host)), several->captures);
+	else if (run->host_count > 1 && capture_twin(run->hosts, run->host_count, run->keep, twins))
+		quality_add(run, "hosts-distinct", false,
 			"%.*s and %.*s are one file under two names: take one away",
-			STR_ARG(text_clean(in->keep, twins[0]->host)),
-			STR_ARG(text_clean(in->keep, twins[1]->host)));
+			STR_ARG(text_clean(run->keep, twins[0]->host)),
+			STR_ARG(text_clean(run->keep, twins[1]->host)));
 	else if (again)
-		quality_add(in, tables, "hosts-distinct", true,
+		quality_add(run, "hosts-distinct", true,
 			"the file of %.*s holds its capture more than once; it was read once",
-			STR_ARG(text_clean(in->keep, again->host)));
-	else if (in->host_count > 1)
-		quality_add(in, tables, "hosts-distinct", true, "each host has a file of its own");
+			STR_ARG(text_clean(run->keep, again->host)));
+	else if (run->host_count > 1)
+		quality_add(run, "hosts-distinct", true, "each host has a file of its own");
 }
 
 /* Hosts whose profile is not here limit what can be said of stragglers, and of nothing else. */
-static void quality_hosts(const struct capture *in, const struct swept *run, struct tables *tables)
+static void quality_hosts(const struct run *run)
 {
-	double expected = run->shape.hosts_expected, here = (double)in->host_count;
-	double found = in->options->hosts_found > 0 ? (double)in->options->hosts_found : here;
+	double expected = run->shape.hosts_expected, here = (double)run->host_count;
+	double found = run->options->hosts_found > 0 ? (double)run->options->hosts_found : here;
 
 	if (run->first && found > here)
-		quality_add(in, tables, "hosts-sampled", true,
+		quality_add(run, "hosts-sampled", true,
 			"%.0f of %.0f hosts were read, as --hosts-sample asks", here, found);
 	if (run->first && expected > 0)
-		quality_add(in, tables, "all-hosts", found >= expected,
+		quality_add(run, "all-hosts", found >= expected,
 			"the profile holds %.0f of %.0f hosts", found, expected);
-	quality_twins(in, tables);
+	quality_twins(run);
 }
 
 /* A trace beside an xplane is not read; one of another capture was laid there by mistake. */
-static void quality_traces(const struct capture *in, struct tables *tables)
+static void quality_traces(const struct run *run)
 {
 	const struct profile *told = NULL;
 
-	for (ptrdiff_t i = 0; i < in->host_count; i++)
-		if (in->hosts[i].trace_kin > (told ? told->trace_kin : TRACE_UNTOLD))
-			told = &in->hosts[i];
+	for (ptrdiff_t i = 0; i < run->host_count; i++)
+		if (run->hosts[i].trace_kin > (told ? told->trace_kin : TRACE_UNTOLD))
+			told = &run->hosts[i];
 	if (!told)
 		return;
 	bool same = told->trace_kin == TRACE_SAME;
-	quality_add(in, tables, "traces-agree", same,
-		"%.*s names %s threads of the xplane.pb beside it%s",
-		STR_ARG(text_clean(in->keep, told->trace_beside)), same ? "the" : "none of the",
+	quality_add(run, "traces-agree", same, "%.*s names %s threads of the xplane.pb beside it%s",
+		STR_ARG(text_clean(run->keep, told->trace_beside)), same ? "the" : "none of the",
 		same ? ", which was read" : ": it is of another capture, and was not read");
 }
 
@@ -359,7 +355,7 @@ static bool drift_is_small(double drift)
 	return isnan(drift) || fabs(drift - 1) <= 0.15;
 }
 
-static void quality_chip(const struct capture *in, const struct swept *run, struct tables *tables)
+static void quality_chip(const struct run *run)
 {
 	const struct device *d = run->first;
 	bool agree = true, one_chip = true;
@@ -372,15 +368,15 @@ static void quality_chip(const struct capture *in, const struct swept *run, stru
 		agree &= drift_is_small(c->peak_drift) && drift_is_small(c->hbm_drift);
 	}
 	if (!d || !one_chip) {
-		quality_add(in, tables, "chip-known", false, "%s",
+		quality_add(run, "chip-known", false, "%s",
 			d ? "devices of several kinds are in one run"
 			  : "no device ran an op, so none names its chip");
 		return;
 	}
-	quality_add(in, tables, "chip-known", d->match.chip != NULL, "%.*s", STR_ARG(d->match.why));
+	quality_add(run, "chip-known", d->match.chip != NULL, "%.*s", STR_ARG(d->match.why));
 	if (!d->match.chip)
 		return;
-	struct out *drift = out_memory(in->keep);
+	struct out *drift = out_memory(run->keep);
 	if (!isnan(d->chip.peak_drift))
 		out_fmt(drift, "the plane's peak is %.3f of the table's", d->chip.peak_drift);
 	if (!isnan(d->chip.hbm_drift))
@@ -389,54 +385,52 @@ static void quality_chip(const struct capture *in, const struct swept *run, stru
 	if (!out_text(drift).len)
 		out_z(drift, "the plane names no peak");
 	/* Who names a chip means it: "what if" asks about another than the profile's. */
-	quality_add(in, tables, "peaks-agree", agree || in->options->chip, "%.*s%s",
+	quality_add(run, "peaks-agree", agree || run->options->chip, "%.*s%s",
 		STR_ARG(out_text(drift)),
-		in->options->chip && !agree ? ", which --hardware names instead of the plane's"
-					    : "");
+		run->options->chip && !agree ? ", which --hardware names instead of the plane's"
+					     : "");
 }
 
-const struct hlo_module *any_hlo(const struct capture *in, const struct swept *run)
+const struct hlo_module *any_hlo(const struct run *run)
 {
 	if (run->main)
 		return run->main->hlo;
-	for (ptrdiff_t i = 0; i < registry_program_count(in->registry); i++)
-		if (registry_program_at(in->registry, i)->hlo)
-			return registry_program_at(in->registry, i)->hlo;
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++)
+		if (registry_program_at(run->registry, i)->hlo)
+			return registry_program_at(run->registry, i)->hlo;
 	return NULL;
 }
 
-static void quality_hlo(const struct capture *in, const struct swept *run,
-	const struct programs *programs, struct tables *tables)
+static void quality_hlo(const struct run *run, const struct programs *programs)
 {
-	const struct hlo_module *h = any_hlo(in, run);
+	const struct hlo_module *h = any_hlo(run);
 	const char *const name = "hlo-present";
 	bool ok = run->first && h && !h->partial;
 
 	if (!run->first)
-		quality_add(in, tables, name, ok, "no op ran that a program's HLO could be of");
+		quality_add(run, name, ok, "no op ran that a program's HLO could be of");
 	else if (run->main && run->main->dumped.p)
-		quality_add(in, tables, name, ok, "the program's HLO is that of the dump, %.*s",
+		quality_add(run, name, ok, "the program's HLO is that of the dump, %.*s",
 			STR_ARG(run->main->dumped));
-	else if (!h && in->hosts[0].format == FORMAT_NSYS)
-		quality_add(
-			in, tables, name, ok, "Nsight Systems does not record the program's HLO");
-	else if (!h && in->hosts[0].format == FORMAT_TRACE)
-		quality_add(in, tables, name, ok,
+	else if (!h && run->hosts[0].format == FORMAT_NSYS)
+		quality_add(run, name, ok, "Nsight Systems does not record the program's HLO");
+	else if (!h && run->hosts[0].format == FORMAT_TRACE)
+		quality_add(run, name, ok,
 			"a trace viewer's export does not hold the program's HLO: give the "
 			"*.xplane.pb of the run");
 	else if (!h)
-		quality_add(in, tables, name, ok,
+		quality_add(run, name, ok,
 			"the program's HLO is not in the profile: capture with enable_hlo_proto");
 	else if (h->partial)
-		quality_add(in, tables, name, ok,
-			"the profile holds the HLO text of the ops that ran, and not the "
-			"program's HLO: what fusions and loops hold is unknown");
+		quality_add(run, name, ok,
+			"the profile holds the HLO text of the ops that ran, and not the program's "
+			"HLO: what fusions and loops hold is unknown");
 	else
-		quality_add(in, tables, name, ok, "the program's HLO is in the profile");
+		quality_add(run, name, ok, "the program's HLO is in the profile");
 	if (programs->unread.p)
-		quality_add(in, tables, "plans-read", false,
+		quality_add(run, "plans-read", false,
 			"the plan for memory of module %.*s is there and cannot be read",
-			STR_ARG(text_clean(in->keep, programs->unread)));
+			STR_ARG(text_clean(run->keep, programs->unread)));
 }
 
 /*
@@ -445,7 +439,7 @@ static void quality_hlo(const struct capture *in, const struct swept *run,
  */
 #define CUT_MAX 0.01
 
-static void quality_lanes(const struct capture *in, const struct swept *run, struct tables *tables)
+static void quality_lanes(const struct run *run)
 {
 	const struct device *jumped = NULL; /* the first one */
 	bool sorted = false, deep = false;
@@ -457,7 +451,7 @@ static void quality_lanes(const struct capture *in, const struct swept *run, str
 		const struct device *d = &run->devices[i];
 		const struct sweep *s = &d->sweep;
 		/* Two captures over each other: `hosts-distinct` says so. */
-		if (d->plane->platform == PLATFORM_TPU && in->hosts[d->host].captures < 2 &&
+		if (d->plane->platform == PLATFORM_TPU && run->hosts[d->host].captures < 2 &&
 			(double)s->cut_ps > CUT_MAX * (double)(s->last_ps - s->first_ps))
 			jumped = d;
 		sorted |= s->sorted;
@@ -465,37 +459,37 @@ static void quality_lanes(const struct capture *in, const struct swept *run, str
 		dones += s->lost_dones;
 		starts += s->lost_starts;
 	}
-	quality_add(in, tables, "lanes-in-order", !sorted, "%s",
+	quality_add(run, "lanes-in-order", !sorted, "%s",
 		sorted ? "a lane was out of order; it was sorted, and nothing is lost"
 		       : "all lanes");
 	if (deep)
-		quality_add(in, tables, "clock-sane", false,
-			"more ops ran at once than a device can hold");
+		quality_add(
+			run, "clock-sane", false, "more ops ran at once than a device can hold");
 	else if (run->first->sweep.events > 1 && busy_ps(&run->first->sweep) == 0)
-		quality_add(in, tables, "clock-sane", false, "no op took any time");
+		quality_add(run, "clock-sane", false, "no op took any time");
 	else if (jumped)
-		quality_add(in, tables, "clock-sane", false,
+		quality_add(run, "clock-sane", false,
 			"ops of %.*s overlap for %.3g ms, and a core does one at a time: the clock "
 			"jumped while it was recorded, and the events do not carry the device's "
 			"own",
 			STR_ARG(jumped->name), (double)jumped->sweep.cut_ps * PS * 1e3);
 	else
-		quality_add(in, tables, "clock-sane", true, "ops nest and follow as they should");
+		quality_add(run, "clock-sane", true, "ops nest and follow as they should");
 	/* Of an async pair one half alone tells neither what was in flight nor for how long. */
 	if (dones > 0)
-		quality_add(in, tables, "pairs-complete", false,
-			"%lld asynchronous starts have no done", dones);
+		quality_add(run, "pairs-complete", false, "%lld asynchronous starts have no done",
+			dones);
 	else if (starts > 0)
-		quality_add(in, tables, "pairs-complete", false,
-			"%lld asynchronous dones have no start", starts);
+		quality_add(run, "pairs-complete", false, "%lld asynchronous dones have no start",
+			starts);
 }
 
 /* A plane whose own stats, or those of its metadata, refer to nothing; NULL: none. */
-static const struct plane *plane_with_lost_stats(const struct capture *in)
+static const struct plane *plane_with_lost_stats(const struct run *run)
 {
-	for (ptrdiff_t i = 0; i < in->host_count; i++)
-		for (ptrdiff_t k = 0; k < in->hosts[i].plane_count; k++) {
-			const struct plane *p = &in->hosts[i].planes[k];
+	for (ptrdiff_t i = 0; i < run->host_count; i++)
+		for (ptrdiff_t k = 0; k < run->hosts[i].plane_count; k++) {
+			const struct plane *p = &run->hosts[i].planes[k];
 			if (p->stats_lost && p->class != PLANE_OTHER && p->class != PLANE_HOST)
 				return p;
 		}
@@ -506,11 +500,10 @@ static const struct plane *plane_with_lost_stats(const struct capture *in)
  * Events refer to metadata by number.  One that refers to nothing has a time and no name, so that
  * no rule that looks for slow ops finds it.  The row is there only where something is lost.
  */
-static void quality_references(const struct capture *in, const struct swept *run,
-	const struct host_facts *facts, struct tables *tables)
+static void quality_references(const struct run *run)
 {
-	const struct plane_lost *host = &facts->lost;
-	const struct plane *said = plane_with_lost_stats(in);
+	const struct plane_lost *host = &run->facts.lost;
+	const struct plane *said = plane_with_lost_stats(run);
 	const struct device *worst = NULL;
 	double most = 0;
 
@@ -527,91 +520,88 @@ static void quality_references(const struct capture *in, const struct swept *run
 	}
 	bool host_ok = (double)host->events <= LOST_MAX * (double)host->of_events;
 	if (said)
-		quality_add(in, tables, "references-resolved", false,
+		quality_add(run, "references-resolved", false,
 			"what %.*s says of itself refers to stats or texts that are not in the "
 			"file",
-			STR_ARG(text_clean(in->keep, said->name)));
+			STR_ARG(text_clean(run->keep, said->name)));
 	else if (worst && (most > LOST_MAX || host->events == 0))
-		quality_add(in, tables, "references-resolved", most <= LOST_MAX,
+		quality_add(run, "references-resolved", most <= LOST_MAX,
 			"%lld events of %.*s, %.3g ms, refer to metadata or texts that are not in "
 			"the file",
 			(long long)worst->plane->lost.events, STR_ARG(worst->name),
 			(double)worst->plane->lost.time_ps * PS * 1e3);
 	else if (host->events > 0)
-		quality_add(in, tables, "references-resolved", host_ok,
+		quality_add(run, "references-resolved", host_ok,
 			"%lld of %lld events of the hosts' threads refer to metadata or texts that "
 			"are not in the file",
 			(long long)host->events, (long long)host->of_events);
 }
 
 /* The row is there only where something is lost. */
-static void quality_allocations(
-	const struct capture *in, const struct host_facts *facts, struct tables *tables)
+static void quality_allocations(const struct run *run)
 {
-	for (ptrdiff_t i = 0; i < facts->allocator_count; i++) {
-		const struct allocator *a = &facts->allocators[i];
+	for (ptrdiff_t i = 0; i < run->facts.allocator_count; i++) {
+		const struct allocator *a = &run->facts.allocators[i];
 		/* Two captures over each other: `hosts-distinct` says so. */
 		if ((double)a->jumps <= LOST_MAX * (double)a->samples ||
-			in->hosts[a->host].captures > 1)
+			run->hosts[a->host].captures > 1)
 			continue;
-		quality_add(in, tables, "allocations-complete", false,
+		quality_add(run, "allocations-complete", false,
 			"memory events of %.*s on %.*s are missing: %lld of %lld do not follow "
 			"from the one before",
-			STR_ARG(a->name), STR_ARG(in->hosts[a->host].host), (long long)a->jumps,
+			STR_ARG(a->name), STR_ARG(run->hosts[a->host].host), (long long)a->jumps,
 			(long long)a->samples);
 		return;
 	}
 }
 
 /* What a limit cut off is judged by no rule, so it must be told. */
-static void quality_limits(const struct capture *in, const struct host_facts *facts,
-	struct tables *tables, bool is_whole)
+static void quality_limits(const struct run *run, bool is_whole)
 {
-	const struct host_facts *f = facts;
-	bool cut = !is_whole || registry_full(in->registry) || f->steps.dropped > 0 ||
+	const struct host_facts *f = &run->facts;
+	bool cut = !is_whole || registry_full(run->registry) || f->steps.dropped > 0 ||
 		   f->compiles.dropped > 0 || f->profiler.dropped > 0;
 
-	quality_add(in, tables, "complete", !cut, "%s",
+	quality_add(run, "complete", !cut, "%s",
 		cut ? "more ops, collectives or host events than are kept: see docs/tables.md"
 		    : "no limit was reached");
 }
 
-void fill_quality(const struct capture *in, const struct swept *run, const struct host_facts *facts,
-	const struct programs *programs, struct tables *tables, bool is_whole, struct str job_wrong)
+void fill_quality(
+	const struct run *run, const struct programs *programs, bool is_whole, struct str job_wrong)
 {
-	quality_files(in, tables);
-	if (capture_is_planned(in)) {
-		quality_plan(in, run, programs, tables);
-		quality_chip(in, run, tables);
-		quality_hlo(in, run, programs, tables);
+	quality_files(run);
+	if (run_is_planned(run)) {
+		quality_plan(run, programs);
+		quality_chip(run);
+		quality_hlo(run, programs);
 	} else {
-		quality_format(in, tables);
-		quality_dropped(in, tables);
-		quality_ranges(in, tables);
-		quality_add(in, tables, "ops-recorded", run->first != NULL, "%s",
+		quality_format(run);
+		quality_dropped(run);
+		quality_ranges(run);
+		quality_add(run, "ops-recorded", run->first != NULL, "%s",
 			run->first ? "device ops are in the profile"
-			: has_device_planes(in)
+			: has_device_planes(run)
 				? "no device op was recorded: the planes of its devices are empty, "
-				  "as "
-				  "where the window lies between two steps"
+				  "as where the window lies between two steps"
 				: "no device op was recorded: on CPU the host's tracer tells them, "
 				  "from host_tracer_level 1 on, and older runtimes tell none");
-		quality_steps(in, run, tables);
-		quality_devices(in, run, tables);
-		quality_programs(in, run, tables);
-		quality_hosts(in, run, tables);
-		quality_traces(in, tables);
-		quality_chip(in, run, tables);
-		quality_hlo(in, run, programs, tables);
-		quality_dump(in, run, tables);
-		quality_lanes(in, run, tables);
-		quality_references(in, run, facts, tables);
-		quality_allocations(in, facts, tables);
+		quality_steps(run);
+		quality_devices(run);
+		quality_programs(run);
+		quality_hosts(run);
+		quality_traces(run);
+		quality_chip(run);
+		quality_hlo(run, programs);
+		quality_dump(run);
+		quality_lanes(run);
+		quality_references(run);
+		quality_allocations(run);
 	}
-	quality_limits(in, facts, tables, is_whole);
-	if (in->options->job)
-		quality_add(in, tables, "job-agrees", !job_wrong.p, "%.*s",
+	quality_limits(run, is_whole);
+	if (run->options->job)
+		quality_add(run, "job-agrees", !job_wrong.p, "%.*s",
 			STR_ARG(job_wrong.p ? job_wrong
-					    : STR("the job file and the profile do not "
-						  "contradict each other")));
+					    : STR("the job file and the profile do not contradict "
+						  "each other")));
 }

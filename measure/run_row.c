@@ -11,9 +11,9 @@
 /* Ops shorter than this are tiny: launching one costs about as much. */
 #define TINY_PS 10000000 /* 10 us */
 
-enum phase run_phase(const struct capture *in, const struct swept *run)
+enum phase run_phase(const struct run *run)
 {
-	const struct job_file *j = in->options->job;
+	const struct job_file *j = run->options->job;
 
 	if (j && j->phase)
 		return (enum phase)j->phase;
@@ -21,15 +21,15 @@ enum phase run_phase(const struct capture *in, const struct swept *run)
 	if (phase == PHASE_UNKNOWN && run->is_scheduled)
 		phase = phase_of_name(run->schedule.sorts[run->schedule.judged].name);
 	/* Kernels of no program may be of a backward pass all the same. */
-	for (ptrdiff_t i = 0; phase == PHASE_UNKNOWN && i < registry_program_count(in->registry);
+	for (ptrdiff_t i = 0; phase == PHASE_UNKNOWN && i < registry_program_count(run->registry);
 		i++) {
-		const struct program *p = registry_program_at(in->registry, i);
+		const struct program *p = registry_program_at(run->registry, i);
 		phase = p->role == ROLE_STEP && p->has_gradient ? PHASE_TRAIN : PHASE_UNKNOWN;
 	}
 	return phase;
 }
 
-static struct mask_sum run_masks(const struct swept *run)
+static struct mask_sum run_masks(const struct run *run)
 {
 	struct mask_sum sum = { 0 };
 
@@ -98,8 +98,7 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 }
 
 /* Returns the FLOPs counted in the steady steps of the devices seen; NaN without a step. */
-static double run_row_ops(const struct capture *in, const struct swept *run,
-	const struct op_rows *ops, struct run_row *row)
+static double run_row_ops(const struct run *run, const struct op_rows *ops, struct run_row *row)
 {
 	struct op_sums sum = { 0 };
 	double t = run->steady_s;
@@ -112,7 +111,7 @@ static double run_row_ops(const struct capture *in, const struct swept *run,
 		row->remat_flops_ratio = sum.remat_flops / sum.flops;
 	if (sum.time > 0) {
 		/* Without XLA's programs there is nothing that a kernel could be missing from. */
-		bool is_foreign = in->hosts[0].format == FORMAT_NSYS && !sum.of_programs;
+		bool is_foreign = run->hosts[0].format == FORMAT_NSYS && !sum.of_programs;
 		row->compiler = is_foreign ? STR("none") : STR("xla");
 		row->unattributed_ratio = is_foreign ? 0 : sum.unattributed / sum.time;
 		row->unknown_kind_ratio = sum.unknown_kind / sum.time;
@@ -147,19 +146,19 @@ static double run_row_ops(const struct capture *in, const struct swept *run,
 }
 
 /* The earliest start of any host; missing when none tells. */
-static struct str captured(const struct capture *in)
+static struct str captured(const struct run *run)
 {
 	int64_t first = 0;
 
-	for (ptrdiff_t i = 0; i < in->host_count; i++) {
-		int64_t start = in->hosts[i].start_ns;
+	for (ptrdiff_t i = 0; i < run->host_count; i++) {
+		int64_t start = run->hosts[i].start_ns;
 		if (start > 0 && (!first || start < first))
 			first = start;
 	}
 	if (!first)
 		return (struct str){ NULL, 0 };
-	struct str seconds = str_head(when_text(in->keep, first), STR("2026-03-14T09:26:53").len);
-	return arena_fmt(in->keep, "%.*sZ", STR_ARG(seconds));
+	struct str seconds = str_head(when_text(run->keep, first), STR("2026-03-14T09:26:53").len);
+	return arena_fmt(run->keep, "%.*sZ", STR_ARG(seconds));
 }
 
 /* The words of libtpu have some 80 bytes; hosts of one job have two versions, if not one. */
@@ -167,13 +166,13 @@ enum { VERSION_BYTES = 200, VERSIONS_TOLD = 4 };
 
 /* A version that every host tells, or those that they tell, each once.  The job file never replaces
  * what was recorded. */
-static struct str told_version(const struct capture *in, ptrdiff_t offset, struct str by_job)
+static struct str told_version(const struct run *run, ptrdiff_t offset, struct str by_job)
 {
 	struct str said[VERSIONS_TOLD], told = { NULL, 0 };
 	int count = 0;
 
-	for (ptrdiff_t i = 0; i < in->host_count && count < VERSIONS_TOLD; i++) {
-		const char *versions = (const char *)&in->hosts[i].versions;
+	for (ptrdiff_t i = 0; i < run->host_count && count < VERSIONS_TOLD; i++) {
+		const char *versions = (const char *)&run->hosts[i].versions;
 		struct str one = *(const struct str *)(const void *)(versions + offset);
 		int k = 0;
 		one = str_head(one, VERSION_BYTES);
@@ -182,14 +181,14 @@ static struct str told_version(const struct capture *in, ptrdiff_t offset, struc
 		if (!one.len || k < count)
 			continue;
 		said[count++] = one;
-		told = told.p ? arena_fmt(in->keep, "%.*s and %.*s", STR_ARG(told), STR_ARG(one))
+		told = told.p ? arena_fmt(run->keep, "%.*s and %.*s", STR_ARG(told), STR_ARG(one))
 			      : one;
 	}
 	told = told.p ? told : by_job;
-	return told.p ? text_clean(in->keep, told) : told;
+	return told.p ? text_clean(run->keep, told) : told;
 }
 
-static void run_row_steps(const struct capture *in, const struct swept *run, struct run_row *row)
+static void run_row_steps(const struct run *run, struct run_row *row)
 {
 	const struct dist lengths = aggregate_lengths(run->sums);
 
@@ -200,7 +199,7 @@ static void run_row_steps(const struct capture *in, const struct swept *run, str
 	row->step_time_s = run->step_time_s;
 	row->step_mean_s = run->step_mean_s;
 	if (lengths.count > 0) {
-		dist_median_interval(&lengths, lengths.count, *in->keep, &row->step_time_lo_s,
+		dist_median_interval(&lengths, lengths.count, *run->keep, &row->step_time_lo_s,
 			&row->step_time_hi_s);
 		row->step_time_lo_s *= PS;
 		row->step_time_hi_s *= PS;
@@ -216,11 +215,11 @@ static void run_row_steps(const struct capture *in, const struct swept *run, str
 	row->transfer_ratio = sum.transfer / run->steady_s;
 }
 
-static bool has_host_events(const struct capture *in)
+static bool has_host_events(const struct run *run)
 {
-	for (ptrdiff_t h = 0; h < in->host_count; h++)
-		for (ptrdiff_t i = 0; i < in->hosts[h].plane_count; i++) {
-			const struct plane *p = &in->hosts[h].planes[i];
+	for (ptrdiff_t h = 0; h < run->host_count; h++)
+		for (ptrdiff_t i = 0; i < run->hosts[h].plane_count; i++) {
+			const struct plane *p = &run->hosts[h].planes[i];
 			for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++)
 				if (p->lanes[k].bytes > 0)
 					return true;
@@ -252,32 +251,31 @@ static void run_row_waits(
 	row->sync_wait_ratio = idle * gaps->sync_s + kind_share(ops, KIND_OUTFEED);
 }
 
-struct str fill_run(const struct capture *in, const struct swept *run,
-	const struct run_parts *parts, struct str name, struct tables *tables)
+struct str fill_run(const struct run *run, const struct run_parts *parts, struct str name)
 {
-	struct run_row *row = table_new(tables, run, in->keep);
+	struct run_row *row = table_new(run->tables, run, run->keep);
 
-	row->name = text_clean(in->keep, name);
-	row->fingerprint = capture_fingerprint(in->hosts, in->host_count, in->keep);
-	row->captured = captured(in);
-	row->inputs = files_line(in, run);
+	row->name = text_clean(run->keep, name);
+	row->fingerprint = capture_fingerprint(run->hosts, run->host_count, run->keep);
+	row->captured = captured(run);
+	row->inputs = files_line(run);
 	row->platform = word_at(PLATFORM_WORDS, run->platform);
 	struct job_versions job = { 0 };
-	if (in->options->job)
-		job = in->options->job->versions;
-	row->jax_version = told_version(in, offsetof(struct profile_versions, jax), job.jax);
+	if (run->options->job)
+		job = run->options->job->versions;
+	row->jax_version = told_version(run, offsetof(struct profile_versions, jax), job.jax);
 	row->jaxlib_version =
-		told_version(in, offsetof(struct profile_versions, jaxlib), job.jaxlib);
+		told_version(run, offsetof(struct profile_versions, jaxlib), job.jaxlib);
 	row->runtime_version =
-		told_version(in, offsetof(struct profile_versions, runtime), job.runtime);
+		told_version(run, offsetof(struct profile_versions, runtime), job.runtime);
 	if (run->first && run->first->match.chip)
 		row->chip = run->first->match.chip->id;
 	if (run->first)
-		row->chip_why = text_clean(in->keep, run->first->match.why);
-	row->evidence = capture_is_planned(in) ? STR("planned") : STR("measured");
+		row->chip_why = text_clean(run->keep, run->first->match.why);
+	row->evidence = run_is_planned(run) ? STR("planned") : STR("measured");
 	row->chips = (double)run->shape.chips;
 	row->slices = run->shape.slices > 1 ? (double)run->shape.slices
-		      : in->options->job    ? in->options->job->slices
+		      : run->options->job   ? run->options->job->slices
 					    : (double)NAN;
 	row->devices = 0;
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
@@ -287,21 +285,21 @@ struct str fill_run(const struct capture *in, const struct swept *run,
 		if (s->events > 0 && !(row->window_s >= window_s))
 			row->window_s = window_s;
 	}
-	row->phase = word_at(PHASE_WORDS, run_phase(in, run));
-	predict_step(in, run, parts->programs, row);
+	row->phase = word_at(PHASE_WORDS, run_phase(run));
+	predict_step(run, parts->programs, row);
 	if (run->main)
 		row->main_program = run->main->module;
-	if (capture_is_planned(in))
-		return fill_job_facts(in, run, parts->beats_network, row, NAN);
-	row->hosts = (double)in->host_count;
+	if (run_is_planned(run))
+		return fill_job_facts(run, parts->beats_network, row, NAN);
+	row->hosts = (double)run->host_count;
 	row->hosts_expected = run->shape.hosts_expected;
 	row->verdict_share = parts->verdict_share;
-	row->programs_per_step = programs_per_step(in, run);
-	run_row_steps(in, run, row);
-	struct str job_wrong = fill_job_facts(
-		in, run, parts->beats_network, row, run_row_ops(in, run, &parts->ops, row));
+	row->programs_per_step = programs_per_step(run);
+	run_row_steps(run, row);
+	struct str job_wrong =
+		fill_job_facts(run, parts->beats_network, row, run_row_ops(run, &parts->ops, row));
 	/* Without host events nothing can be told. */
-	if (has_host_events(in)) {
+	if (has_host_events(run)) {
 		row->compiles_in_steps = parts->compiles_in_steps;
 		if (run->source != STEPS_WINDOW)
 			run_row_waits(&parts->ops, row, &parts->gaps);

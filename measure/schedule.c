@@ -85,7 +85,7 @@ static bool is_one_function(const struct program *a, const struct program *b, st
 
 void functions_read(struct scheduling *s, bool by_source)
 {
-	ptrdiff_t n = registry_program_count(s->registry);
+	ptrdiff_t n = registry_program_count(s->run->registry);
 	struct map by_name = { 0 };
 	const struct program **first = arena_make(s->scratch, const struct program *, n);
 	int32_t *next = arena_make(s->scratch, int32_t, n); /* of the same name; 0 none */
@@ -94,7 +94,7 @@ void functions_read(struct scheduling *s, bool by_source)
 	s->module_of = arena_make(s->scratch, int32_t, n);
 	s->module_count = 0;
 	for (ptrdiff_t i = 0; i < n; i++) {
-		const struct program *p = registry_program_at(s->registry, i);
+		const struct program *p = registry_program_at(s->run->registry, i);
 		int32_t m = map_put(&by_name, p->module, (int32_t)s->module_count, s->scratch);
 		for (int k = 1; by_source && k < FUNCTIONS_MAX && m < s->module_count &&
 				!is_one_function(first[m], p, *s->scratch);
@@ -129,20 +129,15 @@ static int part_cmp(const void *a, const void *b)
 
 static ptrdiff_t parts_read(const struct scheduling *s, struct part **ret)
 {
+	struct part *parts = *ret = arena_make(s->scratch, struct part, s->all_count);
 	ptrdiff_t n = 0, kept = 0;
-	struct part *parts;
 
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		n += s->devices[i].run_count;
-	*ret = parts = arena_make(s->scratch, struct part, n);
-	n = 0;
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
-			const struct program_run *r = &s->devices[i].runs[k];
-			if (r->step >= 0)
-				parts[n++] = (struct part){ r->step, module_at(s, r),
-					r->end_ps - r->start_ps };
-		}
+	for (ptrdiff_t i = 0; i < s->all_count; i++) {
+		const struct program_run *r = s->all[i];
+		if (r->step >= 0)
+			parts[n++] =
+				(struct part){ r->step, module_at(s, r), r->end_ps - r->start_ps };
+	}
 	sort_by(parts, n, part_cmp);
 	for (ptrdiff_t i = 0; i < n; i++)
 		if (kept > 0 && part_cmp(&parts[kept - 1], &parts[i]) == 0)
@@ -203,9 +198,9 @@ static struct str modules_text(const struct scheduling *s, const struct part *pa
 
 bool module_trains(const struct scheduling *s, int32_t module)
 {
-	for (ptrdiff_t i = 0; i < registry_program_count(s->registry); i++)
+	for (ptrdiff_t i = 0; i < registry_program_count(s->run->registry); i++)
 		if (s->module_of[i] == module &&
-			program_phase(registry_program_at(s->registry, i)) == PHASE_TRAIN)
+			program_phase(registry_program_at(s->run->registry, i)) == PHASE_TRAIN)
 			return true;
 	return false;
 }
@@ -355,7 +350,7 @@ static int64_t stretches(struct planning *p, enum mark_kind kind, int64_t from_p
 	return length_ps;
 }
 
-static ptrdiff_t instances_read(const struct scheduling *s, const struct schedule_device *d,
+static ptrdiff_t instances_read(const struct scheduling *s, const struct sweep *d,
 	struct instance **ret, struct arena *scratch)
 {
 	struct map by_step = { 0 };
@@ -415,29 +410,27 @@ static bool plan_same(const struct step_plan *a, const struct step_plan *b)
 }
 
 /* The device's plan, if it is another than it has. */
-static void plan_set(struct scheduling *s, struct schedule_device *d, enum step_source source,
+static void plan_set(struct scheduling *s, struct step_plan *of, enum step_source source,
 	const struct planning *p, ptrdiff_t judged)
 {
 	struct step_plan plan = { .source = source,
 		.marks = p->items,
 		.mark_count = p->count,
 		.in_step = s->ret->in_step,
-		.in_step_count = registry_program_count(s->registry),
+		.in_step_count = registry_program_count(s->run->registry),
 		.drop_first = judged >= 3 };
 
-	d->changed = !plan_same(d->plan, &plan);
-	if (!d->changed)
+	if (plan_same(of, &plan))
 		return;
+	s->ret->is_changed = true;
 	LONGER(s->keep, plan.marks, p->count, p->count);
-	*d->plan = plan;
+	*of = plan;
 }
 
 /* A Steps line's marks, as they stand. */
-static ptrdiff_t instances_marked(const struct scheduling *s, const struct schedule_device *d,
-	const struct mark *marks, struct instance **ret, struct arena *scratch)
+static void instances_marked(const struct scheduling *s, const struct mark *marks, ptrdiff_t n,
+	struct instance **ret, struct arena *scratch)
 {
-	ptrdiff_t n = d->plan->mark_count;
-
 	*ret = arena_make(scratch, struct instance, n);
 	for (ptrdiff_t i = 0; i < n; i++)
 		(*ret)[i] = (struct instance){ .start_ps = marks[i].start_ps,
@@ -445,12 +438,11 @@ static ptrdiff_t instances_marked(const struct scheduling *s, const struct sched
 			.number = marks[i].number,
 			.sort = marks[i].sort,
 			.judged = marks[i].sort == s->ret->judged };
-	return n;
 }
 
 /* Other work between steps, from run `run` on.  Returns the first run of the next step. */
-static ptrdiff_t others_between(struct planning *p, const struct schedule_device *d, ptrdiff_t run,
-	int64_t from_ps, int64_t until_ps)
+static ptrdiff_t others_between(
+	struct planning *p, const struct sweep *d, ptrdiff_t run, int64_t from_ps, int64_t until_ps)
 {
 	for (; run < d->run_count && d->runs[run].start_ps < until_ps; run++) {
 		const struct program_run *r = &d->runs[run];
@@ -468,17 +460,21 @@ static ptrdiff_t others_between(struct planning *p, const struct schedule_device
  * `marks`: the device's own, or NULL.  With them, and of a server, a step is what its mark or its
  * work takes, without what comes behind.
  */
-static void device_plan(struct scheduling *s, struct schedule_device *d, const struct mark *marks)
+static void device_plan(struct scheduling *s, ptrdiff_t device, const struct mark *marks)
 {
+	const struct sweep *d = ran(s, device);
+	struct step_plan *plan = &s->run->devices[device].plan;
 	struct arena scratch = *s->scratch;
 	struct planning p = { .keep = &scratch };
 	struct instance *steps;
-	ptrdiff_t n = marks ? instances_marked(s, d, marks, &steps, &scratch)
-			    : instances_read(s, d, &steps, &scratch);
-	ptrdiff_t judged = 0, run = 0;
-	bool alone = marks || s->ret->is_server, is_last = d == &s->devices[s->ret->last];
+	ptrdiff_t n = plan->mark_count, judged = 0, run = 0;
+	bool alone = marks || s->ret->is_server, is_last = device == s->ret->last;
 	int64_t until_ps = INT64_MIN;
 
+	if (marks)
+		instances_marked(s, marks, n, &steps, &scratch);
+	else
+		n = instances_read(s, d, &steps, &scratch);
 	for (ptrdiff_t i = 0; i < n; i++) {
 		struct instance *step = &steps[i];
 		run = others_between(&p, d, run, until_ps, step->start_ps);
@@ -498,7 +494,7 @@ static void device_plan(struct scheduling *s, struct schedule_device *d, const s
 	if (is_last)
 		sorts_time(s, steps, n, scratch);
 	enum step_source by_host = s->ret->is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
-	plan_set(s, d, marks ? STEPS_LINE : by_host, &p, judged);
+	plan_set(s, plan, marks ? STEPS_LINE : by_host, &p, judged);
 }
 
 /* Of the devices that run judged steps the one whose work ends last on the host's clock; the first
@@ -508,12 +504,12 @@ static ptrdiff_t device_last(const struct scheduling *s)
 	int64_t last_ps = INT64_MIN;
 	ptrdiff_t last = 0;
 
-	for (ptrdiff_t i = 0; i < s->device_count; i++) {
-		const struct schedule_device *d = &s->devices[i];
+	for (ptrdiff_t i = 0; i < s->run->device_count; i++) {
+		const struct sweep *d = ran(s, i);
 		int64_t end_ps = INT64_MIN;
 		bool is_judged = false;
 		for (ptrdiff_t k = 0; k < d->run_count; k++) {
-			int64_t at_ps = d->runs[k].end_ps + d->host_shift_ps;
+			int64_t at_ps = d->runs[k].end_ps + d->plane->host_shift_ps;
 			end_ps = at_ps > end_ps ? at_ps : end_ps;
 			is_judged |= d->runs[k].sort == s->ret->judged;
 		}
@@ -548,8 +544,7 @@ static struct str sort_option(struct scheduling *s, int32_t sort)
  * Executions of each program in a device's judged steps, and how many steps these are.  The ends of
  * a window may cut the first and the last of them.
  */
-static int64_t executions_count(
-	const struct scheduling *s, const struct schedule_device *d, double *counts)
+static int64_t executions_count(const struct scheduling *s, const struct sweep *d, double *counts)
 {
 	int32_t first = INT32_MAX, last = -1, before = -1;
 	int64_t steps = 0;
@@ -575,16 +570,16 @@ static int64_t executions_count(
 
 static void executions_read(struct scheduling *s)
 {
-	ptrdiff_t n = registry_program_count(s->registry);
+	ptrdiff_t n = registry_program_count(s->run->registry);
 	struct schedule *r = s->ret;
 	int64_t steps = 0, on_last = 0;
 
 	r->per_step = arena_make(s->keep, double, n);
 	r->on_last = arena_make(s->keep, double, n);
-	for (ptrdiff_t i = 0; i < s->device_count; i++) {
-		steps += executions_count(s, &s->devices[i], r->per_step);
+	for (ptrdiff_t i = 0; i < s->run->device_count; i++) {
+		steps += executions_count(s, ran(s, i), r->per_step);
 		if (i == r->last)
-			on_last = executions_count(s, &s->devices[i], r->on_last);
+			on_last = executions_count(s, ran(s, i), r->on_last);
 	}
 	for (ptrdiff_t i = 0; i < n; i++) {
 		r->per_step[i] /= steps > 0 ? (double)steps : NAN;
@@ -598,31 +593,25 @@ static void executions_read(struct scheduling *s)
  */
 static void sorts_settle(struct scheduling *s)
 {
-	ptrdiff_t programs = registry_program_count(s->registry);
+	ptrdiff_t programs = registry_program_count(s->run->registry);
 	struct schedule *r = s->ret;
 
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
-			struct program_run *run = &s->devices[i].runs[k];
-			run->sort = run->step < 0   ? -1
-				    : s->mark_count ? s->marks[run->step].sort
-						    : 0;
-		}
+	for (ptrdiff_t i = 0; i < s->all_count; i++)
+		s->all[i]->sort = s->all[i]->step < 0 ? -1
+				  : s->mark_count     ? s->marks[s->all[i]->step].sort
+						      : 0;
 	for (int32_t i = 0; i < r->sort_count; i++)
 		r->sorts[i].option = sort_option(s, i);
 	r->last = device_last(s);
-	r->run_count = s->devices[r->last].run_count;
+	r->run_count = ran(s, r->last)->run_count;
 	r->runs = items_longer(
-		s->keep, s->devices[r->last].runs, r->run_count, r->run_count, 0, sizeof(*r->runs));
+		s->keep, ran(s, r->last)->runs, r->run_count, r->run_count, 0, sizeof(*r->runs));
 	r->in_step = arena_make(s->keep, bool, programs);
 	for (ptrdiff_t i = 0; i < programs; i++)
-		r->in_step[i] = registry_program_at(s->registry, i)->id == PROGRAM_UNKNOWN;
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
-			const struct program_run *run = &s->devices[i].runs[k];
-			if (run->sort >= 0 && run->sort == r->judged)
-				r->in_step[run->program] = true;
-		}
+		r->in_step[i] = registry_program_at(s->run->registry, i)->id == PROGRAM_UNKNOWN;
+	for (ptrdiff_t i = 0; i < s->all_count; i++)
+		if (s->all[i]->sort >= 0 && s->all[i]->sort == r->judged)
+			r->in_step[s->all[i]->program] = true;
 	executions_read(s);
 }
 
@@ -637,14 +626,15 @@ static void line_read(struct scheduling *s)
 {
 	ptrdiff_t all = 0;
 
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		all += s->devices[i].plan->mark_count;
+	for (ptrdiff_t i = 0; i < s->run->device_count; i++)
+		all += s->run->devices[i].plan.mark_count;
 	s->marks = arena_make(s->scratch, struct mark, all);
-	for (ptrdiff_t i = 0; i < s->device_count; i++) {
-		const struct schedule_device *d = &s->devices[i];
+	for (ptrdiff_t i = 0; i < s->run->device_count; i++) {
+		const struct sweep *d = ran(s, i);
+		const struct step_plan *plan = &s->run->devices[i].plan;
 		ptrdiff_t first = s->mark_count;
-		for (ptrdiff_t k = 0; k < d->plan->mark_count; k++) {
-			const struct step_mark *m = &d->plan->marks[k];
+		for (ptrdiff_t k = 0; k < plan->mark_count; k++) {
+			const struct step_mark *m = &plan->marks[k];
 			s->marks[s->mark_count++] = (struct mark){ .start_ps = m->start_ps,
 				.end_ps = m->end_ps,
 				.number = m->number,
@@ -652,7 +642,7 @@ static void line_read(struct scheduling *s)
 		}
 		for (ptrdiff_t k = 0; k < d->run_count; k++) {
 			struct program_run *r = &d->runs[k];
-			r->step = mark_at(s, first, d->plan->mark_count,
+			r->step = mark_at(s, first, plan->mark_count,
 				r->start_ps + (r->end_ps - r->start_ps) / 2);
 		}
 	}
@@ -688,30 +678,37 @@ static bool sorts_tell(struct scheduling *s)
 	return ok || periods_tell(s);
 }
 
-bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,
-	const struct host_facts *facts, const struct registry *registry, struct str wanted,
-	struct arena *keep, struct schedule *ret)
+static void executions_list(struct scheduling *s)
 {
-	bool by_line = device_count > 0 && devices[0].plan->source == STEPS_LINE;
+	for (ptrdiff_t i = 0; i < s->run->device_count; i++)
+		s->all_count += ran(s, i)->run_count;
+	struct program_run **at = s->all =
+		arena_make(s->scratch, struct program_run *, s->all_count);
+	for (ptrdiff_t i = 0; i < s->run->device_count; i++)
+		for (ptrdiff_t k = 0; k < ran(s, i)->run_count; k++)
+			*at++ = &ran(s, i)->runs[k];
+}
+
+bool schedule_make(struct run *run, struct str wanted)
+{
+	bool by_line = run->source == STEPS_LINE;
 	struct arena scratch = arena_new(SWEEP_ARENA_BYTES);
-	struct scheduling s = { .devices = devices,
-		.device_count = device_count,
-		.facts = facts,
-		.registry = registry,
+	struct scheduling s = { .run = run,
 		.wanted = wanted,
-		.keep = keep,
+		.keep = run->keep,
 		.scratch = &scratch,
-		.ret = ret };
+		.ret = &run->schedule };
 	ptrdiff_t marks = 0; /* of the devices before */
 
-	*ret = (struct schedule){ .judged = -1, .is_marked = by_line };
+	run->schedule = (struct schedule){ .judged = -1, .is_marked = by_line };
+	executions_list(&s);
 	functions_read(&s, false);
 	bool ok = by_line ? line_sorts(&s) : sorts_tell(&s);
 	if (ok)
 		sorts_settle(&s);
-	for (ptrdiff_t i = 0; ok && i < device_count; i++) {
-		ptrdiff_t own = devices[i].plan->mark_count;
-		device_plan(&s, &devices[i], by_line ? &s.marks[marks] : NULL);
+	for (ptrdiff_t i = 0; ok && i < run->device_count; i++) {
+		ptrdiff_t own = run->devices[i].plan.mark_count;
+		device_plan(&s, i, by_line ? &s.marks[marks] : NULL);
 		marks += own;
 	}
 	arena_free(&scratch);

@@ -42,19 +42,10 @@ struct step_sort {
 	bool trains;
 };
 
-/* What a device ran, and what becomes of it. */
-struct schedule_device {
-	int32_t host;
-	int64_t host_shift_ps;	  /* host clock = device clock + this */
-	struct program_run *runs; /* by begin; `step` and `sort` are set */
-	ptrdiff_t run_count;
-	struct step_plan *plan; /* is set, */
-	bool changed;		/* if it is another than before; is set */
-};
-
 struct schedule {
-	bool is_marked; /* by the host's annotations; else by what repeats */
-	bool is_server; /* a step is an execution, without the wait for the next */
+	bool is_marked;	 /* by the host's annotations; else by what repeats */
+	bool is_changed; /* some device has another plan than before */
+	bool is_server;	 /* a step is an execution, without the wait for the next */
 	struct step_sort *sorts;
 	ptrdiff_t sort_count;
 	ptrdiff_t judged; /* index of the sort whose steps are the run's */
@@ -67,13 +58,14 @@ struct schedule {
 	struct str trouble; /* why marks there are were not used; missing: they were */
 };
 
+struct run;
 /*
+ * From what each device ran to the run's schedule and the devices' plans.
+ *
  * False when neither marks nor periods tell steps; plans are as they were then.  `wanted` is a
  * pattern for the name of a mark or of a module, or missing.  Where the devices' plans have marks
  * of their own (a Steps line), which hold their work, those are the steps; false when they do not.
  */
-bool schedule_make(struct schedule_device *devices, ptrdiff_t device_count,
-	const struct host_facts *facts, const struct registry *registry, struct str wanted,
-	struct arena *keep, struct schedule *ret);
+bool schedule_make(struct run *run, struct str wanted);
 
 #endif

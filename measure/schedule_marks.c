@@ -41,7 +41,7 @@ static bool outer_is_wanted(const struct scheduling *s, const struct mark *outer
  */
 static void marks_read(struct scheduling *s)
 {
-	const struct host_spans *all = &s->facts->steps;
+	const struct host_spans *all = &s->run->facts.steps;
 	struct mark *marks = s->marks = arena_make(s->scratch, struct mark, all->count);
 	struct mark wanted = { .host = -1 };
 
@@ -126,7 +126,7 @@ static int32_t mark_of(
 static const struct host_span **launches_of(const struct scheduling *s, int32_t host,
 	int32_t module, ptrdiff_t *count, struct arena *scratch)
 {
-	const struct host_spans *all = &s->facts->launches;
+	const struct host_spans *all = &s->run->facts.launches;
 	struct str core = name_core(s->modules[module], scratch), last = { NULL, 0 };
 	const struct host_span **ret = arena_make(scratch, const struct host_span *, all->count);
 	bool fits = false;
@@ -152,8 +152,8 @@ struct module_runs {
 	int64_t time_ps;
 };
 
-static struct module_runs runs_of(const struct scheduling *s, const struct schedule_device *d,
-	int32_t module, struct arena *keep)
+static struct module_runs runs_of(
+	const struct scheduling *s, const struct sweep *d, int32_t module, struct arena *keep)
 {
 	struct module_runs ret = { arena_make(keep, struct program_run *, d->run_count), 0, 0 };
 
@@ -170,7 +170,7 @@ static struct module_runs runs_of(const struct scheduling *s, const struct sched
  * its execution.  As many calls may wait for theirs when the window ends.  -1: calls and executions
  * are not of each other.
  */
-static ptrdiff_t launched_before(const struct schedule_device *d, const struct module_runs *runs,
+static ptrdiff_t launched_before(const struct sweep *d, const struct module_runs *runs,
 	const struct host_span *const *launches, ptrdiff_t count)
 {
 	ptrdiff_t most = runs->count / WAITING_PART;
@@ -179,7 +179,7 @@ static ptrdiff_t launched_before(const struct schedule_device *d, const struct m
 	most = most > WAITING_MIN ? most : WAITING_MIN;
 	for (; before <= most; before++) {
 		ptrdiff_t told = 0, n = runs->count - before;
-		int64_t slack_ps = d->host_shift_ps + CLOCK_SLACK_PS;
+		int64_t slack_ps = d->plane->host_shift_ps + CLOCK_SLACK_PS;
 		if (count - n > most)
 			return -1;
 		while (told < n &&
@@ -192,7 +192,7 @@ static ptrdiff_t launched_before(const struct schedule_device *d, const struct m
 }
 
 /* False when calls and executions are not of each other. */
-static bool told_by_launch(const struct scheduling *s, const struct schedule_device *d,
+static bool told_by_launch(const struct scheduling *s, const struct sweep *d,
 	const struct module_runs *runs, int32_t module, ptrdiff_t first, ptrdiff_t marks,
 	struct arena scratch)
 {
@@ -212,8 +212,8 @@ static bool told_by_launch(const struct scheduling *s, const struct schedule_dev
  * Lays the executions of these modules to the marks they run in.  False when the job does not wait
  * there for its work: some goes on behind the marks, or marks are without any.
  */
-static bool told_by_place(const struct scheduling *s, struct schedule_device *d,
-	const bool *is_told, ptrdiff_t first, ptrdiff_t marks, struct arena scratch)
+static bool told_by_place(const struct scheduling *s, struct sweep *d, const bool *is_told,
+	ptrdiff_t first, ptrdiff_t marks, struct arena scratch)
 {
 	bool *has_work = arena_make(&scratch, bool, marks);
 	ptrdiff_t inside = 0, behind = 0, with_work = 0;
@@ -221,9 +221,10 @@ static bool told_by_place(const struct scheduling *s, struct schedule_device *d,
 	for (ptrdiff_t i = 0; i < d->run_count; i++) {
 		struct program_run *r = &d->runs[i];
 		if (!is_told[module_at(s, r)]) {
-			r->step = mark_of(s, first, marks, -1, r->start_ps + d->host_shift_ps);
+			r->step =
+				mark_of(s, first, marks, -1, r->start_ps + d->plane->host_shift_ps);
 			inside += r->step >= 0;
-			behind += r->step >= 0 && r->end_ps + d->host_shift_ps >
+			behind += r->step >= 0 && r->end_ps + d->plane->host_shift_ps >
 							  s->marks[r->step].end_ps + CLOCK_SLACK_PS;
 		}
 		if (r->step >= 0 && !has_work[r->step - first]) {
@@ -247,7 +248,7 @@ static bool told_by_order(const struct scheduling *s, const struct module_runs *
 }
 
 /* False when too much of the device's work cannot be told. */
-static bool device_told(struct scheduling *s, struct schedule_device *d)
+static bool device_told(struct scheduling *s, struct sweep *d)
 {
 	struct arena scratch = *s->scratch;
 	bool *is_told = arena_make(&scratch, bool, s->module_count);
@@ -294,8 +295,7 @@ static bool is_nearly(ptrdiff_t part, ptrdiff_t whole)
  * Work behind every mark of a name is of its step: the marks stand around a part of the loop, as
  * around its gradient alone.  An evaluation is none, however often it comes.
  */
-static void followers_join(
-	const struct scheduling *s, struct schedule_device *d, struct arena scratch)
+static void followers_join(const struct scheduling *s, struct sweep *d, struct arena scratch)
 {
 	struct map names = { 0 }, pairs = { 0 };
 	bool *has_work = arena_make(&scratch, bool, s->mark_count);
@@ -335,7 +335,7 @@ static void followers_join(
 }
 
 /* Why the marks that there are cannot be used. */
-static struct str marks_trouble(const struct scheduling *s, const struct schedule_device *d)
+static struct str marks_trouble(const struct scheduling *s, const struct sweep *d)
 {
 	bool any = false;
 
@@ -343,8 +343,7 @@ static struct str marks_trouble(const struct scheduling *s, const struct schedul
 		any |= d->runs[i].step >= 0;
 	return arena_fmt(s->keep,
 		any ? "which of %td annotations launched what cannot be told: the job does not "
-		      "wait "
-		      "inside them, and they do not divide its executions"
+		      "wait inside them, and they do not divide its executions"
 		    : "the host has %td annotations of steps, and no work of a device is of one",
 		s->mark_count);
 }
@@ -354,12 +353,12 @@ bool marks_tell(struct scheduling *s)
 	marks_read(s);
 	if (s->mark_count == 0)
 		return false;
-	for (ptrdiff_t i = 0; i < s->device_count; i++) {
-		if (s->devices[i].run_count > 0 && !device_told(s, &s->devices[i])) {
-			s->ret->trouble = marks_trouble(s, &s->devices[i]);
+	for (ptrdiff_t i = 0; i < s->run->device_count; i++) {
+		if (ran(s, i)->run_count > 0 && !device_told(s, ran(s, i))) {
+			s->ret->trouble = marks_trouble(s, ran(s, i));
 			return false;
 		}
-		followers_join(s, &s->devices[i], *s->scratch);
+		followers_join(s, ran(s, i), *s->scratch);
 	}
 	return true;
 }

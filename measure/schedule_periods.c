@@ -42,7 +42,7 @@ static ptrdiff_t phase_of(
 }
 
 /* Numbers the device's periods; executions that are in none keep -1.  False: it has none. */
-static bool device_periods(struct scheduling *s, struct schedule_device *d, const bool *left_out)
+static bool device_periods(struct scheduling *s, struct sweep *d, const bool *left_out)
 {
 	struct arena scratch = *s->scratch;
 	struct program_run **runs = arena_make(&scratch, struct program_run *, d->run_count);
@@ -86,8 +86,8 @@ static int32_t module_least(
 
 static bool all_periodic(struct scheduling *s, const bool *left_out)
 {
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		if (!device_periods(s, &s->devices[i], left_out))
+	for (ptrdiff_t i = 0; i < s->run->device_count; i++)
+		if (!device_periods(s, ran(s, i), left_out))
 			return false;
 	return true;
 }
@@ -100,11 +100,11 @@ static int64_t *module_times(const struct scheduling *s, bool *left_out)
 {
 	int64_t *time_ps = arena_make(s->scratch, int64_t, s->module_count);
 
-	for (ptrdiff_t i = 0; i < s->device_count; i++) {
+	for (ptrdiff_t i = 0; i < s->run->device_count; i++) {
 		struct arena scratch = *s->scratch;
 		int64_t *most_ps = arena_make(&scratch, int64_t, s->module_count);
-		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
-			const struct program_run *r = &s->devices[i].runs[k];
+		for (ptrdiff_t k = 0; k < ran(s, i)->run_count; k++) {
+			const struct program_run *r = &ran(s, i)->runs[k];
 			int64_t length_ps = r->end_ps - r->start_ps;
 			int64_t *most = &most_ps[module_at(s, r)];
 			time_ps[module_at(s, r)] += length_ps < *most ? length_ps : *most;
@@ -142,8 +142,8 @@ static void evaluations_leave(const struct scheduling *s, bool *left_out)
 
 static bool module_updates(const struct scheduling *s, int32_t module)
 {
-	for (ptrdiff_t i = 0; i < registry_program_count(s->registry); i++) {
-		const struct program *p = registry_program_at(s->registry, i);
+	for (ptrdiff_t i = 0; i < registry_program_count(s->run->registry); i++) {
+		const struct program *p = registry_program_at(s->run->registry, i);
 		if (s->module_of[i] == module && p->hlo && hlo_updates_weights(p->hlo))
 			return true;
 	}
@@ -170,14 +170,13 @@ static void rounds_leave(struct scheduling *s, bool *left_out)
 		return;
 	int32_t before = -1;
 	bool again = false;
-	for (ptrdiff_t i = 0; i < s->device_count; i++)
-		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++) {
-			const struct program_run *r = &s->devices[i].runs[k];
-			if (module_at(s, r) != trains)
-				continue;
-			again |= r->step >= 0 && r->step == before;
-			before = r->step;
-		}
+	for (ptrdiff_t i = 0; i < s->all_count; i++) {
+		const struct program_run *r = s->all[i];
+		if (module_at(s, r) != trains)
+			continue;
+		again |= r->step >= 0 && r->step == before;
+		before = r->step;
+	}
 	for (int32_t m = 0; again && m < s->module_count; m++)
 		left_out[m] |= m != trains;
 }
@@ -216,14 +215,9 @@ bool periods_tell(struct scheduling *s)
 	struct step_sort *sort = &s->ret->sorts[only];
 	for (int32_t m = 0; m < s->module_count; m++)
 		sort->trains = sort->trains || (!left_out[m] && module_trains(s, m));
-	for (ptrdiff_t i = 0; i < s->device_count; i++) {
-		int32_t last = -1;
-		for (ptrdiff_t k = 0; k < s->devices[i].run_count; k++)
-			if (s->devices[i].runs[k].step > last)
-				last = s->devices[i].runs[k].step;
-		if (last + 1 > sort->count)
-			sort->count = last + 1;
-	}
+	for (ptrdiff_t i = 0; i < s->all_count; i++)
+		if (s->all[i]->step >= sort->count)
+			sort->count = s->all[i]->step + 1;
 	s->ret->judged = 0;
 	s->ret->is_server = alone;
 	return true;

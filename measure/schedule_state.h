@@ -8,7 +8,7 @@
 #ifndef MEASURE_SCHEDULE_STATE_H
 #define MEASURE_SCHEDULE_STATE_H
 
-#include "measure/schedule.h"
+#include "measure/swept.h"
 
 #define MODULES_BETWEEN " + "
 
@@ -21,13 +21,12 @@ struct mark {
 };
 
 struct scheduling {
-	struct schedule_device *devices;
-	ptrdiff_t device_count;
-	const struct host_facts *facts;
-	const struct registry *registry;
+	struct run *run;
 	struct str wanted;
 	struct arena *keep, *scratch;
-	struct schedule *ret;
+	struct schedule *ret;	  /* the run's */
+	struct program_run **all; /* what all devices ran, device by device */
+	ptrdiff_t all_count;
 	/* Modules by name: what is compiled anew for other shapes is the same to a schedule.
 	 * To periods two functions of one name are two. */
 	struct str *modules;
@@ -37,6 +36,11 @@ struct scheduling {
 	ptrdiff_t mark_count;
 	ptrdiff_t sort_cap;
 };
+
+static inline struct sweep *ran(const struct scheduling *s, ptrdiff_t device)
+{
+	return &s->run->devices[device].sweep;
+}
 
 static inline int32_t module_at(const struct scheduling *s, const struct program_run *r)
 {

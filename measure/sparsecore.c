@@ -18,7 +18,7 @@ struct sparse_core {
 
 /* "/device:TPU:3 SparseCore 0" is beside "/device:TPU:3". */
 static const struct device *device_beside(
-	const struct swept *run, int32_t host, const struct plane *p)
+	const struct run *run, int32_t host, const struct plane *p)
 {
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct device *d = &run->devices[i];
@@ -88,10 +88,9 @@ static void core_read(void *cores, ptrdiff_t i)
 	arena_free(&work);
 }
 
-static void core_row(const struct capture *in, const struct swept *run, struct tables *tables,
-	const struct sparse_core *c)
+static void core_row(const struct run *run, const struct sparse_core *c)
 {
-	struct devices_row *row = device_row_new(in, run, tables, c->plane, STR("sparse"));
+	struct devices_row *row = device_row_new(run, c->plane, STR("sparse"));
 
 	row->events = (double)c->events;
 	row->window_s = (double)(c->events ? c->last_ps - c->first_ps : 0) * PS;
@@ -104,28 +103,27 @@ static void core_row(const struct capture *in, const struct swept *run, struct t
 	row->idle_ratio = 1 - row->busy_ratio;
 }
 
-bool fill_sparse_cores(
-	const struct capture *in, const struct swept *run, struct tables *tables, struct diag *err)
+bool fill_sparse_cores(const struct run *run, struct diag *err)
 {
 	struct sparse_core *cores = NULL;
 	ptrdiff_t count = 0, cap = 0;
 
-	for (ptrdiff_t h = 0; h < in->host_count; h++)
-		for (ptrdiff_t i = 0; i < in->hosts[h].plane_count; i++) {
-			struct plane *p = &in->hosts[h].planes[i];
+	for (ptrdiff_t h = 0; h < run->host_count; h++)
+		for (ptrdiff_t i = 0; i < run->hosts[h].plane_count; i++) {
+			struct plane *p = &run->hosts[h].planes[i];
 			if (p->class != PLANE_SPARSE)
 				continue;
-			struct sparse_core *c = arena_push(in->keep, cores, count, cap);
+			struct sparse_core *c = arena_push(run->keep, cores, count, cap);
 			c->plane = p;
 			c->beside = device_beside(run, (int32_t)h, p);
 		}
-	task_threads(core_read, cores, count, in->options->threads);
+	task_threads(core_read, cores, count, run->options->threads);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		if (cores[i].failed) {
 			*err = cores[i].err;
 			return false;
 		}
-		core_row(in, run, tables, &cores[i]);
+		core_row(run, &cores[i]);
 	}
 	return true;
 }

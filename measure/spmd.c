@@ -15,7 +15,7 @@
  * one name the numbered names of a compiler (all-reduce.1, fusion.3) are the same by chance. */
 #define SAME_SHARE 0.5
 
-const struct program *heaviest_program(const struct capture *in, const struct device *d)
+const struct program *heaviest_program(const struct run *run, const struct device *d)
 {
 	const struct sweep *s = &d->sweep;
 	ptrdiff_t best = -1;
@@ -24,18 +24,18 @@ const struct program *heaviest_program(const struct capture *in, const struct de
 		if (s->programs[i].executions > 1 &&
 			s->programs[i].time_ps > (best < 0 ? 0 : s->programs[best].time_ps))
 			best = i;
-	return best < 0 ? NULL : registry_program_at(in->registry, best);
+	return best < 0 ? NULL : registry_program_at(run->registry, best);
 }
 
 /* The names of the ops of a module that took the device any time. */
 static struct map op_names(
-	const struct capture *in, const struct device *d, struct str module, struct arena *keep)
+	const struct run *run, const struct device *d, struct str module, struct arena *keep)
 {
 	struct map names = { 0 };
 
 	for (ptrdiff_t i = 0; i < d->sweep.self_count; i++) {
 		const struct subject *op =
-			registry_subject_at(in->registry, d->sweep.self_first + i);
+			registry_subject_at(run->registry, d->sweep.self_first + i);
 		if (d->sweep.self_ps[i] > 0 && str_eq(op->program->module, module))
 			map_put(&names, op->name, 0, keep);
 	}
@@ -43,14 +43,14 @@ static struct map op_names(
 }
 
 /* The share of the device's time in `p` that is of those ops; NaN when no step has any of it. */
-static double share_known(const struct capture *in, const struct device *d, const struct program *p,
+static double share_known(const struct run *run, const struct device *d, const struct program *p,
 	const struct map *names)
 {
 	double all = 0, known = 0;
 
 	for (ptrdiff_t i = 0; i < d->sweep.self_count; i++) {
 		const struct subject *op =
-			registry_subject_at(in->registry, d->sweep.self_first + i);
+			registry_subject_at(run->registry, d->sweep.self_first + i);
 		double time_ps = op->program == p ? (double)d->sweep.self_ps[i] : 0;
 		all += time_ps;
 		known += map_get(names, op->name) != MAP_NONE ? time_ps : 0;
@@ -58,57 +58,57 @@ static double share_known(const struct capture *in, const struct device *d, cons
 	return all > 0 ? known / all : NAN;
 }
 
-static struct str device_name(const struct capture *in, const struct device *d)
+static struct str device_name(const struct run *run, const struct device *d)
 {
-	return arena_fmt(in->keep, "%.*s of %.*s", STR_ARG(d->name), STR_ARG(d->host_name));
+	return arena_fmt(run->keep, "%.*s of %.*s", STR_ARG(d->name), STR_ARG(d->host_name));
 }
 
 /* Tells of a device whose main program is not the first device's, or may not be; false: it is. */
-static bool tell_stranger(const struct capture *in, const struct swept *run, struct tables *tables,
-	const struct device *d, const struct program *p, const struct map *names)
+static bool tell_stranger(const struct run *run, const struct device *d, const struct program *p,
+	const struct map *names)
 {
-	double share = share_known(in, d, p, names);
+	double share = share_known(run, d, p, names);
 	const struct sweep *s = &run->first->sweep;
 	struct str module = p->module;
 	bool ran = false; /* a program of that name, on the first device */
 
 	for (ptrdiff_t i = 0; i < s->program_cap && !ran; i++)
 		ran = s->programs[i].executions > 0 &&
-		      str_eq(registry_program_at(in->registry, i)->module, module);
+		      str_eq(registry_program_at(run->registry, i)->module, module);
 	/* One of a program of its own, and in no step, was taken for another job's when steps were
 	 * told apart; one that is late for the steps of the first one's program was not. */
-	if (ran && (isnan(share) ? p == heaviest_program(in, run->first) : share >= SAME_SHARE))
+	if (ran && (isnan(share) ? p == heaviest_program(run, run->first) : share >= SAME_SHARE))
 		return false;
-	struct str odd = device_name(in, d), first = device_name(in, run->first);
+	struct str odd = device_name(run, d), first = device_name(run, run->first);
 	if (!ran)
-		quality_add(in, tables, "programs-agree", false,
+		quality_add(run, "programs-agree", false,
 			"%.*s runs %.*s, which %.*s does not: what compares devices may compare "
 			"two jobs",
 			STR_ARG(odd), STR_ARG(module), STR_ARG(first));
 	else if (isnan(share))
-		quality_add(in, tables, "programs-agree", false,
+		quality_add(run, "programs-agree", false,
 			"nothing tells that the %.*s which %.*s runs is that of %.*s: its steps "
 			"are left out",
 			STR_ARG(module), STR_ARG(odd), STR_ARG(first));
 	else
-		quality_add(in, tables, "programs-agree", false,
+		quality_add(run, "programs-agree", false,
 			"%.*s runs another %.*s than %.*s, with %.0f%% of its time in ops that "
 			"both have: what compares devices may compare two jobs",
 			STR_ARG(odd), STR_ARG(module), STR_ARG(first), share * 100);
 	return true;
 }
 
-void quality_programs(const struct capture *in, const struct swept *run, struct tables *tables)
+void quality_programs(const struct run *run)
 {
-	const struct program *first = run->first ? heaviest_program(in, run->first) : NULL,
+	const struct program *first = run->first ? heaviest_program(run, run->first) : NULL,
 			     *last = NULL;
-	struct arena scratch = *in->keep;
+	struct arena scratch = *run->keep;
 	struct map names = { 0 };
 	struct str module = { NULL, 0 };
 
 	for (ptrdiff_t i = 0; first && i < run->device_count; i++) {
 		const struct device *d = &run->devices[i];
-		const struct program *p = heaviest_program(in, d);
+		const struct program *p = heaviest_program(run, d);
 		bool same_host = i && d->host == run->devices[i - 1].host;
 		/* A program whose bytes are the first host's is that host's; devices of one host
 		 * run the same. */
@@ -116,9 +116,9 @@ void quality_programs(const struct capture *in, const struct swept *run, struct 
 			(p == last && same_host))
 			continue;
 		if (!str_eq(p->module, module))
-			names = op_names(in, run->first, p->module, &scratch);
+			names = op_names(run, run->first, p->module, &scratch);
 		module = p->module;
-		if (tell_stranger(in, run, tables, d, p, &names))
+		if (tell_stranger(run, d, p, &names))
 			return;
 		last = p;
 	}

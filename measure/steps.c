@@ -27,9 +27,7 @@ _Static_assert(PROGRAM_RUNS_MAX == 100000, "the text says it");
 #define SWEEPS_MAX 6
 
 struct stepping {
-	const struct capture *in;
-	const struct host_facts *facts;
-	struct swept *run;
+	struct run *run;
 	struct str wanted;     /* the step's pattern, or missing, */
 	const char *wanted_by; /* and who asks for it */
 	bool is_foreseen; /* the schedule was made by a look, and no sweep has confirmed it yet */
@@ -125,7 +123,8 @@ static bool reads_ahead(const struct stepping *t, const struct device *d, int64_
 
 	for (ptrdiff_t i = 0; i < d->plane->lane_count; i++)
 		bytes += d->plane->lanes[i].bytes;
-	return limit == 0 && t->in->options->threads > t->run->device_count && bytes >= AHEAD_BYTES;
+	return limit == 0 && t->run->options->threads > t->run->device_count &&
+	       bytes >= AHEAD_BYTES;
 }
 
 static void device_sweep(struct stepping *t, ptrdiff_t i, int64_t limit)
@@ -137,10 +136,10 @@ static void device_sweep(struct stepping *t, ptrdiff_t i, int64_t limit)
 	kept = kept < STEP_ROWS_MIN ? STEP_ROWS_MIN : kept;
 	kept = i == 0 || kept > SWEEP_MAX_STEPS ? SWEEP_MAX_STEPS : kept;
 	plane_learn(d->plane, &names);
-	d->failed = !sweep_plane(d->plane, d->host, &d->plan, t->facts, t->in->registry, limit,
-		reads_ahead(t, d, limit), &work, &d->sweep, &d->err);
+	d->failed = !sweep_plane(d->plane, d->host, &d->plan, &t->run->facts, t->run->registry,
+		limit, reads_ahead(t, d, limit), &work, &d->sweep, &d->err);
 	if (!d->failed) {
-		registry_settle(t->in->registry, d->plane, i);
+		registry_settle(t->run->registry, d->plane, i);
 		aggregate_add(t->run->sums, &d->sweep, kept);
 	}
 	plane_forget(d->plane);
@@ -160,8 +159,8 @@ static const struct program *main_program(const struct stepping *t)
 	const struct program *best = NULL;
 	int64_t best_ps = 0;
 
-	for (ptrdiff_t i = 0; i < registry_program_count(t->in->registry); i++) {
-		const struct program *p = registry_program_at(t->in->registry, i);
+	for (ptrdiff_t i = 0; i < registry_program_count(t->run->registry); i++) {
+		const struct program *p = registry_program_at(t->run->registry, i);
 		int64_t sum_ps = 0, most = 0;
 		for (ptrdiff_t k = 0; k < t->run->device_count; k++) {
 			const struct sweep *s = &t->run->devices[k].sweep;
@@ -234,11 +233,11 @@ static bool is_plain(const struct stepping *t)
 {
 	const struct program *only = NULL;
 
-	if (t->facts->steps.count > 0 || t->wanted.p ||
+	if (t->run->facts.steps.count > 0 || t->wanted.p ||
 		phase_of_name(t->run->main ? t->run->main->module : STR("")) == PHASE_INFERENCE)
 		return false;
-	for (ptrdiff_t i = 0; i < registry_program_count(t->in->registry); i++) {
-		const struct program *p = registry_program_at(t->in->registry, i);
+	for (ptrdiff_t i = 0; i < registry_program_count(t->run->registry); i++) {
+		const struct program *p = registry_program_at(t->run->registry, i);
 		bool ran = false;
 		for (ptrdiff_t k = 0; k < t->run->device_count; k++)
 			ran |= executions_of(&t->run->devices[k], p) > 0;
@@ -250,45 +249,21 @@ static bool is_plain(const struct stepping *t)
 	return true;
 }
 
-/* What every device ran, kept by the sweep before; NULL when it was too much. */
-static struct schedule_device *devices_ran(struct stepping *t)
+/* From what every device ran, kept by the sweep before, to plans; false: that tells no steps. */
+static bool plan_schedule(struct stepping *t)
 {
-	struct schedule_device *devices =
-		arena_make(t->in->keep, struct schedule_device, t->run->device_count);
+	struct run *run = t->run;
+	bool cut = false, by_line = run->source == STEPS_LINE;
 
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
-		struct device *d = &t->run->devices[i];
-		if (d->sweep.runs_cut)
-			return NULL;
-		devices[i] = (struct schedule_device){ .host = d->host,
-			.host_shift_ps = d->plane->host_shift_ps,
-			.runs = d->sweep.runs,
-			.run_count = d->sweep.run_count,
-			.plan = &d->plan };
-	}
-	return devices;
-}
-
-/*
- * From what every device ran to plans; false: that tells no steps.  `changed`: some device has
- * another plan than it had.
- */
-static bool plan_schedule(struct stepping *t, bool *changed)
-{
-	struct schedule_device *devices = devices_ran(t);
-
-	*changed = false;
-	if (!devices && t->run->source != STEPS_LINE)
-		t->run->schedule.trouble = STR(TOO_MANY_RUNS);
-	if (!devices || !schedule_make(devices, t->run->device_count, t->facts, t->in->registry,
-				t->wanted, t->in->keep, &t->run->schedule))
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		cut |= run->devices[i].sweep.runs_cut;
+	if (cut && !by_line)
+		run->schedule.trouble = STR(TOO_MANY_RUNS);
+	if (cut || !schedule_make(run, t->wanted))
 		return false;
-	if (t->run->source != STEPS_LINE)
-		t->run->source = t->run->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
-	t->run->is_scheduled = true;
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
-		*changed |= devices[i].changed;
-	return true;
+	if (!by_line)
+		run->source = run->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
+	return run->is_scheduled = true;
 }
 
 static void devices_reset(struct stepping *t)
@@ -296,7 +271,7 @@ static void devices_reset(struct stepping *t)
 	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
 		t->run->devices[i].sweep = (struct sweep){ 0 };
 	aggregate_clear(t->run->sums);
-	registry_unsettle(t->in->registry);
+	registry_unsettle(t->run->registry);
 }
 
 /*
@@ -327,7 +302,7 @@ static bool devices_sweep(struct stepping *t, struct diag *err)
 {
 	devices_reset(t);
 	t->run->sweeps += t->run->device_count > 0 && !t->run->devices[0].plan.only_runs;
-	task_threads(sweep_task, t, t->run->device_count, t->in->options->threads);
+	task_threads(sweep_task, t, t->run->device_count, t->run->options->threads);
 	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
 		if (t->run->devices[i].failed) {
 			*err = t->run->devices[i].err;
@@ -357,16 +332,16 @@ static void plan_tell(struct step_plan *plan, const struct sweep *ran, struct ar
 /* Plans of a schedule before the first sweep, by what is told of the executions or looked up. */
 static bool plan_foresee(struct stepping *t, struct diag *err)
 {
-	struct step_plan *guess = arena_make(t->in->keep, struct step_plan, t->run->device_count);
+	struct step_plan *guess = arena_make(t->run->keep, struct step_plan, t->run->device_count);
 	struct arena work = arena_new(AGGREGATE_ARENA_BYTES);
 	enum step_source source = t->run->source;
-	bool changed, told = modules_read(t->in, t->run, &work), ok = true;
+	bool told = modules_read(t->run, &work), ok = true;
 
 	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
 		guess[i] = t->run->devices[i].plan;
 	if (!told)
 		ok = devices_look(t, err);
-	t->is_foreseen = ok && plan_schedule(t, &changed);
+	t->is_foreseen = ok && plan_schedule(t);
 	t->run->is_scheduled = false;
 	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
 		struct device *d = &t->run->devices[i];
@@ -374,7 +349,7 @@ static bool plan_foresee(struct stepping *t, struct diag *err)
 			d->plan = guess[i];
 		d->plan.keep_runs = true;
 		if (told && t->is_foreseen)
-			plan_tell(&d->plan, &d->sweep, t->in->keep);
+			plan_tell(&d->plan, &d->sweep, t->run->keep);
 	}
 	if (!t->is_foreseen)
 		t->run->source = source;
@@ -389,7 +364,7 @@ static bool steps_plan(struct stepping *t, struct diag *err)
 	bool ok = true, all_marked = t->run->device_count > 0;
 
 	for (ptrdiff_t i = 0; ok && i < t->run->device_count; i++) {
-		ok = device_marks(&t->run->devices[i], e, t->in->keep, work, err);
+		ok = device_marks(&t->run->devices[i], e, t->run->keep, work, err);
 		all_marked &= t->run->devices[i].plan.source == STEPS_LINE;
 	}
 	arena_free(&work);
@@ -397,7 +372,7 @@ static bool steps_plan(struct stepping *t, struct diag *err)
 		return false;
 	if (all_marked) {
 		t->run->source = STEPS_LINE;
-		if (t->in->hosts[0].steps_named)
+		if (t->run->hosts[0].steps_named)
 			t->wanted = (struct str){ NULL, 0 }; /* these are what was asked for */
 		return true;
 	}
@@ -420,24 +395,24 @@ static bool mark_was_nested(struct stepping *t)
 		any |= t->run->main->index < s->program_cap &&
 		       s->programs[t->run->main->index].marker_nested;
 	}
-	for (ptrdiff_t i = 0; i < registry_subject_count(t->in->registry); i++)
+	for (ptrdiff_t i = 0; i < registry_subject_count(t->run->registry); i++)
 		if (aggregate_op(t->run->sums, i).nested)
-			registry_subject_at(t->in->registry, i)->may_mark = false;
+			registry_subject_at(t->run->registry, i)->may_mark = false;
 	return any;
 }
 
 /* Do the executions that the sweep saw ask for another one?  What was foreseen is told now. */
 static bool plan_by_runs(struct stepping *t)
 {
-	bool changed, was_foreseen = t->is_foreseen;
+	bool was_foreseen = t->is_foreseen;
 
 	if (t->run->source == STEPS_LINE || t->run->is_scheduled)
 		return false;
 	if (mark_was_nested(t))
 		return true;
 	t->is_foreseen = false;
-	if (!is_plain(t) && plan_schedule(t, &changed))
-		return !was_foreseen || changed;
+	if (!is_plain(t) && plan_schedule(t))
+		return !was_foreseen || t->run->schedule.is_changed;
 	if (was_foreseen && t->run->main)
 		plan_program(t, t->run->main, true);
 	else if (was_foreseen)
@@ -468,9 +443,9 @@ static struct steps_seen steps_seen(const struct stepping *t)
 		if (!s->complete) {
 			ret.cut++;
 			ret.cut_last = i + 1 == d->sweep.step_count;
-		} else if (host_spans_meet(&t->facts->compiles, d->host, from, to)) {
+		} else if (host_spans_meet(&t->run->facts.compiles, d->host, from, to)) {
 			ret.compiled++;
-		} else if (host_spans_meet(&t->facts->profiler, d->host, from, to)) {
+		} else if (host_spans_meet(&t->run->facts.profiler, d->host, from, to)) {
 			ret.profiled++;
 		} else {
 			ret.warmup++;
@@ -503,11 +478,11 @@ static bool plan_compiled(struct stepping *t)
 /* Does what the whole sweep saw ask for another one? */
 static bool plan_again(struct stepping *t)
 {
-	bool any_steady = false, changed;
+	bool any_steady = false;
 
 	/* A Steps line may mark several sorts of steps, and other work may run beside it. */
-	if (t->run->source == STEPS_LINE && !t->run->is_scheduled && plan_schedule(t, &changed) &&
-		changed)
+	if (t->run->source == STEPS_LINE && !t->run->is_scheduled && plan_schedule(t) &&
+		t->run->schedule.is_changed)
 		return true;
 	if (plan_by_runs(t))
 		return true;
@@ -534,9 +509,9 @@ static bool plan_again(struct stepping *t)
 
 static void roles_set(struct stepping *t)
 {
-	for (ptrdiff_t i = 0; t->run->is_scheduled && i < registry_program_count(t->in->registry);
+	for (ptrdiff_t i = 0; t->run->is_scheduled && i < registry_program_count(t->run->registry);
 		i++) {
-		struct program *p = registry_program_at(t->in->registry, i);
+		struct program *p = registry_program_at(t->run->registry, i);
 		if (!t->run->schedule.in_step[i])
 			p->role = t->run->schedule.is_server && program_phase(p) == PHASE_INFERENCE
 					  ? ROLE_SERVING
@@ -544,7 +519,7 @@ static void roles_set(struct stepping *t)
 	}
 }
 
-static struct lasting lasting_of(const struct swept *run)
+static struct lasting lasting_of(const struct run *run)
 {
 	const struct device *d = NULL;
 
@@ -565,7 +540,7 @@ static struct lasting lasting_of(const struct swept *run)
  * Steady steps every device has.  A device without any (its kernels were lost, or it only served
  * copies) says nothing about the others' steps; `devices-agree` in quality names it.
  */
-static void totals(const struct capture *in, struct swept *run)
+static void totals(struct run *run)
 {
 	const struct dist lengths = aggregate_lengths(run->sums);
 
@@ -585,20 +560,17 @@ static void totals(const struct capture *in, struct swept *run)
 	if (run->steps < 0)
 		run->steps = 0;
 	if (lengths.count > 0)
-		run->step_time_s = dist_quantile(&lengths, .5, *in->keep) * PS;
+		run->step_time_s = dist_quantile(&lengths, .5, *run->keep) * PS;
 	run->step_mean_s = run->device_steps > 0 ? run->steady_s / run->device_steps : NAN;
-	run->shape = run_shape_of(in, run);
+	run->shape = run_shape_of(run);
 	run->lasting = lasting_of(run);
 }
 
-bool steps_sweep(const struct capture *in, const struct host_facts *facts, struct swept *ret,
-	struct diag *err)
+bool steps_sweep(struct run *run, struct diag *err)
 {
-	const struct measure_options *o = in->options;
+	const struct measure_options *o = run->options;
 	bool again = true, by_job = !o->step.p && o->job && o->job->step.p;
-	struct stepping t = { .in = in,
-		.facts = facts,
-		.run = ret,
+	struct stepping t = { .run = run,
 		.wanted = by_job ? o->job->step : o->step,
 		.wanted_by = by_job ? "step: of the job file," : "--step" };
 
@@ -610,17 +582,17 @@ bool steps_sweep(const struct capture *in, const struct host_facts *facts, struc
 		again = plan_again(&t);
 	}
 	roles_set(&t);
-	totals(in, ret);
-	if (!t.wanted.p || ret->is_scheduled)
+	totals(run);
+	if (!t.wanted.p || run->is_scheduled)
 		return true;
-	if (!ret->schedule.sort_count && ret->schedule.trouble.p)
+	if (!run->schedule.sort_count && run->schedule.trouble.p)
 		return diag_set(err, DIAG_USAGE, "%s %.*s: steps of that name cannot be told: %.*s",
-			t.wanted_by, STR_ARG(t.wanted), STR_ARG(ret->schedule.trouble));
-	struct out *list = out_memory(in->keep);
-	for (ptrdiff_t i = 0; i < ret->schedule.sort_count; i++)
+			t.wanted_by, STR_ARG(t.wanted), STR_ARG(run->schedule.trouble));
+	struct out *list = out_memory(run->keep);
+	for (ptrdiff_t i = 0; i < run->schedule.sort_count; i++)
 		out_fmt(list, "%s%.*s (%.*s)", i ? ", " : "; there are ",
-			STR_ARG(ret->schedule.sorts[i].name),
-			STR_ARG(ret->schedule.sorts[i].modules));
+			STR_ARG(run->schedule.sorts[i].name),
+			STR_ARG(run->schedule.sorts[i].modules));
 	return diag_set(err, DIAG_USAGE,
 		"%s %.*s: no annotation and no program that ran is called so%.*s", t.wanted_by,
 		STR_ARG(t.wanted), STR_ARG(out_text(list)));

@@ -3,9 +3,9 @@
  *
  * The way of the data, and the type at each arrow:
  *
- *	profiles, options    struct capture      and the programs and ops that are met of them
- *	 -> host lanes       struct host_facts   marks, launches, compilations, allocators
- *	 -> plans, sweeps    struct swept        devices, their sums, steps, and the run's shape
+ *	profiles, options    struct run          and the programs and ops that are met of them
+ *	 -> host lanes        its facts          marks, launches, compilations, allocators
+ *	 -> plans, sweeps     and the rest       devices, their sums, steps, and the run's shape
  *	 -> ops, once        struct op_facts      totals, cost, roofline, collective
  *	 -> programs, once   struct programs      floors, plans for memory
  *	 -> rows             writers.h           each takes what it reads
@@ -17,22 +17,6 @@
 #include "measure/aggregate.h"
 #include "measure/run.h"
 #include "measure/schedule.h"
-
-struct capture {
-	struct profile *hosts;
-	ptrdiff_t host_count;
-	const struct measure_options *options;
-	struct registry *registry; /* of all programs and ops */
-	struct kernels *kernels;
-	struct arena *keep;
-	struct diag_list *notes;
-};
-
-/* Nothing ran: the programs of a dump, on one device, which has no events. */
-static inline bool capture_is_planned(const struct capture *in)
-{
-	return in->host_count > 0 && in->hosts[0].format == FORMAT_DUMP;
-}
 
 /* A device plane, and what came of it.  One task fills it. */
 struct device {
@@ -71,7 +55,18 @@ struct lasting {
 	ptrdiff_t run_count;
 };
 
-struct swept {
+/* What is measured and where that goes, what its hosts tell, and what its devices ran. */
+struct run {
+	struct profile *hosts;
+	ptrdiff_t host_count;
+	const struct measure_options *options;
+	struct registry *registry; /* of all programs and ops */
+	struct kernels *kernels;
+	struct arena *keep;
+	struct tables *tables;
+	struct diag_list *notes;
+	struct host_facts facts;
+
 	struct device *devices; /* planes with op lanes, by host, then plane */
 	ptrdiff_t device_count;
 	enum platform platform;
@@ -94,21 +89,26 @@ struct swept {
 	struct lasting lasting;
 };
 
+/* Nothing ran: the programs of a dump, on one device, which has no events. */
+static inline bool run_is_planned(const struct run *run)
+{
+	return run->host_count > 0 && run->hosts[0].format == FORMAT_DUMP;
+}
+
 /* devices.c: the planes of devices and their chips. */
-void devices_find(const struct capture *in, struct swept *ret);
+void devices_find(struct run *run);
 
 /* steps.c: plans steps, and sweeps every device; again where the first guess was wrong. */
-bool steps_sweep(const struct capture *in, const struct host_facts *facts, struct swept *ret,
-	struct diag *err);
+bool steps_sweep(struct run *run, struct diag *err);
 /* planned.c: programs of a dump that has no profile, in place of a sweep. */
-bool plan_programs(const struct capture *in, struct swept *ret, struct diag *err);
+bool plan_programs(struct run *run, struct diag *err);
 /*
  * modules.c: what every device ran, to its sweep's `runs` in `keep`, by the Modules lines; false
  * when not all devices have one that is understood.
  */
-bool modules_read(const struct capture *in, struct swept *run, struct arena *keep);
+bool modules_read(struct run *run, struct arena *keep);
 /* devices.c */
-struct run_shape run_shape_of(const struct capture *in, const struct swept *run);
+struct run_shape run_shape_of(const struct run *run);
 double host_device_planes(const struct profile *host);
 
 #endif

@@ -145,9 +145,8 @@ static const struct {
 				 "waited, and none was recorded in it") },
 	{ STR_INIT("input_wait_ratio"), STR_INIT(NO_WAITS) },
 	{ STR_INIT("sync_wait_ratio"), STR_INIT(NO_WAITS) },
-	{ STR_INIT("mfu"),
-		STR_INIT("the job file does not say the model and its tokens, or contradicts the "
-			 "profile") },
+	{ STR_INIT("mfu"), STR_INIT("the job file does not say the model and its tokens, or "
+				    "contradicts the profile") },
 	{ STR_INIT("useful_flops_ratio"),
 		STR_INIT("the job file contradicts the profile, or not all FLOPs are counted") },
 	{ STR_INIT("remat_flops_ratio"),
@@ -158,9 +157,8 @@ static const struct {
 	{ STR_INIT("all_hosts_read"),
 		STR_INIT("not all hosts of the job were read (files are missing, or --hosts-sample "
 			 "left them out), or nothing says how many it has") },
-	{ STR_INIT("has_hlo"),
-		STR_INIT("the program's HLO is not in the profile, and without it only a part is "
-			 "known") },
+	{ STR_INIT("has_hlo"), STR_INIT("the program's HLO is not in the profile, and without it "
+					"only a part is known") },
 	{ STR_INIT("expected_hi_s"),
 		STR_INIT("the size of these collectives or the speed of the links is unknown, or "
 			 "the job file's slices contradict the profile") },
@@ -168,9 +166,8 @@ static const struct {
 		STR_INIT("the job file does not say how much memory is expected") },
 	{ STR_INIT("lo"),
 		STR_INIT("the runs, or their steps, differ too much to tell a change from noise") },
-	{ STR_INIT("unsized"),
-		STR_INIT("collectives of unknown size, or over links of unknown speed, could "
-			 "decide it") },
+	{ STR_INIT("unsized"), STR_INIT("collectives of unknown size, or over links of unknown "
+					"speed, could decide it") },
 };
 
 struct str column_absence(const struct column *c, struct arena *keep)

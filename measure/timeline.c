@@ -119,12 +119,11 @@ static void name_roles(struct shown *all, ptrdiff_t n, double step_s)
 	all[0].role = SHOWN_SLOWEST;
 }
 
-static ptrdiff_t choose_devices(
-	const struct capture *in, const struct swept *run, struct shown **ret, ptrdiff_t *left_out)
+static ptrdiff_t choose_devices(const struct run *run, struct shown **ret, ptrdiff_t *left_out)
 {
 	const struct swept_step *step =
-		run->first ? typical_step(&run->first->sweep, *in->keep) : NULL;
-	struct shown *all = arena_make(in->keep, struct shown, run->device_count);
+		run->first ? typical_step(&run->first->sweep, *run->keep) : NULL;
+	struct shown *all = arena_make(run->keep, struct shown, run->device_count);
 	ptrdiff_t n = 0, kept = 0, room = SHOWN_DEVICES;
 
 	*ret = all;
@@ -332,7 +331,7 @@ static void rows_new(struct timeline *t)
 }
 
 static void fill(
-	const struct swept *run, const struct shown *shown, struct timeline *t, struct plots *ret)
+	const struct run *run, const struct shown *shown, struct timeline *t, struct plots *ret)
 {
 	struct moment_row *row = plot_new(ret, moment, t->keep);
 
@@ -356,8 +355,8 @@ static void fill(
  * The device is swept once more, with no step to measure.  What that reads dies with it; its bars
  * are copied into the plot.
  */
-static bool read_device(const struct capture *in, const struct swept *run,
-	const struct shown *shown, ptrdiff_t devices, struct plots *ret, struct diag *err)
+static bool read_device(const struct run *run, const struct shown *shown, ptrdiff_t devices,
+	struct plots *ret, struct diag *err)
 {
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
 	const struct device *d = shown->device;
@@ -365,7 +364,7 @@ static bool read_device(const struct capture *in, const struct swept *run,
 		.step = shown->step,
 		.room = (int)(LANES_SHOWN / devices),
 		.most = PLOT_MAX_ROWS / devices,
-		.keep = in->keep,
+		.keep = run->keep,
 		.work = &work,
 		.sliver_ps = step_length_ps(shown->step) / PIXELS + 1 };
 	const struct step_plan plan = { .source = STEPS_PROGRAM, .watch = &t.watch };
@@ -374,7 +373,7 @@ static bool read_device(const struct capture *in, const struct swept *run,
 	t.watch = (struct sweep_watch){ take, &t, shown->step->end_ps };
 	rows_new(&t);
 	plane_learn(d->plane, &work);
-	bool ok = sweep_plane(d->plane, d->host, &plan, NULL, in->registry, EVENTS_MAX / devices,
+	bool ok = sweep_plane(d->plane, d->host, &plan, NULL, run->registry, EVENTS_MAX / devices,
 		false, &work, &swept, err);
 	plane_forget(d->plane);
 	/* What was in flight was drawn as it ended. */
@@ -386,14 +385,13 @@ static bool read_device(const struct capture *in, const struct swept *run,
 	return ok;
 }
 
-bool fill_timeline(
-	const struct capture *in, const struct swept *run, struct plots *ret, struct diag *err)
+bool fill_timeline(const struct run *run, struct plots *ret, struct diag *err)
 {
 	struct shown *shown;
-	ptrdiff_t left_out, n = choose_devices(in, run, &shown, &left_out);
+	ptrdiff_t left_out, n = choose_devices(run, &shown, &left_out);
 
 	for (ptrdiff_t i = 0; i < n; i++)
-		if (!read_device(in, run, &shown[i], n, ret, err))
+		if (!read_device(run, &shown[i], n, ret, err))
 			return false;
 	for (ptrdiff_t i = 0; i < n; i++)
 		plot_rows(ret, moment)[i].left_out = (double)left_out;

@@ -43,7 +43,7 @@ struct op_facts {
 	struct collective_time *comms;		 /* of a known chip; NULL else */
 };
 /* By subject. */
-struct op_facts *op_facts_know(const struct capture *in, const struct swept *run);
+struct op_facts *op_facts_know(const struct run *run);
 
 /* ---- ops.c: ops, families, edges ------------------------------------------------------------- */
 
@@ -61,8 +61,7 @@ struct op_rows {
 #define OF_OP(column) row->column = op->column
 /* Is it work on the chip, which a roofline could judge? */
 bool op_is_judgeable(const struct subject *s);
-struct op_rows fill_ops(const struct capture *in, const struct swept *run,
-	const struct op_facts *facts, struct tables *tables);
+struct op_rows fill_ops(const struct run *run, const struct op_facts *facts);
 
 /* ---- programs.c ------------------------------------------------------------------------------ */
 
@@ -79,50 +78,41 @@ struct programs {
 	const struct program *largest; /* by its plan; NULL: there is none */
 	struct str unread;	       /* a module whose plan is there and cannot be read */
 };
-struct programs programs_know(
-	const struct capture *in, const struct swept *run, const struct op_facts *facts);
+struct programs programs_know(const struct run *run, const struct op_facts *facts);
 /* Without plans. */
-struct program_facts *program_floors(
-	const struct capture *in, const struct swept *run, const struct op_facts *facts);
+struct program_facts *program_floors(const struct run *run, const struct op_facts *facts);
 /* What the programs of a step take at least, one after another, on the device that ends last. */
-void predict_step(const struct capture *in, const struct swept *run,
-	const struct programs *programs, struct run_row *row);
-void fill_programs(const struct capture *in, const struct swept *run,
-	const struct programs *programs, struct tables *tables);
+void predict_step(const struct run *run, const struct programs *programs, struct run_row *row);
+void fill_programs(const struct run *run, const struct programs *programs);
 
 /* ---- memory.c, memory_prof.c ----------------------------------------------------------------- */
 
 /* memory, buffers */
-void fill_memory(const struct capture *in, const struct swept *run, const struct host_facts *facts,
-	const struct programs *programs, struct tables *tables);
-bool fill_live(const struct capture *in, struct tables *tables); /* false: there are more */
+void fill_memory(const struct run *run, const struct programs *programs);
+bool fill_live(const struct run *run); /* false: there are more */
 
 /* ---- comms.c --------------------------------------------------------------------------------- */
 
 /* What collectives should take is forgotten, where the network between the job file's slices could
  * not have carried one in its time: that one's name; else missing. */
-struct str comms_disprove(
-	const struct capture *in, const struct swept *run, struct op_facts *facts);
+struct str comms_disprove(const struct run *run, struct op_facts *facts);
 /* False: there are more collectives. */
-bool fill_collectives(const struct capture *in, const struct swept *run,
-	const struct op_rows *op_rows, struct tables *tables);
-void fill_transfers(const struct capture *in, const struct swept *run, const struct op_facts *facts,
-	struct tables *tables);
+bool fill_collectives(const struct run *run, const struct op_rows *op_rows);
+void fill_transfers(const struct run *run, const struct op_facts *facts);
 /* 1 from the device to the host, -1 to the device, 0 neither or not known. */
 int transfer_way(const struct subject *s);
 
 /* ---- devices.c, sparsecore.c ----------------------------------------------------------------- */
 
-void fill_devices(const struct capture *in, const struct swept *run, struct tables *tables);
-void fill_steps(const struct capture *in, const struct swept *run, struct tables *tables);
+void fill_devices(const struct run *run);
+void fill_steps(const struct run *run);
 /* A new row of devices: which one it is. */
-struct devices_row *device_row_new(const struct capture *in, const struct swept *run,
-	struct tables *tables, const struct plane *p, struct str core_type);
+struct devices_row *device_row_new(
+	const struct run *run, const struct plane *p, struct str core_type);
 /* Largest over lower median of the devices' time in an op; NaN with fewer than two. */
-double subject_skew(const struct capture *in, const struct swept *run, ptrdiff_t subject);
+double subject_skew(const struct run *run, ptrdiff_t subject);
 /* Into devices, behind the others. */
-bool fill_sparse_cores(
-	const struct capture *in, const struct swept *run, struct tables *tables, struct diag *err);
+bool fill_sparse_cores(const struct run *run, struct diag *err);
 /* The dense peak that utilisation is held against: bf16's, fp16's where there is no bf16. */
 double main_peak_flops(const struct chip_device *c);
 /* Union of all activity: every moment with some mask but 0, which is idle. */
@@ -161,17 +151,15 @@ struct gap_sums {
 	struct arena *keep;
 };
 /* Idle time of the devices, and the waits between the executions of one of them. */
-bool fill_gaps(const struct capture *in, const struct swept *run, const struct host_facts *facts,
-	const struct op_rows *op_rows, struct tables *tables, struct gap_sums *ret,
+bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_sums *ret,
 	struct diag *err);
 /* How many of them lie in steps; NaN where one was not recorded. */
-double fill_compiles(const struct capture *in, const struct swept *run,
-	const struct host_facts *facts, struct tables *tables);
+double fill_compiles(const struct run *run);
 /* The share of the time in executions that is judged. */
-double fill_phases(const struct capture *in, const struct swept *run, const struct gap_sums *gaps,
-	const struct programs *programs, struct tables *tables);
+double fill_phases(
+	const struct run *run, const struct gap_sums *gaps, const struct programs *programs);
 /* Executions of programs in a step of the device that ends last; NaN without steps. */
-double programs_per_step(const struct capture *in, const struct swept *run);
+double programs_per_step(const struct run *run);
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
@@ -185,48 +173,42 @@ struct run_parts {
 	double verdict_share;
 };
 /* Returns where the job file contradicts the profile; missing: nowhere. */
-struct str fill_run(const struct capture *in, const struct swept *run,
-	const struct run_parts *parts, struct str name, struct tables *tables);
+struct str fill_run(const struct run *run, const struct run_parts *parts, struct str name);
 /* run_row.c: training or inference, as the job file says, else as the main program looks. */
-enum phase run_phase(const struct capture *in, const struct swept *run);
+enum phase run_phase(const struct run *run);
 /* job_facts.c: what the job file adds to the run row.  Returns what fill_run does. */
-struct str fill_job_facts(const struct capture *in, const struct swept *run,
-	struct str beats_network, struct run_row *row, double counted_flops);
+struct str fill_job_facts(
+	const struct run *run, struct str beats_network, struct run_row *row, double counted_flops);
 
-void fill_files(const struct capture *in, struct tables *tables);
-struct str files_line(const struct capture *in, const struct swept *run); /* the same in words */
+void fill_files(const struct run *run);
+struct str files_line(const struct run *run); /* the same in words */
 /* The main program's HLO; without a main one, that of any program that ran; or NULL. */
-const struct hlo_module *any_hlo(const struct capture *in, const struct swept *run);
+const struct hlo_module *any_hlo(const struct run *run);
 
 /* ---- quality --------------------------------------------------------------------------------- */
 
 /* `is_whole`: no table was cut by a limit. */
-void fill_quality(const struct capture *in, const struct swept *run, const struct host_facts *facts,
-	const struct programs *programs, struct tables *tables, bool is_whole,
+void fill_quality(const struct run *run, const struct programs *programs, bool is_whole,
 	struct str job_wrong);
-void quality_add(const struct capture *in, struct tables *tables, const char *name, bool ok,
-	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+void quality_add(const struct run *run, const char *name, bool ok, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* spmd.c: the program that a device spent most time in, of those that it ran again and again; or
  * NULL.  And: do all devices run one program? */
-const struct program *heaviest_program(const struct capture *in, const struct device *d);
-void quality_programs(const struct capture *in, const struct swept *run, struct tables *tables);
+const struct program *heaviest_program(const struct run *run, const struct device *d);
+void quality_programs(const struct run *run);
 /* dumped.c: is the dump of what ran? */
-void quality_dump(const struct capture *in, const struct swept *run, struct tables *tables);
+void quality_dump(const struct run *run);
 
 /* ---- planned.c: programs of a dump, in place of what ran ------------------------------------- */
 
-void quality_plan(const struct capture *in, const struct swept *run,
-	const struct programs *programs, struct tables *tables);
+void quality_plan(const struct run *run, const struct programs *programs);
 
 /* ---- plots.h --------------------------------------------------------------------------------- */
 
 struct plots;
 struct around;
-bool fill_timeline(
-	const struct capture *in, const struct swept *run, struct plots *ret, struct diag *err);
-void fill_usage(const struct capture *in, const struct host_facts *facts,
-	const struct programs *programs, struct plots *ret);
-bool around_find(const struct capture *in, const struct swept *run, struct str name,
-	struct str scope, struct around *ret);
+bool fill_timeline(const struct run *run, struct plots *ret, struct diag *err);
+void fill_usage(const struct run *run, const struct programs *programs, struct plots *ret);
+bool around_find(const struct run *run, struct str name, struct str scope, struct around *ret);
 
 #endif
