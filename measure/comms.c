@@ -138,10 +138,8 @@ static void collective_row(const struct run *run, const struct op_rows *op_rows,
 	const struct op_facts *f = &op_rows->facts[s->index];
 	struct collectives_row *row = table_new(run->tables, collectives, run->keep);
 
-	OP_PLACE(OF_OP);
-	row->program = op->program;
-	row->role = op->role;
-	row->recurs = op->recurs;
+	OP_PLACE(OF_OP), OF_OP(module), OF_OP(family), OF_OP(program), OF_OP(role);
+	OF_OP(recurs);
 	collective_hlo(run, f, row);
 	collective_times(run, s, f, spans, row);
 }

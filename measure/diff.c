@@ -16,91 +16,19 @@
 
 /* All ops of one key in one run. */
 struct group {
-	struct str key;
-	const struct ops_row *op; /* the heaviest */
+	const struct ops_row *op; /* the heaviest; NULL: there is none */
 	double step_s, count;
 	ptrdiff_t ops;
 	bool is_timed; /* of one of them at least the time is known */
 };
 
-struct groups {
-	struct group *items; /* by key */
-	ptrdiff_t count;
-};
-
-/* The heaviest first. */
-static int by_weight(const struct group *x, const struct group *y)
-{
-	int order = order_numbers(y->step_s, x->step_s);
-
-	return order ? order : str_cmp(x->op->name, y->op->name);
-}
-
-static int by_key(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-	int order = str_cmp(x->key, y->key);
-
-	return order ? order : by_weight(x, y);
-}
-
-/* Sorted by key and weight, so the first of a key is the heaviest. */
-static struct groups group_ops(const struct tables *t, struct arena *keep)
-{
-	struct groups g = { arena_make(keep, struct group, table_count(t, ops) + 1), 0 };
-	ptrdiff_t kept = 0;
-	bool planned = is_planned(t);
-
-	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
-		const struct ops_row *op = &table_rows(t, ops)[i];
-		double s = (planned ? op->roofline_s : op->mean_s) * op->per_step;
-		if (op->key.p)
-			g.items[g.count++] = (struct group){ op->key, op, isnan(s) ? 0 : s,
-				isnan(op->per_step) ? 0 : op->per_step, 1, !isnan(s) };
-	}
-	sort_by(g.items, g.count, by_key);
-	for (ptrdiff_t i = 0; i < g.count; i++) {
-		struct group *last = kept ? &g.items[kept - 1] : NULL;
-		if (last && str_eq(last->key, g.items[i].key)) {
-			last->step_s += g.items[i].step_s;
-			last->count += g.items[i].count;
-			last->ops++;
-			last->is_timed |= g.items[i].is_timed;
-		} else {
-			g.items[kept++] = g.items[i];
-		}
-	}
-	g.count = kept;
-	return g;
-}
-
-/* ---- what changed --------------------------------------------------------------------------- */
-
-static enum change change_of(const struct group *base, const struct group *head)
-{
-	double lost = head->step_s - base->step_s;
-	const struct ops_row *a = base->op, *b = head->op;
-	/* Unknown intervals do not stand in the way. */
-	bool intervals_meet = a->lo_s <= b->hi_s && b->lo_s <= a->hi_s;
-	/* One slow device makes the intervals of all together wide, not those of each. */
-	bool apart = a->most_s < b->least_s || b->most_s < a->least_s;
-
-	if (!base->is_timed || !head->is_timed ||
-		fabs(lost) <= CHANGE_LEAST * fmin(base->step_s, head->step_s) ||
-		(fabs(head->count - base->count) <= ROUNDING * base->count && intervals_meet &&
-			!apart))
-		return CHANGE_SAME;
-	return lost > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
-}
-
 /* One op, before and after. */
 struct match {
+	struct group base, head;
 	enum change change;
-	const struct group *base, *head; /* NULL where there is none */
-	bool is_piece;			 /* part of another match: split, or changed */
-	struct str place;		 /* NEW: where it stands */
-	struct str purpose;		 /* what pairs it with others */
-	double split_s;			 /* SPLIT: time of all pieces */
+	bool is_piece;	    /* part of another match: split, or changed */
+	struct str purpose; /* what pairs it with others */
+	double split_s;	    /* SPLIT: time of all pieces */
 	struct str pieces;
 	bool is_joined; /* CHANGED: groups of several ops */
 };
@@ -116,33 +44,101 @@ struct match_list {
 	ptrdiff_t count;
 };
 
-/* Both are sorted by key. */
-static struct matches match_groups(
-	const struct groups *base, const struct groups *head, struct arena *keep)
+/* The heaviest first. */
+static int by_weight(const struct group *x, const struct group *y)
 {
-	struct matches all = { arena_make(keep, struct match, base->count + head->count + 1), 0 };
-	ptrdiff_t i = 0, k = 0;
+	int order = order_numbers(y->step_s, x->step_s);
 
-	while (i < base->count || k < head->count) {
-		const struct group *b = i < base->count ? &base->items[i] : NULL;
-		const struct group *h = k < head->count ? &head->items[k] : NULL;
-		int order = !b ? 1 : !h ? -1 : str_cmp(b->key, h->key);
-		struct match *m = &all.items[all.count++];
-		i += order <= 0;
-		k += order >= 0;
-		m->base = order <= 0 ? b : NULL;
-		m->head = order >= 0 ? h : NULL;
-		if (order)
-			m->change = order < 0 ? CHANGE_GONE : CHANGE_NEW;
-		else
-			m->change = change_of(b, h);
+	return order ? order : str_cmp(x->op->name, y->op->name);
+}
+
+/* Adds a group to others, which are named after the first. */
+static bool group_add(struct group *all, const struct group *g)
+{
+	if (!g->op)
+		return false;
+	all->op = all->op ? all->op : g->op;
+	all->step_s += g->step_s;
+	all->count += g->count;
+	all->ops += g->ops;
+	all->is_timed |= g->is_timed;
+	return true;
+}
+
+struct sided_op {
+	struct group op; /* alone */
+	bool is_head;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct sided_op *x = a, *y = b;
+	int order = str_cmp(x->op.op->key, y->op.op->key);
+
+	order = order ? order : x->is_head - y->is_head;
+	return order ? order : by_weight(&x->op, &y->op);
+}
+
+static ptrdiff_t ops_read(const struct tables *t, bool is_head, struct sided_op *ret)
+{
+	ptrdiff_t n = 0;
+	bool planned = is_planned(t);
+
+	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
+		const struct ops_row *op = &table_rows(t, ops)[i];
+		double s = (planned ? op->roofline_s : op->mean_s) * op->per_step;
+		double count = isnan(op->per_step) ? 0 : op->per_step;
+		if (op->key.p)
+			ret[n++] = (struct sided_op){ { op, isnan(s) ? 0 : s, count, 1, !isnan(s) },
+				is_head };
+	}
+	return n;
+}
+
+/* The ops of both runs, by key. */
+static struct matches match_ops(
+	const struct tables *base, const struct tables *head, struct arena *keep)
+{
+	ptrdiff_t most = table_count(base, ops) + table_count(head, ops);
+	struct matches all = { arena_make(keep, struct match, most + 1), 0 };
+	struct arena scratch = *keep;
+	struct sided_op *ops = arena_make(&scratch, struct sided_op, most + 1);
+	ptrdiff_t n = ops_read(base, false, ops);
+
+	n += ops_read(head, true, ops + n);
+	sort_by(ops, n, by_key);
+	for (ptrdiff_t i = 0; i < n; i++) {
+		all.count += i == 0 || !str_eq(ops[i - 1].op.op->key, ops[i].op.op->key);
+		struct match *m = &all.items[all.count - 1];
+		group_add(ops[i].is_head ? &m->head : &m->base, &ops[i].op);
 	}
 	return all;
 }
 
+/* ---- what changed --------------------------------------------------------------------------- */
+
+static enum change change_of(const struct group *base, const struct group *head)
+{
+	double lost = head->step_s - base->step_s;
+	const struct ops_row *a = base->op, *b = head->op;
+
+	if (!a || !b)
+		return a ? CHANGE_GONE : CHANGE_NEW;
+	/* Unknown intervals do not stand in the way. */
+	bool intervals_meet = a->lo_s <= b->hi_s && b->lo_s <= a->hi_s;
+	/* One slow device makes the intervals of all together wide, not those of each. */
+	bool apart = a->most_s < b->least_s || b->most_s < a->least_s;
+	if (!base->is_timed || !head->is_timed ||
+		fabs(lost) <= CHANGE_LEAST * fmin(base->step_s, head->step_s) ||
+		(fabs(head->count - base->count) <= ROUNDING * base->count && intervals_meet &&
+			!apart))
+		return CHANGE_SAME;
+	return lost > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
+}
+
 static const struct group *group_of(const struct match *m)
 {
-	return m->head ? m->head : m->base;
+	return m->head.op ? &m->head : &m->base;
 }
 
 static bool is_new(const struct match *m)
@@ -160,164 +156,7 @@ static bool is_alone(const struct match *m)
 	return is_new(m) || is_gone(m);
 }
 
-/* Those that the test holds for, which stand for themselves. */
-static struct match_list list_of(const struct matches *all, bool (*holds)(const struct match *),
-	int (*order)(const void *, const void *), struct arena *keep)
-{
-	struct match_list list = { arena_make(keep, struct match *, all->count + 1), 0 };
-
-	for (ptrdiff_t i = 0; i < all->count; i++) {
-		struct match *m = &all->items[i];
-		if (holds(m) && !m->is_piece)
-			list.items[list.count++] = m;
-	}
-	sort_by(list.items, list.count, order);
-	return list;
-}
-
-/* ---- fusions that split ---------------------------------------------------------------------- */
-
-/* Where ops stand that were one: a scope without its last part, or a line. */
-static struct str place_of(const struct ops_row *op, struct arena *keep)
-{
-	ptrdiff_t slash = str_rfind_char(op->scope, '/');
-
-	if (op->scope.len)
-		return slash > 0 ? str_head(op->scope, slash) : op->scope;
-	if (!op->source_file.len || !(op->source_line > 0))
-		return (struct str){ NULL, 0 };
-	return arena_fmt(keep, "%.*s:%.0f", STR_ARG(op->source_file), op->source_line);
-}
-
-/* By place, then the heaviest first. */
-static int by_place(const void *a, const void *b)
-{
-	const struct match *x = *(struct match *const *)a, *y = *(struct match *const *)b;
-	int order = str_cmp(x->place, y->place);
-
-	return order ? order : by_weight(x->head, y->head);
-}
-
-static ptrdiff_t first_at(const struct match_list *list, struct str place)
-{
-	ptrdiff_t i;
-
-	FIND_FIRST(i, 0, list->count, str_cmp(list->items[i]->place, place) >= 0);
-	return i;
-}
-
-/* What an op does, as ops.inside says it. */
-static struct str work_of(const struct ops_row *op)
-{
-	return str_eq(op->opcode, STR("fusion")) ? op->inside : op->opcode;
-}
-
-static bool next_word(struct str *list, struct str *ret)
-{
-	if (!list->len)
-		return false;
-	if (!str_cut(*list, ',', ret, list))
-		*list = (struct str){ NULL, 0 };
-	*ret = str_trim(*ret);
-	return true;
-}
-
-/* Bit i for the i-th word of `all`; 0 when `part` is empty, or has a word that `all` has not. */
-static uint64_t words_among(struct str part, struct str all)
-{
-	uint64_t bits = 0;
-	struct str word;
-
-	while (next_word(&part, &word)) {
-		struct str rest = all, other = { NULL, 0 };
-		uint64_t bit = 1;
-		while (next_word(&rest, &other) && !str_eq(word, other))
-			bit <<= 1;
-		if (!bit || !str_eq(word, other))
-			return 0;
-		bits |= bit;
-	}
-	return bits;
-}
-
-static int count_words(struct str list)
-{
-	struct str word;
-	int count = 0;
-
-	while (next_word(&list, &word))
-		count++;
-	return count;
-}
-
-/* Of a crowd in one place only the heaviest are looked at: a fusion's pieces are few. */
-enum { PIECES_LOOKED = 256, PIECES_MAX = 16 };
-
-struct pieces {
-	struct match *items[PIECES_MAX];
-	int count;
-	uint64_t covered; /* of the words that the fusion held */
-};
-
-/* Another piece has to do something that those before it do not. */
-static void add_piece(struct pieces *p, struct match *m, struct str held)
-{
-	uint64_t bits = words_among(work_of(m->head->op), held);
-
-	if (p->count == PIECES_MAX || !(bits & ~p->covered))
-		return;
-	p->items[p->count++] = m;
-	p->covered |= bits;
-}
-
-/* A fusion that is gone, or that holds less than it did. */
-static bool may_have_split(const struct match *m)
-{
-	struct str held = m->base ? m->base->op->inside : (struct str){ NULL, 0 };
-
-	if (!held.len || !m->head)
-		return held.len > 0;
-	struct str holds = work_of(m->head->op);
-	return words_among(holds, held) && count_words(holds) < count_words(held);
-}
-
-static void find_splits(const struct matches *all, struct arena *keep)
-{
-	for (ptrdiff_t i = 0; i < all->count; i++)
-		if (all->items[i].change == CHANGE_NEW)
-			all->items[i].place = place_of(all->items[i].head->op, keep);
-	struct match_list list = list_of(all, is_new, by_place, keep);
-
-	for (ptrdiff_t i = 0; i < all->count; i++) {
-		struct match *m = &all->items[i];
-		if (!may_have_split(m))
-			continue;
-		struct pieces pieces = { .count = 0 };
-		struct str place = place_of(m->base->op, keep), held = m->base->op->inside;
-		if (m->head)
-			add_piece(&pieces, m, held);
-		ptrdiff_t first = place.len ? first_at(&list, place) : list.count;
-		for (ptrdiff_t k = first; k < list.count && k < first + PIECES_LOOKED &&
-					  str_eq(list.items[k]->place, place);
-			k++)
-			if (!list.items[k]->is_piece)
-				add_piece(&pieces, list.items[k], held);
-		if (pieces.count < 2 ||
-			2 * __builtin_popcountll(pieces.covered) < count_words(held))
-			continue;
-		struct out *o = out_memory(keep);
-		m->change = CHANGE_SPLIT;
-		for (int k = 0; k < pieces.count; k++) {
-			const struct group *piece = pieces.items[k]->head;
-			pieces.items[k]->is_piece = pieces.items[k] != m;
-			m->split_s += piece->step_s;
-			out_str(out_part(o, ", "), piece->op->name);
-		}
-		m->pieces = out_text(o);
-	}
-}
-
-/* ---- ops that changed ------------------------------------------------------------------------ */
+/* ---- what ops have in common ----------------------------------------------------------------- */
 
 /* What a name says without its numbers: a kernel's block sizes, an instruction's id. */
 static struct str stem_of(struct str name, struct arena *keep)
@@ -400,6 +239,18 @@ static struct str role_of(struct str scope, struct arena *keep)
 	return out_text(o);
 }
 
+/* Where ops stand that were one: a scope without its last part, or a line. */
+static struct str place_of(const struct ops_row *op, struct arena *keep)
+{
+	ptrdiff_t slash = str_rfind_char(op->scope, '/');
+
+	if (op->scope.len)
+		return slash > 0 ? str_head(op->scope, slash) : op->scope;
+	if (!op->source_file.len || !(op->source_line > 0))
+		return (struct str){ NULL, 0 };
+	return arena_fmt(keep, "%.*s:%.0f", STR_ARG(op->source_file), op->source_line);
+}
+
 /* What ops may have in common. */
 enum trait {
 	KIND = 1,
@@ -411,6 +262,7 @@ enum trait {
 	LAYER = 64,
 	ROLE = 128,
 	PASS = 256, /* forward or backward */
+	PLACE = 512,
 };
 
 /* What two ops have in common that serve the same purpose, the surest first. */
@@ -452,6 +304,8 @@ static struct str trait_of(const struct ops_row *op, enum trait t, struct arena 
 	case PASS:
 		return str_contains(op->scope, STR("transpose(")) ? STR("backward")
 								  : STR("forward");
+	case PLACE:
+		return place_of(op, keep);
 	}
 	return STR("");
 }
@@ -465,7 +319,7 @@ static struct str purpose_of(const struct ops_row *op, int like, struct arena *k
 	/* Of elementwise work there is much of one shape. */
 	if (like == (KIND | DIMS) && op_kind_find(op->kind) == KIND_ELEMENTWISE)
 		return none;
-	for (int t = KIND; t <= PASS; t *= 2) {
+	for (int t = KIND; t <= PLACE; t *= 2) {
 		struct str part = like & t ? trait_of(op, (enum trait)t, keep) : none;
 		if (like & t && !part.len && t != STEM)
 			return none;
@@ -490,6 +344,136 @@ static int match_by_weight(const void *a, const void *b)
 {
 	return by_weight(group_of(*(struct match *const *)a), group_of(*(struct match *const *)b));
 }
+
+/* Those that the test holds for, which stand for themselves, by purpose and weight. */
+static struct match_list list_by_purpose(const struct matches *all,
+	bool (*holds)(const struct match *), int like, struct arena *keep)
+{
+	struct match_list list = { arena_make(keep, struct match *, all->count + 1), 0 };
+
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		struct match *m = &all->items[i];
+		if (!holds(m) || m->is_piece)
+			continue;
+		m->purpose = purpose_of(group_of(m)->op, like, keep);
+		list.items[list.count++] = m;
+	}
+	sort_by(list.items, list.count, compare_purposes);
+	return list;
+}
+
+/* ---- fusions that split ---------------------------------------------------------------------- */
+
+/* What an op does, as ops.inside says it. */
+static struct str work_of(const struct ops_row *op)
+{
+	return str_eq(op->opcode, STR("fusion")) ? op->inside : op->opcode;
+}
+
+static bool next_word(struct str *list, struct str *ret)
+{
+	if (!list->len)
+		return false;
+	if (!str_cut(*list, ',', ret, list))
+		*list = (struct str){ NULL, 0 };
+	*ret = str_trim(*ret);
+	return true;
+}
+
+/* Bit i for the i-th word of `all`; 0 when `part` is empty, or has a word that `all` has not. */
+static uint64_t words_among(struct str part, struct str all)
+{
+	uint64_t bits = 0;
+	struct str word;
+
+	while (next_word(&part, &word)) {
+		struct str rest = all, other = { NULL, 0 };
+		uint64_t bit = 1;
+		while (next_word(&rest, &other) && !str_eq(word, other))
+			bit <<= 1;
+		if (!bit || !str_eq(word, other))
+			return 0;
+		bits |= bit;
+	}
+	return bits;
+}
+
+static int count_words(struct str list)
+{
+	struct str word;
+	int count = 0;
+
+	while (next_word(&list, &word))
+		count++;
+	return count;
+}
+
+/* Of a crowd in one place only the heaviest are looked at: a fusion's pieces are few. */
+enum { PIECES_LOOKED = 256, PIECES_MAX = 16 };
+
+struct pieces {
+	struct match *items[PIECES_MAX];
+	int count;
+	uint64_t covered; /* of the words that the fusion held */
+};
+
+/* Another piece has to do something that those before it do not. */
+static void add_piece(struct pieces *p, struct match *m, struct str held)
+{
+	uint64_t bits = words_among(work_of(m->head.op), held);
+
+	if (p->count == PIECES_MAX || !(bits & ~p->covered))
+		return;
+	p->items[p->count++] = m;
+	p->covered |= bits;
+}
+
+/* A fusion that is gone, or that holds less than it did. */
+static bool may_have_split(const struct match *m)
+{
+	struct str held = m->base.op ? m->base.op->inside : (struct str){ NULL, 0 };
+
+	if (!held.len || !m->head.op)
+		return held.len > 0;
+	struct str holds = work_of(m->head.op);
+	return words_among(holds, held) && count_words(holds) < count_words(held);
+}
+
+static void find_splits(const struct matches *all, struct arena *keep)
+{
+	struct match_list list = list_by_purpose(all, is_new, PLACE, keep);
+
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		struct match *m = &all->items[i];
+		if (!may_have_split(m))
+			continue;
+		struct pieces pieces = { .count = 0 };
+		struct str place = purpose_of(m->base.op, PLACE, keep), held = m->base.op->inside;
+		if (m->head.op)
+			add_piece(&pieces, m, held);
+		ptrdiff_t k, looked = 0;
+		FIND_FIRST(k, 0, list.count, str_cmp(list.items[k]->purpose, place) >= 0);
+		for (; place.len && k < list.count && looked < PIECES_LOOKED &&
+			str_eq(list.items[k]->purpose, place);
+			k++, looked++)
+			if (!list.items[k]->is_piece)
+				add_piece(&pieces, list.items[k], held);
+		if (pieces.count < 2 ||
+			2 * __builtin_popcountll(pieces.covered) < count_words(held))
+			continue;
+		struct out *o = out_memory(keep);
+		m->change = CHANGE_SPLIT;
+		for (int n = 0; n < pieces.count; n++) {
+			const struct group *piece = &pieces.items[n]->head;
+			pieces.items[n]->is_piece = pieces.items[n] != m;
+			m->split_s += piece->step_s;
+			out_str(out_part(o, ", "), piece->op->name);
+		}
+		m->pieces = out_text(o);
+	}
+}
+
+/* ---- ops that changed ------------------------------------------------------------------------ */
 
 /* Of a crowd of one purpose, only the nearest are looked at. */
 enum { ALIKE_LOOKED = 64 };
@@ -526,18 +510,6 @@ static struct match *find_nearest(const struct match_list *others, const struct 
 	return group_of(more)->step_s * group_of(less)->step_s <= step_s * step_s ? more : less;
 }
 
-/* By purpose and weight. */
-static struct match_list list_by_purpose(const struct matches *all,
-	bool (*holds)(const struct match *), int like, struct arena *keep)
-{
-	struct match_list list = list_of(all, holds, match_by_weight, keep);
-
-	for (ptrdiff_t i = 0; i < list.count; i++)
-		list.items[i]->purpose = purpose_of(group_of(list.items[i])->op, like, keep);
-	sort_by(list.items, list.count, compare_purposes);
-	return list;
-}
-
 /*
  * What serves one purpose is one op that changed.  The heaviest of both runs chooses first, so that
  * the runs the other way round give the same pairs.
@@ -557,10 +529,10 @@ static void pair_alike(const struct matches *all, int like, struct arena *keep)
 	for (ptrdiff_t i = 0; i < both.count; i++) {
 		struct match *m = both.items[i], *other = NULL;
 		if (m->purpose.len && !is_taken(m))
-			other = find_nearest(m->head ? &gone : &new, m);
+			other = find_nearest(m->head.op ? &gone : &new, m);
 		if (!other)
 			continue;
-		struct match *is = m->head ? m : other, *was = m->head ? other : m;
+		struct match *is = m->head.op ? m : other, *was = m->head.op ? other : m;
 		is->change = CHANGE_CHANGED;
 		is->base = was->base;
 		was->is_piece = true;
@@ -569,37 +541,23 @@ static void pair_alike(const struct matches *all, int like, struct arena *keep)
 
 /* ---- copies of one piece of code ------------------------------------------------------------- */
 
-/* Adds a group to others, which are named after the first. */
-static bool group_add(struct group *all, const struct group *g)
-{
-	if (!g)
-		return false;
-	if (!all->op)
-		*all = (struct group){ .key = g->key, .op = g->op };
-	all->step_s += g->step_s;
-	all->count += g->count;
-	all->ops += g->ops;
-	all->is_timed |= g->is_timed;
-	return true;
-}
-
 /*
  * Matches of one purpose, the heaviest first.  Where more or fewer ops do its work, in counts that
  * differ by the factor `slack` at most, one piece of code was compiled otherwise: its loop was
  * written out.
  */
-static void join(struct match **items, ptrdiff_t count, double slack, struct arena *keep)
+static void join(struct match **items, ptrdiff_t count, double slack)
 {
-	struct group *base = arena_make(keep, struct group, 2), *head = base + 1;
+	struct group base = { 0 }, head = { 0 };
 	ptrdiff_t bases = 0, heads = 0;
 	struct match *one = NULL;
 
 	for (ptrdiff_t i = 0; i < count; i++) {
-		bases += group_add(base, items[i]->base);
-		heads += group_add(head, items[i]->head);
-		one = !one && items[i]->head ? items[i] : one;
+		bases += group_add(&base, &items[i]->base);
+		heads += group_add(&head, &items[i]->head);
+		one = !one && items[i]->head.op ? items[i] : one;
 	}
-	double most = fmax(base->count, head->count), least = fmin(base->count, head->count);
+	double most = fmax(base.count, head.count), least = fmin(base.count, head.count);
 	if (!bases || !heads || bases == heads || !(least > 0) || most > slack * least)
 		return;
 	for (ptrdiff_t i = 0; i < count; i++)
@@ -620,29 +578,27 @@ static void join_copies(const struct matches *all, const struct likeness *like, 
 			end++)
 			;
 		if (list.items[i]->purpose.len)
-			join(&list.items[i], end - i, like->slack, keep);
+			join(&list.items[i], end - i, like->slack);
 	}
 }
 
-/* ---- what reads a result -------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static struct str producer_key(struct str program, struct str name, struct arena *keep)
 {
 	return arena_fmt(keep, "%.*s\n%.*s", STR_ARG(program), STR_ARG(name));
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
-
 /* 0 where there is no op, NaN where its time is not known. */
 static double group_s(const struct group *g)
 {
-	return !g ? 0 : g->is_timed ? g->step_s : (double)NAN;
+	return !g->op ? 0 : g->is_timed ? g->step_s : (double)NAN;
 }
 
 static double lost_by(const struct match *m)
 {
-	double base_s = group_s(m->base);
-	double head_s = m->change == CHANGE_SPLIT ? m->split_s : group_s(m->head);
+	double base_s = group_s(&m->base);
+	double head_s = m->change == CHANGE_SPLIT ? m->split_s : group_s(&m->head);
 
 	return fabs(head_s - base_s) <= ROUNDING * base_s ? 0 : head_s - base_s;
 }
@@ -650,36 +606,28 @@ static double lost_by(const struct match *m)
 static void row_fill(struct changes_row *row, const struct match *m)
 {
 	bool is_split = m->change == CHANGE_SPLIT;
-	const struct ops_row *op = m->head && !is_split ? m->head->op : m->base->op;
+	const struct ops_row *op = m->head.op && !is_split ? m->head.op : m->base.op;
 
 	row->change = word_at(CHANGE_WORDS, m->change);
 	row->pieces = m->pieces;
-	row->key = op->key;
-	row->name = op->name;
-	row->kind = op->kind;
-	row->shape = op->shape;
-	row->scope = op->scope;
-	row->source_file = op->source_file;
-	row->source_line = op->source_line;
-	row->user_file = op->user_file;
-	row->user_line = op->user_line;
+	OP_PLACE(OF_OP);
 	if (m->change == CHANGE_CHANGED) {
-		row->instead_of = m->base->op->name;
-		row->base_shape = m->base->op->shape;
+		row->instead_of = m->base.op->name;
+		row->base_shape = m->base.op->shape;
 	}
 	if (m->is_joined) {
-		row->base_ops = (double)m->base->ops;
-		row->head_ops = (double)m->head->ops;
+		row->base_ops = (double)m->base.ops;
+		row->head_ops = (double)m->head.ops;
 	}
-	if (m->base) {
-		row->base_s = group_s(m->base);
-		row->base_per_step = m->base->count;
+	if (m->base.op) {
+		row->base_s = group_s(&m->base);
+		row->base_per_step = m->base.count;
 	}
 	if (is_split) {
 		row->head_s = m->split_s;
-	} else if (m->head) {
-		row->head_s = group_s(m->head);
-		row->head_per_step = m->head->count;
+	} else if (m->head.op) {
+		row->head_s = group_s(&m->head);
+		row->head_per_step = m->head.count;
 	}
 	row->lost_s = lost_by(m);
 	row->size_s = fabs(row->lost_s);
@@ -722,8 +670,8 @@ static void fill(
 		if (m->change != CHANGE_NEW && m->change != CHANGE_CHANGED)
 			continue;
 		struct arena scratch = *keep;
-		int32_t at = map_get(&first_edge,
-			producer_key(m->head->op->program, m->head->op->name, &scratch));
+		int32_t at = map_get(
+			&first_edge, producer_key(m->head.op->program, m->head.op->name, &scratch));
 		if (at != MAP_NONE)
 			row->feeds = edges[at].consumer;
 	}
@@ -752,12 +700,16 @@ static int by_change(const void *a, const void *b)
 	return order ? order : str_cmp(x->kind, y->kind);
 }
 
-static void sum_by_kind(struct op_diff *d, const struct groups *base, const struct groups *head)
+static void sum_by_kind(struct op_diff *d, const struct matches *all)
 {
-	for (ptrdiff_t i = 0; i < base->count; i++)
-		kind_row(d, base->items[i].op->kind)->base_s += base->items[i].step_s;
-	for (ptrdiff_t i = 0; i < head->count; i++)
-		kind_row(d, head->items[i].op->kind)->head_s += head->items[i].step_s;
+	for (ptrdiff_t i = 0; i < all->count; i++)
+		if (all->items[i].base.op)
+			kind_row(d, all->items[i].base.op->kind)->base_s +=
+				all->items[i].base.step_s;
+	for (ptrdiff_t i = 0; i < all->count; i++)
+		if (all->items[i].head.op)
+			kind_row(d, all->items[i].head.op->kind)->head_s +=
+				all->items[i].head.step_s;
 	for (int i = 0; i < d->kind_count; i++) {
 		d->base_ops_s += d->kinds[i].base_s;
 		d->head_ops_s += d->kinds[i].head_s;
@@ -794,23 +746,19 @@ static int by_ratio(const void *a, const void *b)
 }
 
 /* How much more often the ops ran: the median by their time, where most of it agrees, both ways. */
-static double work_of_head(
-	const struct groups *base, const struct groups *head, struct arena scratch)
+static double work_of_head(const struct matches *all, struct arena scratch)
 {
-	struct matches all = match_groups(base, head, &scratch);
-	struct work_sample *samples = arena_make(&scratch, struct work_sample, all.count + 1);
+	struct work_sample *samples = arena_make(&scratch, struct work_sample, all->count + 1);
 	double whole = 0, below = 0, alike = 0, median = NAN, head_s = 0, head_alike_s = 0;
 	ptrdiff_t count = 0;
 
-	for (ptrdiff_t i = 0; i < base->count; i++)
-		whole += base->items[i].step_s;
-	for (ptrdiff_t i = 0; i < head->count; i++)
-		head_s += head->items[i].step_s;
-	for (ptrdiff_t i = 0; i < all.count; i++) {
-		const struct match *m = &all.items[i];
-		if (m->base && m->head && m->base->count > 0 && m->head->count > 0)
-			samples[count++] = (struct work_sample){ m->head->count / m->base->count,
-				m->base->step_s, m->head->step_s };
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		const struct group *b = &all->items[i].base, *h = &all->items[i].head;
+		whole += b->step_s;
+		head_s += h->step_s;
+		if (b->count > 0 && h->count > 0)
+			samples[count++] =
+				(struct work_sample){ h->count / b->count, b->step_s, h->step_s };
 	}
 	sort_by(samples, count, by_ratio);
 	for (ptrdiff_t i = 0; i < count && isnan(median); i++) {
@@ -837,12 +785,12 @@ static double length_of(const struct tables *t)
 
 /* The length of a capture says nothing: the base is told as if it did the work of the head. */
 static void compare_windows(struct op_diff *d, const struct tables *base, const struct tables *head,
-	struct groups *b, const struct groups *h, struct arena scratch)
+	const struct matches *all, struct arena scratch)
 {
-	d->work = work_of_head(b, h, scratch);
-	for (ptrdiff_t i = 0; i < b->count && !isnan(d->work); i++) {
-		b->items[i].step_s *= d->work;
-		b->items[i].count *= d->work;
+	d->work = work_of_head(all, scratch);
+	for (ptrdiff_t i = 0; i < all->count && !isnan(d->work); i++) {
+		all->items[i].base.step_s *= d->work;
+		all->items[i].base.count *= d->work;
 	}
 	d->base_step_s = length_of(base) * d->work;
 	d->head_step_s = length_of(head);
@@ -851,7 +799,7 @@ static void compare_windows(struct op_diff *d, const struct tables *base, const 
 void diff_ops(const struct tables *base, const struct tables *head, struct arena *keep,
 	struct op_diff *ret)
 {
-	struct groups b = group_ops(base, keep), h = group_ops(head, keep);
+	struct matches all = match_ops(base, head, keep);
 
 	*ret = (struct op_diff){ .is_planned = is_planned(head),
 		.is_window = is_window(base) || is_window(head),
@@ -860,14 +808,15 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 		.head_step_s = row_of_run(head) ? row_of_run(head)->step_time_s : NAN };
 	ret->straggler = straggler_of(base) ? NULL : straggler_of(head);
 	if (ret->is_window)
-		compare_windows(ret, base, head, &b, &h, *keep);
-	struct matches all = match_groups(&b, &h, keep);
+		compare_windows(ret, base, head, &all, *keep);
+	sum_by_kind(ret, &all);
+	for (ptrdiff_t i = 0; i < all.count; i++)
+		all.items[i].change = change_of(&all.items[i].base, &all.items[i].head);
 	find_splits(&all, keep);
 	for (int by = 0; by < COPIES; by++)
 		join_copies(&all, &copies[by], keep);
 	for (int by = 0; by < LIKENESSES; by++)
 		pair_alike(&all, likenesses[by], keep);
-	sum_by_kind(ret, &b, &h);
 	fill(ret, &all, head, keep);
 }
 

@@ -310,10 +310,8 @@ static void family_begin(const struct run *run, const struct ops_row *op)
 {
 	struct families_row *row = table_new(run->tables, families, run->keep);
 
-	OP_PLACE(OF_OP);
-	row->opcode = op->opcode;
-	row->dtype = op->dtype;
-	row->copy_cause = op->copy_cause;
+	OP_PLACE(OF_OP), OF_OP(module), OF_OP(family), OF_OP(opcode), OF_OP(dtype);
+	OF_OP(copy_cause);
 	row->members = 0;
 }
 

@@ -72,6 +72,12 @@ void table_reserve(struct tables *t, enum table_id id, ptrdiff_t rows, struct ar
 #define table_new(t, table, keep) ((struct table##_row *)table_add((t), TABLE_##table, (keep)))
 #define table_count(t, table)	  ((t)->items[TABLE_##table].count)
 
+/* What an op is and where it stands: columns that others have of their ops. */
+#define OP_PLACE(X)                                                                                \
+	X(name), X(key), X(kind), X(scope), X(source_file), X(source_line), X(user_file),          \
+		X(user_line), X(shape)
+#define OF_OP(column) row->column = op->column
+
 const struct run_row *row_of_run(const struct tables *t); /* NULL: there is none */
 bool is_planned(const struct tables *t);		  /* nothing ran: a compiler's dump alone */
 /* Without steps: what it did in its time is no measure of what another one does in another. */

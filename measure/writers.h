@@ -54,11 +54,6 @@ struct op_rows {
 	ptrdiff_t count;
 	const int32_t *at; /* by subject: its row, or -1 */
 };
-/* What an op is and where it stands: columns that families and collectives have of their ops. */
-#define OP_PLACE(X)                                                                                \
-	X(module), X(name), X(key), X(family), X(kind), X(scope), X(source_file), X(source_line),  \
-		X(user_file), X(user_line), X(shape)
-#define OF_OP(column) row->column = op->column
 /* Is it work on the chip, which a roofline could judge? */
 bool op_is_judgeable(const struct subject *s);
 struct op_rows fill_ops(const struct run *run, const struct op_facts *facts);
