@@ -137,11 +137,7 @@ static bool show_text(
 
 static bool use_chip(struct hlo_view *v, struct str name, struct diag *err)
 {
-	const struct chip_hints none = { .clock_hz = NAN,
-		.memory_bytes = NAN,
-		.memory_bps = NAN,
-		.peak_flops = NAN,
-		.peak_hbm_bps = NAN };
+	const struct chip_hints none = CHIP_HINTS_NONE;
 	v->device = chip_device(NULL, &none);
 	if (!name.p)
 		return true;

@@ -12,6 +12,7 @@
 #define HARDWARE_CHIP_H
 
 #include "base/arena.h"
+#include "base/chip_hints.h"
 #include "base/diag.h"
 #include "base/kind.h"
 #include "base/str.h"
@@ -100,18 +101,6 @@ bool chip_name_eq(struct str a, struct str b);
 bool chip_is_called(const struct chip *c, struct str name); /* id, name or an alias */
 /* Whether the text is one of the words: its names, its arch, its compute capability.  Cheap. */
 bool chip_mentions(const struct chip_set *set, ptrdiff_t i, struct str text);
-
-/* What a device plane says about itself; 0, NaN or missing where it says nothing. */
-struct chip_hints {
-	struct str device_type; /* TPU device_type_string */
-	struct str device_name; /* gpu_device_name; on AMD it may be "gfx942:sramecc+:xnack-" */
-	struct str vendor;	/* device_vendor */
-	int cc_major, cc_minor; /* compute capability; AMD 9.4 is gfx942 */
-	int core_count;		/* SMs or CUs */
-	double clock_hz, memory_bytes;
-	double memory_bps;		 /* AMD reports half of the truth: never read there */
-	double peak_flops, peak_hbm_bps; /* plane stats, per plane */
-};
 
 /* How a chip was recognised, or why not; both texts are for people. */
 struct chip_match {

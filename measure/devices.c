@@ -25,7 +25,7 @@ static bool is_device(const struct plane *p)
 }
 
 /* By what chips are recognised. */
-static bool is_alike(const struct plane_chip *a, const struct plane_chip *b)
+static bool is_alike(const struct chip_hints *a, const struct chip_hints *b)
 {
 	return str_eq(a->device_type, b->device_type) && str_eq(a->device_name, b->device_name) &&
 	       str_eq(a->vendor, b->vendor) && a->cc_major == b->cc_major &&
@@ -37,20 +37,7 @@ static bool is_alike(const struct plane_chip *a, const struct plane_chip *b)
 /* A device is most often what the one before it is. */
 static void device_chip(const struct run *run, const struct device *before, struct device *d)
 {
-	const struct plane_chip *c = &d->plane->chip;
-	struct chip_hints h = {
-		.device_type = c->device_type,
-		.device_name = c->device_name,
-		.vendor = c->vendor,
-		.cc_major = c->cc_major,
-		.cc_minor = c->cc_minor,
-		.core_count = c->core_count,
-		.clock_hz = c->clock_hz,
-		.memory_bytes = c->memory_bytes,
-		.memory_bps = c->memory_bps,
-		.peak_flops = c->peak_flops,
-		.peak_hbm_bps = c->peak_hbm_bps,
-	};
+	const struct chip_hints *said = &d->plane->chip;
 
 	if (run->options->chip)
 		d->match = (struct chip_match){ .chip = run->options->chip,
@@ -63,10 +50,10 @@ static void device_chip(const struct run *run, const struct device *before, stru
 		 before->plane->platform != PLATFORM_CPU)
 		d->match = before->match;
 	else
-		d->match = chip_recognise(run->options->chips, &h, run->keep);
+		d->match = chip_recognise(run->options->chips, said, run->keep);
 	d->chip = (struct chip_device){ .share = 1, .peak_drift = NAN, .hbm_drift = NAN };
 	if (d->match.chip)
-		d->chip = chip_device(d->match.chip, &h);
+		d->chip = chip_device(d->match.chip, said);
 }
 
 void devices_find(struct run *run)

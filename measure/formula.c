@@ -82,37 +82,38 @@ static void give_dtype(sqlite3_context *c, const struct shape *s)
 		sqlite3_result_text(c, name.p, (int)name.len, SQLITE_STATIC);
 }
 
-static void operand_dim(sqlite3_context *c, int count, sqlite3_value **v)
+/* Of the result, or of the operand that the arguments begin with. */
+static const struct shape *shape_of(sqlite3_context *c, bool is_result, sqlite3_value **v)
 {
-	(void)count;
-	give_dim(c, operand_of(of(c), index_of(v[0])), v[1]);
+	return is_result ? result_of(of(c)) : operand_of(of(c), index_of(v[0]));
+}
+
+static void dim(sqlite3_context *c, int count, sqlite3_value **v)
+{
+	give_dim(c, shape_of(c, count == 1, v), v[count - 1]);
+}
+
+static void elements(sqlite3_context *c, int count, sqlite3_value **v)
+{
+	const struct shape *s = shape_of(c, count == 0, v);
+	give_size(c, s ? shape_elements(s) : -1);
+}
+
+static void bytes(sqlite3_context *c, int count, sqlite3_value **v)
+{
+	const struct shape *s = shape_of(c, count == 0, v);
+	give_size(c, s ? shape_logical_bytes(s) : -1);
 }
 
 static void operand_rank(sqlite3_context *c, int count, sqlite3_value **v)
 {
-	const struct shape *s = operand_of(of(c), index_of(v[0]));
-	(void)count;
+	const struct shape *s = shape_of(c, count == 0, v);
 	give(c, s ? (double)s->rank : NAN);
-}
-
-static void operand_elements(sqlite3_context *c, int count, sqlite3_value **v)
-{
-	const struct shape *s = operand_of(of(c), index_of(v[0]));
-	(void)count;
-	give_size(c, s ? shape_elements(s) : -1);
-}
-
-static void operand_bytes(sqlite3_context *c, int count, sqlite3_value **v)
-{
-	const struct shape *s = operand_of(of(c), index_of(v[0]));
-	(void)count;
-	give_size(c, s ? shape_logical_bytes(s) : -1);
 }
 
 static void operand_dtype(sqlite3_context *c, int count, sqlite3_value **v)
 {
-	(void)count;
-	give_dtype(c, operand_of(of(c), index_of(v[0])));
+	give_dtype(c, shape_of(c, count == 0, v));
 }
 
 /* Factors are arrays of floating-point numbers: not tables of pages, lengths or masks. */
@@ -139,26 +140,6 @@ static void operand_factor(sqlite3_context *c, int count, sqlite3_value **v)
 	give(c, at < 0 ? NAN : (double)at);
 }
 
-static void out_dim(sqlite3_context *c, int count, sqlite3_value **v)
-{
-	(void)count;
-	give_dim(c, result_of(of(c)), v[0]);
-}
-
-static void out_elements(sqlite3_context *c, int count, sqlite3_value **v)
-{
-	const struct shape *s = result_of(of(c));
-	(void)count, (void)v;
-	give_size(c, s ? shape_elements(s) : -1);
-}
-
-static void out_bytes(sqlite3_context *c, int count, sqlite3_value **v)
-{
-	const struct shape *s = result_of(of(c));
-	(void)count, (void)v;
-	give_size(c, s ? shape_logical_bytes(s) : -1);
-}
-
 static void out_count(sqlite3_context *c, int count, sqlite3_value **v)
 {
 	(void)count, (void)v;
@@ -167,15 +148,15 @@ static void out_count(sqlite3_context *c, int count, sqlite3_value **v)
 
 /* docs/rules.md has them with their meaning. */
 static const struct sql_own_function functions[] = {
-	{ STR_INIT("dim"), 2, operand_dim },
+	{ STR_INIT("dim"), 2, dim },
 	{ STR_INIT("rank"), 1, operand_rank },
-	{ STR_INIT("elements"), 1, operand_elements },
-	{ STR_INIT("bytes"), 1, operand_bytes },
+	{ STR_INIT("elements"), 1, elements },
+	{ STR_INIT("bytes"), 1, bytes },
 	{ STR_INIT("dtype"), 1, operand_dtype },
 	{ STR_INIT("factor"), 1, operand_factor },
-	{ STR_INIT("out_dim"), 1, out_dim },
-	{ STR_INIT("out_elements"), 0, out_elements },
-	{ STR_INIT("out_bytes"), 0, out_bytes },
+	{ STR_INIT("out_dim"), 1, dim },
+	{ STR_INIT("out_elements"), 0, elements },
+	{ STR_INIT("out_bytes"), 0, bytes },
 	{ STR_INIT("out_count"), 0, out_count },
 	{ STR_INIT("abs"), 1, NULL },
 	{ STR_INIT("coalesce"), -1, NULL },

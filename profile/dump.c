@@ -175,7 +175,7 @@ bool dump_profile(struct dump *d, enum platform platform, struct arena *keep, st
 		.class = PLANE_DEVICE,
 		.platform = platform,
 		.ordinal = -1,
-		.chip = plane_chip_unknown };
+		.chip = CHIP_HINTS_NONE };
 	return true;
 }
 

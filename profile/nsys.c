@@ -63,12 +63,12 @@ static double known_of(const struct nsys_rows *r, int column)
 /* What both tables of GPUs begin with. */
 enum { GPU_ID, GPU_NAME, GPU_MAJOR, GPU_MINOR, GPU_CORES, GPU_MEMORY, GPU_OWN };
 
-static struct plane_chip *chip_read(struct nsys *n, const struct nsys_rows *r)
+static struct chip_hints *chip_read(struct nsys *n, const struct nsys_rows *r)
 {
 	struct nsys_chip *chip = arena_push(n->scratch, n->chips, n->chip_count, n->chip_cap);
-	struct plane_chip *c = &chip->says;
+	struct chip_hints *c = &chip->says;
 	chip->gpu = nsys_int(r, GPU_ID);
-	*c = plane_chip_unknown;
+	*c = CHIP_HINTS_NONE;
 	c->vendor = STR("Nvidia");
 	c->device_name = arena_str(n->trace.keep, nsys_text(r, GPU_NAME));
 	c->cc_major = count_of(r, GPU_MAJOR);
@@ -88,7 +88,7 @@ static void chips_read(struct nsys *n)
 		"computeCapabilityMinor", "numMultiprocessors", "globalMemorySize", NULL };
 	struct nsys_rows r = nsys_rows_open(n->db, "TARGET_INFO_GPU", 1, columns);
 	while (nsys_rows_next(&r) && n->chip_count < XPLANE_MAX_PLANES) {
-		struct plane_chip *c = chip_read(n, &r);
+		struct chip_hints *c = chip_read(n, &r);
 		c->clock_hz = known_of(&r, GPU_OWN);
 		c->memory_bps = known_of(&r, GPU_OWN + 1);
 	}

@@ -95,7 +95,7 @@ struct nsys_device {
 
 struct nsys_chip {
 	int64_t gpu;
-	struct plane_chip says;
+	struct chip_hints says;
 };
 
 struct nsys {

@@ -16,6 +16,7 @@
 #define PROFILE_PROFILE_H
 
 #include "base/arena.h"
+#include "base/chip_hints.h"
 #include "base/diag.h"
 #include "base/input.h"
 #include "base/map.h"
@@ -207,15 +208,6 @@ struct plane_name; /* an event metadata entry */
 struct plane_part;
 struct op_table;
 
-/* What a device plane says about its chip; 0, NaN or missing where it is silent. */
-struct plane_chip {
-	struct str device_type, device_name, vendor;
-	int cc_major, cc_minor, core_count;
-	double clock_hz, memory_bytes, memory_bps, peak_flops, peak_hbm_bps;
-	int64_t global_chip_id; /* -1 unknown */
-};
-extern const struct plane_chip plane_chip_unknown;
-
 /* Events that refer to metadata of events, of stats, or to texts that the file does not hold. */
 struct plane_lost {
 	int64_t events, time_ps; /* their own times, which may overlap */
@@ -236,7 +228,7 @@ struct plane {
 	bool learns; /* its names are known only between plane_learn and plane_forget */
 	struct plane_part *parts; /* pieces with this name, each with its own maps */
 	ptrdiff_t part_count, part_cap;
-	struct plane_chip chip;
+	struct chip_hints chip;
 	int64_t dropped_events;
 	bool stats_lost;	/* of the plane itself or of its metadata */
 	struct plane_lost lost; /* of device ops; known when a merge has come to its end */

@@ -60,7 +60,7 @@ static void plane_build(struct trace *t, struct trace_plane *from, struct plane 
 	p->class = plane_class_of(p->name, &p->platform, &p->ordinal);
 	if (p->class == PLANE_DEVICE && p->platform == PLATFORM_UNKNOWN)
 		p->platform = from->amd ? PLATFORM_AMD : PLATFORM_NVIDIA;
-	p->chip = plane_chip_unknown;
+	p->chip = CHIP_HINTS_NONE;
 	p->parts = arena_make(t->keep, struct plane_part, 1);
 	p->part_count = p->part_cap = 1;
 	stats_build(t, from, &p->parts[0]);

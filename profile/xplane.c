@@ -323,15 +323,8 @@ static int64_t whole_or_0(const struct stats *s, enum stat_id id, int64_t most)
 	return v < 0 ? 0 : v > most ? most : v;
 }
 
-const struct plane_chip plane_chip_unknown = { .clock_hz = NAN,
-	.memory_bytes = NAN,
-	.memory_bps = NAN,
-	.peak_flops = NAN,
-	.peak_hbm_bps = NAN,
-	.global_chip_id = -1 };
-
 /* CoreDetails: global_chip_id = 5; zero is omitted. */
-static void core_details(struct str bytes, struct plane_chip *chip)
+static void core_details(struct str bytes, struct chip_hints *chip)
 {
 	struct wire w = wire_open(bytes);
 	struct wire_field f;
@@ -348,7 +341,7 @@ static void core_details(struct str bytes, struct plane_chip *chip)
  */
 static void plane_chip_read(struct plane *p, const struct stats *s)
 {
-	struct plane_chip *c = &p->chip;
+	struct chip_hints *c = &p->chip;
 
 	c->global_chip_id = -1;
 	c->device_type = arena_str(p->keep, stat_text(s, STAT_DEVICE_TYPE_STRING));

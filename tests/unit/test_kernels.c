@@ -210,11 +210,7 @@ static void authors(void **state)
 /* f4 is multiplied as f8 where a chip has no f4, and may be multiplied as its other factor. */
 static void rates(void **state)
 {
-	struct chip_hints none = { .clock_hz = NAN,
-		.memory_bytes = NAN,
-		.memory_bps = NAN,
-		.peak_flops = NAN,
-		.peak_hbm_bps = NAN };
+	struct chip_hints none = CHIP_HINTS_NONE;
 	struct chip_set *set = chip_set_new(&keep);
 	struct chip_device d = chip_device(chip_find(set, STR("tpu_v7x"), &err), &none);
 	struct kernels *k = kernels_new(NULL, &keep);

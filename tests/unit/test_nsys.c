@@ -338,7 +338,7 @@ static void chips(void **state)
 			" computeMinor INT);"
 			"INSERT INTO TARGET_INFO_GPU VALUES (0,'A',1,1,1,1,1,1),"
 			"(1,'NVIDIA H100',80,3350,1980,132,9,0);");
-	const struct plane_chip *c = &plane_named("/device:GPU:1")->chip;
+	const struct chip_hints *c = &plane_named("/device:GPU:1")->chip;
 	assert_true(str_eq(c->device_name, STR("NVIDIA H100")));
 	assert_int_equal(c->core_count, 132);
 	assert_int_equal(c->cc_major, 9);
