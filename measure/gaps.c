@@ -32,17 +32,14 @@ struct host_gap {
 	const struct device *device;
 	const struct swept_gap *gap; /* NULL: a wait between two executions, wherever it lies */
 	int64_t start_ps, end_ps;
-	struct str name; /* of the host event that explains it best; missing while there is none */
-	int64_t covered_ps, length_ps; /* of that event */
-	bool name_launches;
-	struct str call; /* the longest that lies in it and covers most of it */
-	int64_t call_ps;
-	bool call_launches;
-	struct str user; /* the user's own frame that covers most of it, the shortest */
-	int64_t user_ps;
-	struct str wait; /* a callback, else the event in which the host waited longest */
-	int64_t wait_ps;
-	bool calls_back;
+	struct best {
+		struct str name; /* missing while there is none */
+		int64_t covered_ps, length_ps;
+		enum host_class class;
+	} host,			 /* the host event that explains it best */
+		call,		 /* the longest that lies in it and covers most of it */
+		user,		 /* the user's own frame that covers most of it, the shortest */
+		wait;		 /* a callback, else the event in which the host waited longest */
 	int64_t seen_ps;	 /* by any event, on the lane whose events cover most */
 	const struct lane *lane; /* the one that is being read, as far as it was seen: */
 	int64_t lane_ps, lane_until_ps;
@@ -122,38 +119,40 @@ static struct host_gap *gaps_collect(
 	return gaps;
 }
 
-/*
- * Of the events that cover most of a gap the shortest says what the host was at: the longer ones
- * are the functions around it.  While none does, the one that covers more.
- */
-static void gap_meet(struct host_gap *g, const struct lane *l, const struct event *e)
+static int64_t overlap_ps(const struct host_gap *g, int64_t start_ps, int64_t end_ps)
 {
-	int64_t from = e->start_ps > g->start_ps ? e->start_ps : g->start_ps;
-	int64_t to = e->end_ps < g->end_ps ? e->end_ps : g->end_ps;
-	int64_t covered_ps = to - from, length_ps = e->end_ps - e->start_ps;
-	int64_t half = (g->end_ps - g->start_ps) / 2;
-	bool old_covers = g->covered_ps > half, new_covers = covered_ps > half;
+	return (end_ps < g->end_ps ? end_ps : g->end_ps) -
+	       (start_ps > g->start_ps ? start_ps : g->start_ps);
+}
 
-	if (to <= from)
-		return;
+/* A lane's events are in order. */
+static void gap_see(struct host_gap *g, const struct lane *l, const struct event *e)
+{
 	if (g->lane != l) {
 		g->lane = l;
 		g->lane_ps = 0;
 		g->lane_until_ps = INT64_MIN;
 	}
-	if (to > g->lane_until_ps) { /* a lane's events are in order */
-		g->lane_ps += to - (from > g->lane_until_ps ? from : g->lane_until_ps);
-		g->lane_until_ps = to;
+	int64_t from_ps = e->start_ps > g->lane_until_ps ? e->start_ps : g->lane_until_ps;
+	int64_t new_ps = overlap_ps(g, from_ps, e->end_ps);
+	if (new_ps > 0) {
+		g->lane_ps += new_ps;
+		g->lane_until_ps = e->end_ps < g->end_ps ? e->end_ps : g->end_ps;
 	}
 	g->seen_ps = g->lane_ps > g->seen_ps ? g->lane_ps : g->seen_ps;
-	if (g->name.p && (new_covers != old_covers ? old_covers
-				 : new_covers	   ? length_ps >= g->length_ps
-						   : covered_ps <= g->covered_ps))
-		return;
-	g->name = e->name;
-	g->name_launches = e->host == HOST_LAUNCH;
-	g->covered_ps = covered_ps;
-	g->length_ps = length_ps;
+}
+
+/*
+ * Of the events that cover most of a gap the shortest says what the host was at: the longer ones
+ * are the functions around it.  While none does, the one that covers more.
+ */
+static bool explains_better(const struct best *b, const struct best *than, int64_t half_ps)
+{
+	bool covers = b->covered_ps > half_ps, covered = than->covered_ps > half_ps;
+
+	if (!than->name.p || covers != covered)
+		return !than->name.p || covers;
+	return covers ? b->length_ps < than->length_ps : b->covered_ps > than->covered_ps;
 }
 
 /* How far beyond a gap an event may reach that lies in it. */
@@ -174,17 +173,12 @@ static bool names_a_line(struct str name)
  * Where a job waits in its own code: the outermost call of the thread that launches work which the
  * gap holds whole.  What reaches beyond the gap is the loop, and what lies deeper the libraries.
  */
-static void gap_call(struct host_gap *g, const struct event *e)
+static bool is_call(const struct host_gap *g, const struct event *e)
 {
-	int64_t length_ps = e->end_ps - e->start_ps, slack = slack_ps(g);
+	int64_t slack = slack_ps(g);
 
-	if (e->start_ps < g->start_ps - slack || e->end_ps > g->end_ps + slack ||
-		length_ps <= (g->end_ps - g->start_ps) / 2 || length_ps <= g->call_ps ||
-		e->host == HOST_SCOPE || !names_a_line(e->name))
-		return;
-	g->call = e->name;
-	g->call_launches = e->host == HOST_LAUNCH;
-	g->call_ps = length_ps;
+	return e->start_ps >= g->start_ps - slack && e->end_ps <= g->end_ps + slack &&
+	       e->host != HOST_SCOPE && names_a_line(e->name);
 }
 
 /* A frame of Python: "$dispatch.py:87 apply_primitive". */
@@ -199,33 +193,40 @@ static bool is_frame(struct str name, struct str *file)
 }
 
 /* `files`: those that the program's ops were written in. */
-static void gap_user(struct host_gap *g, const struct event *e, const struct map *files)
+static bool is_users(struct str name, const struct map *files)
 {
-	int64_t from = e->start_ps > g->start_ps ? e->start_ps : g->start_ps;
-	int64_t to = e->end_ps < g->end_ps ? e->end_ps : g->end_ps;
-	int64_t length_ps = e->end_ps - e->start_ps;
 	struct str file;
 
-	if (to - from <= (g->end_ps - g->start_ps) / 2 || (g->user.p && length_ps >= g->user_ps) ||
-		!is_frame(e->name, &file) || map_get(files, file) == MAP_NONE)
-		return;
-	g->user = e->name;
-	g->user_ps = length_ps;
+	return is_frame(name, &file) && map_get(files, file) != MAP_NONE;
 }
 
 /* A callback fetches its arguments first, and waits for them. */
-static void gap_wait(struct host_gap *g, const struct event *e)
+static bool waits_longer(const struct best *b, const struct best *than)
 {
-	int64_t from = e->start_ps > g->start_ps ? e->start_ps : g->start_ps;
-	int64_t to = e->end_ps < g->end_ps ? e->end_ps : g->end_ps;
-	bool calls_back = e->host == HOST_CALLBACK;
+	bool calls_back = b->class == HOST_CALLBACK, called = than->class == HOST_CALLBACK;
 
-	if (causes[e->host] != CAUSE_SYNC || to <= from || calls_back < g->calls_back ||
-		(calls_back == g->calls_back && to - from <= g->wait_ps))
+	return calls_back != called ? calls_back : b->covered_ps > than->covered_ps;
+}
+
+static void gap_meet(
+	struct host_gap *g, const struct lane *l, const struct event *e, const struct map *files)
+{
+	int64_t half_ps = (g->end_ps - g->start_ps) / 2;
+	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->end_ps - e->start_ps,
+		e->host };
+
+	if (b.covered_ps <= 0)
 		return;
-	g->wait = e->name;
-	g->wait_ps = to - from;
-	g->calls_back = calls_back;
+	gap_see(g, l, e);
+	if (explains_better(&b, &g->host, half_ps))
+		g->host = b;
+	if (b.length_ps > half_ps && b.length_ps > g->call.length_ps && is_call(g, e))
+		g->call = b;
+	if (causes[e->host] == CAUSE_SYNC && waits_longer(&b, &g->wait))
+		g->wait = b;
+	if (b.covered_ps > half_ps && (!g->user.name.p || b.length_ps < g->user.length_ps) &&
+		is_users(e->name, files))
+		g->user = b;
 }
 
 /* Gaps of one device are disjoint and in order: the first that ends behind this moment. */
@@ -250,12 +251,9 @@ static inline ptrdiff_t gap_behind_near(
 
 static void reason_lay(struct host_gap *g, const struct reason *r)
 {
-	int64_t from = r->start_ps > g->start_ps ? r->start_ps : g->start_ps;
-	int64_t to = r->end_ps < g->end_ps ? r->end_ps : g->end_ps;
-
 	if (r->end_ps > g->end_ps + slack_ps(g))
 		return;
-	g->by_cause_ps[causes[r->class]] += to - from;
+	g->by_cause_ps[causes[r->class]] += overlap_ps(g, r->start_ps, r->end_ps);
 	g->waited |= causes[r->class] == CAUSE_SYNC && r->start_ps <= g->start_ps;
 }
 
@@ -268,13 +266,18 @@ static int reason_cmp(const void *a, const void *b)
 	return (x->end_ps < y->end_ps) - (x->end_ps > y->end_ps);
 }
 
-/* Gaps of a host, device by device. */
+/* Gaps of a host that begin in one stretch of time, device by device. */
 struct host_gaps {
+	const struct profile *host;
+	const struct map *files; /* of the user's */
+	bool any_thread;	 /* the host's events do not tell which thread launches work */
 	struct host_gap *items;
+	ptrdiff_t count;
 	ptrdiff_t *ends, devices; /* where each device's end */
 	struct time_span *spans;  /* all of them as one: what need be read of the host */
 	ptrdiff_t span_count;
-	const struct map *files; /* of the user's */
+	struct diag err;
+	bool failed;
 };
 
 static int span_cmp(const void *a, const void *b)
@@ -284,13 +287,13 @@ static int span_cmp(const void *a, const void *b)
 	return order_integers(x->start_ps, y->start_ps);
 }
 
-static void spans_join(struct host_gaps *g, ptrdiff_t count, struct arena *keep)
+static void spans_join(struct host_gaps *g, struct arena *keep)
 {
-	g->spans = arena_make(keep, struct time_span, count);
-	for (ptrdiff_t i = 0; i < count; i++)
+	g->spans = arena_make(keep, struct time_span, g->count);
+	for (ptrdiff_t i = 0; i < g->count; i++)
 		g->spans[i] = (struct time_span){ g->items[i].start_ps, g->items[i].end_ps };
-	sort_by(g->spans, count, span_cmp);
-	for (ptrdiff_t i = 0; i < count; i++) {
+	sort_by(g->spans, g->count, span_cmp);
+	for (ptrdiff_t i = 0; i < g->count; i++) {
 		struct time_span *s = &g->spans[i], *last = s;
 		if (g->span_count > 0)
 			last = &g->spans[g->span_count - 1];
@@ -342,49 +345,30 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 			for (ptrdiff_t k =
 					first + gap_behind_near(&g->items[first],
 							g->ends[d] - first, e->start_ps, &hints[d]);
-				k < g->ends[d] && g->items[k].start_ps < e->end_ps; k++) {
-				gap_meet(&g->items[k], l, e);
-				gap_call(&g->items[k], e);
-				gap_wait(&g->items[k], e);
-				gap_user(&g->items[k], e, g->files);
-			}
+				k < g->ends[d] && g->items[k].start_ps < e->end_ps; k++)
+				gap_meet(&g->items[k], l, e, g->files);
 	}
 	reasons_lay(g, reasons, count);
 	return cursor_end(c, err);
 }
 
-/* Gaps of a host that begin in one stretch of time. */
-struct gaps_part {
-	const struct profile *host;
-	const struct map *files;
-	bool any_thread; /* the host's events do not tell which thread launches work */
-	struct host_gap *items;
-	ptrdiff_t count;
-	struct diag err;
-	bool failed;
-};
-
-static bool part_explain(const struct gaps_part *part, struct arena scratch, struct diag *err)
+static bool part_explain(struct host_gaps *g, struct arena scratch)
 {
-	const struct profile *host = part->host;
-	const struct host_gap *gaps = part->items;
-	ptrdiff_t count = part->count;
-	struct host_gaps g = { .items = part->items,
-		.files = part->files,
-		.ends = arena_make(&scratch, ptrdiff_t, count) };
+	const struct host_gap *gaps = g->items;
 
-	for (ptrdiff_t i = 0; i < count; i++) {
-		g.devices += i == 0 || gaps[i].device != gaps[i - 1].device ||
-			     !gaps[i].gap != !gaps[i - 1].gap;
-		g.ends[g.devices - 1] = i + 1;
+	g->ends = arena_make(&scratch, ptrdiff_t, g->count);
+	for (ptrdiff_t i = 0; i < g->count; i++) {
+		g->devices += i == 0 || gaps[i].device != gaps[i - 1].device ||
+			      !gaps[i].gap != !gaps[i - 1].gap;
+		g->ends[g->devices - 1] = i + 1;
 	}
-	spans_join(&g, count, &scratch);
-	for (ptrdiff_t i = 0; g.devices > 0 && i < host->plane_count; i++) {
-		const struct plane *p = &host->planes[i];
+	spans_join(g, &scratch);
+	for (ptrdiff_t i = 0; g->devices > 0 && i < g->host->plane_count; i++) {
+		const struct plane *p = &g->host->planes[i];
 		for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++) {
 			const struct lane *l = &p->lanes[k];
-			if ((part->any_thread || l->classes >> HOST_LAUNCH & 1) &&
-				!lane_explain(p, l, &g, scratch, err))
+			if ((g->any_thread || l->classes >> HOST_LAUNCH & 1) &&
+				!lane_explain(p, l, g, scratch, &g->err))
 				return false;
 		}
 	}
@@ -393,10 +377,10 @@ static bool part_explain(const struct gaps_part *part, struct arena scratch, str
 
 static void part_task(void *arg, ptrdiff_t i)
 {
-	struct gaps_part *p = (struct gaps_part *)arg + i;
+	struct host_gaps *g = (struct host_gaps *)arg + i;
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
 
-	p->failed = !part_explain(p, work, &p->err);
+	g->failed = !part_explain(g, work);
 	arena_free(&work);
 }
 
@@ -423,7 +407,7 @@ static bool gaps_explain(const struct run *run, const struct map *files, int32_t
 	struct host_gap *gaps, ptrdiff_t count, struct arena scratch, struct diag *err)
 {
 	int n = parts_of(run, h, count);
-	struct gaps_part *parts = arena_make(&scratch, struct gaps_part, n);
+	struct host_gaps *parts = arena_make(&scratch, struct host_gaps, n);
 	int64_t *begins = arena_make(&scratch, int64_t, count);
 	int32_t *part_of = arena_make(&scratch, int32_t, count);
 	bool any_thread = true;
@@ -435,14 +419,14 @@ static bool gaps_explain(const struct run *run, const struct map *files, int32_t
 	for (ptrdiff_t i = 0; i < run->facts.launches.count; i++)
 		any_thread &= run->facts.launches.items[i].host != h;
 	for (int k = 0; k < n; k++)
-		parts[k] = (struct gaps_part){ .host = &run->hosts[h],
+		parts[k] = (struct host_gaps){ .host = &run->hosts[h],
 			.files = files,
 			.any_thread = any_thread,
 			.items = n > 1 ? gaps_room(&scratch, count) : gaps };
 	for (ptrdiff_t i = 0; i < count; i++) {
 		for (int k = 1; k < n; k++)
 			part_of[i] += gaps[i].start_ps >= begins[count * k / n];
-		struct gaps_part *p = &parts[part_of[i]];
+		struct host_gaps *p = &parts[part_of[i]];
 		p->items[p->count++] = gaps[i];
 	}
 	task_threads(part_task, parts, n, n);
@@ -475,7 +459,7 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 
 	if (g->gap && g->gap->inside) {
 		memset(g->by_cause_ps, 0, sizeof(g->by_cause_ps));
-		g->name = g->call = str_from(NULL);
+		g->host.name = g->call.name = str_from(NULL);
 		g->by_cause_ps[CAUSE_PROGRAM] = left_ps;
 		return CAUSE_PROGRAM;
 	}
@@ -486,7 +470,7 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 		left_ps -= g->by_cause_ps[c];
 	}
 	int64_t waited_ps = !g->waited ? 0 : left_ps < work_ps ? left_ps : work_ps;
-	int64_t seen_ps = g->seen_ps > g->covered_ps ? g->seen_ps : g->covered_ps;
+	int64_t seen_ps = g->seen_ps > g->host.covered_ps ? g->seen_ps : g->host.covered_ps;
 	int64_t unseen_ps = g->end_ps - g->start_ps - seen_ps;
 	g->by_cause_ps[CAUSE_SYNC] += waited_ps;
 	left_ps -= waited_ps;
@@ -499,17 +483,17 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 		if (g->by_cause_ps[c] > g->by_cause_ps[most])
 			most = (enum cause)c;
 	if (most == CAUSE_UNKNOWN)
-		g->name = g->call = str_from(NULL);
+		g->host.name = g->call.name = str_from(NULL);
 	/* What is launched after a wait is not what the host waited for. */
-	if (most == CAUSE_SYNC && g->wait.p &&
-		(g->calls_back || g->name_launches || g->call_launches)) {
-		g->name = g->wait;
-		g->call = names_a_line(g->wait) ? g->wait : str_from(NULL);
+	if (most == CAUSE_SYNC && g->wait.name.p &&
+		(g->wait.class == HOST_CALLBACK || g->host.class == HOST_LAUNCH ||
+			g->call.class == HOST_LAUNCH)) {
+		g->host = g->wait;
+		g->call.name = names_a_line(g->wait.name) ? g->wait.name : str_from(NULL);
 	}
 	/* Of a library's frame the user's line that called it says more. */
-	struct str file, said = g->call.p ? g->call : g->name;
-	if (most == CAUSE_HOST && g->user.p && is_frame(said, &file) &&
-		map_get(files, file) == MAP_NONE)
+	struct str file, said = g->call.name.p ? g->call.name : g->host.name;
+	if (most == CAUSE_HOST && g->user.name.p && is_frame(said, &file) && !is_users(said, files))
 		g->call = g->user;
 	return most;
 }
@@ -561,8 +545,8 @@ static void gap_row(const struct run *run, const struct op_rows *op_rows, const 
 	if (op_rows->at[g->gap->after] >= 0)
 		row->key = op_rows->rows[op_rows->at[g->gap->after]].key;
 	row->cause = word_at(GAP_WORDS, cause);
-	row->host_activity = frame_text(g->name, run->keep);
-	row->host_call = frame_text(g->call, run->keep);
+	row->host_activity = frame_text(g->host.name, run->keep);
+	row->host_call = frame_text(g->call.name, run->keep);
 }
 
 /* What JAX itself lies in is none: an op's place is the first frame outside of it. */
