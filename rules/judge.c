@@ -169,19 +169,26 @@ static int32_t chip_of(struct trial *t, const void *row)
 	return chip;
 }
 
+/* A number with places is one of the whole run, whatever its SELECT made it from. */
+static int level_of_claim(const struct trial *t)
+{
+	int level = claim_level(t->code->subjects.rows);
+
+	return t->code->places.rows && level < 2 ? 2 : level;
+}
+
 static enum pool pool_of(const struct trial *t, const void *row)
 {
 	const struct listing *l = &t->code->subjects;
 	enum pool pool = pool_of_row(l->rows, row_text(l->kind, row, t->s->keep));
 
 	/* A change of the whole step may come from any part of it, whatever ops grew. */
-	if (t->code->is_backstop || claim_level(l->rows) == LEVEL_CHANGE ||
+	if (t->code->is_backstop || level_of_claim(t) == LEVEL_CHANGE ||
 		!is_of_step(l, row, t->s->keep))
 		return POOL_NONE;
 	if (pool == POOL_NONE)
 		pool = t->places_pool;
-	return pool == POOL_NONE && claim_level(l->rows) == 2 ? pool_of_group(t->rule->known)
-							      : pool;
+	return pool == POOL_NONE && level_of_claim(t) == 2 ? pool_of_group(t->rule->known) : pool;
 }
 
 /* What earlier reports say: until it was seen often enough, it only warns. */
@@ -267,7 +274,6 @@ static void add_claim(
 	struct judging *s = t->s;
 	const struct listing *l = &t->code->subjects;
 	struct str family = row_text(l->family, w->subject->row, s->keep);
-	int level = claim_level(l->rows);
 	double waited = l->waited_share ? cell_real(l->waited_share, w->subject->row) : NAN;
 	double own = l->pool_share ? cell_real(l->pool_share, w->subject->row) : NAN;
 	double unneeded = l->unneeded_share ? cell_real(l->unneeded_share, w->subject->row) : NAN;
@@ -280,11 +286,13 @@ static void add_claim(
 		*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) =
 			(struct claim){ .finding = s->ret->finding_count - 1,
 				.pool = w->pool,
-				.level = t->code->places.rows && level < 2 ? 2 : level,
+				.level = level_of_claim(t),
 				.family = family,
 				.seconds = seconds,
 				.is_waived = is_waived,
-				.share = waited > 0 ? (own > 0 ? own : 0) : 1,
+				.share = own > 0      ? own
+					 : waited > 0 ? 0
+						      : 1,
 				.waited = waited > 0 ? waited : 0,
 				.unneeded_s = unneeded > 0 ? unneeded * seconds : 0 };
 }

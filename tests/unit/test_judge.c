@@ -803,6 +803,28 @@ static void a_late_host_is_credited_once(void **state)
 	assert_near(j.gain_s, 0.05);
 }
 
+/* A SELECT with places and a number of the run tell of the same waiting: it counts once. */
+static void waiting_is_credited_once(void **state)
+{
+	static const char rules[] =
+		HEAD "  idle: { group: waiting, value: share, "
+		     "select: \"select name as key, 0.78 as share from run\", "
+		     "at_most: { warn: 10% }, gain: value, "
+		     "places: { select: \"select cause as key, time_s / 10 as share from gaps\", "
+		     "value: share } }\n"
+		     "  input: { group: waiting, from: run, value: input_wait_ratio, "
+		     "at_most: { warn: 5% }, gain: value }\n";
+	(void)state;
+	add("run name=x step_time_s=10 step_mean_s=10 compute_ratio=0.2 idle_ratio=0.8 "
+	    "input_wait_ratio=0.75\n"
+	    "gaps key=g after=g cause=input time_s=7.5\n");
+	judge_yaml(rules);
+	assert_near(finding("idle", "x")->gain_s, 7.8);
+	assert_near(finding("input", "x")->gain_s, 0);
+	assert_near(finding("input", "x")->shared_s, 7.5);
+	assert_near(j.gain_s, 7.8);
+}
+
 /*
  * Of ten seconds eight are the roofline, and half of the FLOPs are too many: without them four of
  * the eight go, and one of the two beyond.  The roofline itself explains the four.
@@ -1828,6 +1850,7 @@ int main(void)
 		TEST(chips_work_side_by_side),
 		TEST(a_delay_is_credited_once),
 		TEST(a_late_host_is_credited_once),
+		TEST(waiting_is_credited_once),
 		TEST(work_that_goes_takes_its_roofline_along),
 		TEST(what_explains_a_regression_is_not_paid_again),
 		TEST(transfers_end_where_the_hosts_link_begins),
