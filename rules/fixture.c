@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/embed.h"
 #include "rules/engine.h"
 #include "rules/parse.h"
 
@@ -13,7 +14,9 @@ struct fixture_reader {
 	const struct ruleset *rules;
 	struct fixture_set *set;
 	struct fixture given;
-	ptrdiff_t rows; /* of the current test */
+	struct fixture usual; /* of each table at most one row: what its others say, too */
+	ptrdiff_t row_count;  /* of the current test */
+	bool is_inheriting;   /* reading what the file extends: its tests are another file's */
 };
 
 /* ---- rows --------------------------------------------------------------------------------- */
@@ -45,7 +48,21 @@ static bool set_cell(
 	return true;
 }
 
-/* A second row of the run completes the first. */
+/* A second row of the run, or a second usual one, completes the first. */
+static void *row_to_fill(
+	const struct fixture_reader *x, struct tables *t, enum table_id id, struct arena *keep)
+{
+	const struct table *usual = &x->usual.tables.items[id];
+	const void *like = usual->count ? usual->rows : NULL;
+
+	if (t->items[id].count && (id == TABLE_run || t == &x->usual.tables))
+		return t->items[id].rows;
+	void *row = table_add(t, id, keep);
+	if (like)
+		memcpy(row, like, (size_t)table_defs[id].row_bytes);
+	return row;
+}
+
 static bool read_row(
 	const struct keyed *r, struct tables *t, enum table_id id, const struct doc_node *node)
 {
@@ -53,10 +70,9 @@ static bool read_row(
 
 	if (node->kind != DOC_MAP)
 		return keyed_fail(r, node, "a row is a map from columns to values");
-	if (++x->rows > FIXTURE_ROWS_MAX)
+	if (++x->row_count > FIXTURE_ROWS_MAX)
 		return keyed_fail_as(r, node, DIAG_LIMIT, "more than %d rows", FIXTURE_ROWS_MAX);
-	bool completes = id == TABLE_run && t->items[id].count;
-	void *row = completes ? t->items[id].rows : table_add(t, id, r->keep);
+	void *row = row_to_fill(x, t, id, r->keep);
 	for (ptrdiff_t i = 0; i < node->count; i++)
 		if (!set_cell(r, &table_defs[id], row, &node->pairs[i]))
 			return false;
@@ -72,8 +88,7 @@ static bool read_table(const struct keyed *r, struct fixture *f, const struct do
 	const struct doc_node *node = pair->value;
 
 	if (!def)
-		return keyed_fail_as(r, pair->key, DIAG_RULE_NAME,
-			"there is no table '%.*s'; a test has rule, name, expect and tables",
+		return keyed_fail_as(r, pair->key, DIAG_RULE_NAME, "there is no table '%.*s'",
 			STR_ARG(pair->key->text));
 	f->has_base |= is_base;
 	struct tables *t = is_base ? &f->base : &f->tables;
@@ -86,27 +101,62 @@ static bool read_table(const struct keyed *r, struct fixture *f, const struct do
 	return true;
 }
 
-/* ---- tests -------------------------------------------------------------------------------- */
-
-static bool read_rule(const struct keyed *r, const struct key *k, const struct doc_node *node)
+/* A map from tables to rows, which may be empty. */
+static bool read_tables(const struct keyed *r, struct fixture *f, const struct doc_node *node)
 {
-	const struct fixture_reader *x = r->arg;
-	struct fixture *f = r->to;
-
-	return key_text(r, k, node) &&
-	       (ruleset_rule(x->rules, f->rule) ||
-		       keyed_fail_as(r, node, DIAG_RULE_NAME, "there is no rule '%.*s'",
-			       STR_ARG(f->rule)));
+	if (node->kind == DOC_SCALAR && !node->text.len)
+		return true;
+	if (node->kind != DOC_MAP)
+		return keyed_fail(r, node, "this is a map from tables to rows");
+	for (ptrdiff_t i = 0; i < node->count; i++)
+		if (!read_table(r, f, &node->pairs[i]))
+			return false;
+	return true;
 }
 
-/* All other keys are tables. */
-static const struct key test_keys[] = {
-	KEYED("rule", read_rule, .offset = offsetof(struct fixture, rule)),
-	KEYED("name", key_text, .offset = offsetof(struct fixture, name)),
-	KEYED("expect", key_word, .offset = offsetof(struct fixture, expect),
-		.form = VERDICT_WORDS),
-	KEYED_END,
-};
+/* ---- what tests have in common ------------------------------------------------------------ */
+
+static bool read_given(const struct keyed *r, const struct key *k, const struct doc_node *node)
+{
+	struct fixture_reader *x = r->arg;
+
+	(void)k;
+	return read_tables(r, &x->given, node);
+}
+
+static bool read_usual(const struct keyed *r, const struct key *k, const struct doc_node *node)
+{
+	struct fixture_reader *x = r->arg;
+
+	(void)k;
+	return read_tables(r, &x->usual, node);
+}
+
+static const struct key tests_document;
+
+/* A built-in set: what its tests have in common, this file's have, too. */
+static bool read_extends(const struct keyed *r, const struct key *k, const struct doc_node *node)
+{
+	struct fixture_reader *x = r->arg;
+	struct str file = arena_fmt(r->keep, "%.*s.test.yaml", STR_ARG(node->text));
+	struct str text = embed_find(arena_fmt(r->keep, "rules/%.*s", STR_ARG(file)));
+	struct keyed below = *r;
+	bool was = x->is_inheriting;
+
+	if (!text.p)
+		return key_fail(r, k, node, DIAG_RULE_NAME,
+			": '%.*s' is no built-in set; write extends: recommended, if that is meant",
+			STR_ARG(node->text));
+	struct doc *doc = arena_make(r->keep, struct doc, 1);
+	below.doc = doc;
+	x->is_inheriting = true;
+	bool ok = keyed_open(&below, doc, file, text, &tests_document) &&
+		  keyed_map(&below, &tests_document, doc->root, doc->root);
+	x->is_inheriting = was;
+	return ok;
+}
+
+/* ---- tests -------------------------------------------------------------------------------- */
 
 /* Rows that all tests share are copied, as a test completes the run's. */
 static void copy_given(const struct fixture *given, struct fixture *f, struct arena *keep)
@@ -122,52 +172,74 @@ static void copy_given(const struct fixture *given, struct fixture *f, struct ar
 	}
 }
 
-static bool read_test(const struct keyed *r, const struct key *each, const struct doc_node *name,
-	const struct doc_node *node)
+/* "fail: { run: ... }", and perhaps a name. */
+static bool read_test(const struct keyed *r, struct str rule, const struct doc_node *node)
 {
+	static const struct key verdicts = { .form = VERDICT_WORDS };
 	struct fixture_reader *x = r->arg;
-	struct fixture f = { .expect = VERDICT_OFF, .line = node->line };
-	struct keyed of_test = *r;
+	struct fixture f = { .rule = rule, .expect = VERDICT_OFF, .line = node->line };
+	struct str words[KEY_WORDS_MAX];
+	int count = key_words(&verdicts, words), found = 0;
 
-	(void)name;
-	if (node->kind != DOC_MAP || !doc_get(node, STR("rule")) || !doc_get(node, STR("expect")))
-		return keyed_fail(r, node, "a test is a map with rule, expect and rows of tables");
 	if (x->set->count >= FIXTURES_MAX)
 		return keyed_fail_as(r, node, DIAG_LIMIT, "more than %d tests", FIXTURES_MAX);
-	x->rows = 0;
-	of_test.to = &f;
+	x->row_count = 0;
 	copy_given(&x->given, &f, r->keep);
-	for (ptrdiff_t i = 0; i < node->count; i++) {
+	for (ptrdiff_t i = 0; node->kind == DOC_MAP && i < node->count; i++) {
 		const struct doc_pair *pair = &node->pairs[i];
-		const struct key *key = key_named(each->keys, pair->key->text);
+		int k = 0;
 
-		if (key ? !key_set(&of_test, key, pair->value) : !read_table(r, &f, pair))
-			return false;
+		while (k < count && !str_eq(pair->key->text, words[k]))
+			k++;
+		if (k < count) {
+			found++;
+			f.expect = (enum verdict)k;
+			if (!read_tables(r, &f, pair->value))
+				return false;
+		} else if (str_eq(pair->key->text, STR("name"))) {
+			f.name = pair->value->text;
+		} else {
+			return keyed_fail(r, pair->key,
+				"a test has a name and a verdict, which '%.*s' is not: %.*s",
+				STR_ARG(pair->key->text),
+				STR_ARG(words_joined(r->keep, words, count, ", ")));
+		}
 	}
+	if (found != 1)
+		return keyed_fail(r, node,
+			"a test is one verdict with the rows for it: fail: { run: { steps: 1 } }");
 	*arena_push(r->keep, x->set->items, x->set->count, x->set->cap) = f;
 	return true;
 }
 
-static bool read_given(const struct keyed *r, const struct key *k, const struct doc_node *node)
+static bool read_tests(const struct keyed *r, const struct key *each, const struct doc_node *rule,
+	const struct doc_node *node)
 {
-	struct fixture_reader *x = r->arg;
+	const struct fixture_reader *x = r->arg;
 
-	if (node->kind != DOC_MAP)
-		return key_fail(r, k, node, r->mistake, " is a map from tables to rows");
+	(void)each;
+	if (x->is_inheriting)
+		return true;
+	if (!ruleset_rule(x->rules, rule->text))
+		return keyed_fail_as(
+			r, rule, DIAG_RULE_NAME, "there is no rule '%.*s'", STR_ARG(rule->text));
+	if (node->kind != DOC_LIST)
+		return keyed_fail(r, node, "the tests of a rule are a list: - pass: { ... }");
 	for (ptrdiff_t i = 0; i < node->count; i++)
-		if (!read_table(r, &x->given, &node->pairs[i]))
+		if (!read_test(r, rule->text, node->items[i]))
 			return false;
 	return true;
 }
 
-static const struct key test_entry = {
-	.name = STR_INIT("a test"), .keys = test_keys, .is_list = true, .entry = read_test
-};
+static const struct key test_entry = { .name = STR_INIT("the tests of a rule"),
+	.entry = read_tests };
 static const struct key document_keys[] = {
 	KEYED("version", key_version, .form = "files of tests", .required = true),
+	KEYED("extends", read_extends),
+	KEYED("usual", read_usual),
 	KEYED("given", read_given),
 	KEYED("tests", key_entries, .each = &test_entry, .required = true,
-		.form = "a list: each begins with '- rule: NAME'"),
+		.form = "a map from rules to lists of tests"),
 	KEYED_END,
 };
 static const struct key tests_document = { .name = STR_INIT("a file of tests"),

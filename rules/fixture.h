@@ -2,15 +2,19 @@
  * Tests of rules: rows of tables, and the verdict that a rule must come to.
  *
  *     version: 1
- *     given:                                   # every test begins with these
+ *     extends: recommended                     # begins with what these tests have in common
+ *     usual:                                   # what a row of a table says if it says nothing else
+ *       families: { role: step, recurs: 1 }
+ *     given:                                   # every test begins with these rows
  *       run: { name: demo, step_time_s: 10 ms, step_mean_s: 10 ms }
  *       quality: [{ name: not-truncated, ok: 1 }]
  *     tests:
- *       - rule: copy-share
- *         expect: fail
- *         run: { layout_copy_ratio: 9% }       # completes the given row
- *         quality: { name: x, ok: 0 }          # of other tables: one more row, or a list
- *         base_run: { step_time_s: 9 ms }      # of the baseline
+ *       copy-share:
+ *         - fail: { run: { layout_copy_ratio: 9% } } # completes the given row
+ *         - name: with a check that does not hold
+ *           inconclusive:
+ *             quality: { name: x, ok: 0 }      # of other tables: one more row, or a list
+ *             base_run: { step_time_s: 9 ms }  # of the baseline
  *
  * A rule that cannot fail finds nothing, so a test that passes can be turned bad: one value after
  * the other, then two at a time, becomes absurd until the rule says so (fixture_mutate).

@@ -431,7 +431,7 @@ static void test_tuned_by_name_and_label(void **state)
 static void test_tuned_in_a_fixture(void **state)
 {
 	static const char tests[] = "version: 1\ntests:\n"
-				    "  - { rule: other, expect: pass, run: { name: serve-7b } }\n";
+				    "  other: [{ pass: { run: { name: serve-7b } } }]\n";
 	struct ruleset set;
 	struct fixture_set fixtures;
 	struct rule_result result;
