@@ -275,6 +275,7 @@ static void find_columns(struct listing *l)
 	l->host = table_column(def, STR("host"));
 	l->device = table_column(def, STR("device"));
 	l->role = table_column(def, STR("role"));
+	l->recurs = table_column(def, STR("recurs"));
 	l->window_share = table_column(def, STR("window_share"));
 	l->pool_share = table_column(def, STR("pool_share"));
 	l->waited_share = table_column(def, STR("waited_share"));

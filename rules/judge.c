@@ -63,7 +63,13 @@ struct reading {
 	enum truth where, demand, can_fail;
 };
 
-static struct reading read_row(const struct trial *t)
+/* Work outside the steps that may never come again, whatever the rule says of it. */
+static bool runs_once(const struct listing *l, const void *row)
+{
+	return l->recurs && cell_real(l->recurs, row) == 0;
+}
+
+static struct reading read_row(const struct trial *t, const void *row)
 {
 	const struct rule_code *code = t->code;
 	const struct listing *l = &code->subjects;
@@ -73,7 +79,7 @@ static struct reading read_row(const struct trial *t)
 		.gain = number_of(l, &code->gain),
 		.where = truth_of(l, &code->where),
 		.demand = truth_of(l, &code->assert),
-		.can_fail = truth_of(l, &code->can_fail) };
+		.can_fail = runs_once(l, row) ? IS_FALSE : truth_of(l, &code->can_fail) };
 }
 
 /* The levels, and the expression that leaves them open. */
@@ -226,7 +232,8 @@ static void excuse_subject(struct trial *t, struct subject *x, struct weighed *w
 static void judge_row(struct trial *t)
 {
 	struct rule_code *code = t->code;
-	struct reading r = read_row(t);
+	const void *row = current_row(t->s, &code->subjects);
+	struct reading r = read_row(t, row);
 	struct weighed w = { .value = NAN, .chip = -1 };
 	bool was_bad = level_of(t->rule, r.value) != LEVEL_OK;
 	const struct reading whole = r;
@@ -239,7 +246,6 @@ static void judge_row(struct trial *t)
 		r.value = rest;
 	}
 	struct expression *open = set_levels(t, &r, &w);
-	const void *row = current_row(t->s, &code->subjects);
 	struct expression *costly = set_costs(t, &r, row, &w);
 
 	w.value = r.where == IS_TRUE ? r.value : NAN;
@@ -333,7 +339,10 @@ static struct str odd_verdict(const struct trial *t, const struct weighed *w, en
 			(long long)(x->seen ? x->seen : 1), (long long)rule->confirm,
 			t->s->context->has_previous ? "" : "; give the last one with --previous");
 	if (!w->least.can_fail) {
-		struct str why = finding_says(t, t->code->only_warns, rule->only_warns.count);
+		struct str why =
+			runs_once(&t->code->subjects, x->row)
+				? STR("it runs once in the window, outside of the steps")
+				: finding_says(t, t->code->only_warns, rule->only_warns.count);
 
 		return arena_fmt(keep, "beyond its failure limit; it only warns, since %.*s",
 			STR_ARG(why.p ? why

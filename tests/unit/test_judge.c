@@ -803,6 +803,22 @@ static void a_late_host_is_credited_once(void **state)
 	assert_near(j.gain_s, 0.05);
 }
 
+/* Nothing says that an evaluation comes again which the window saw once. */
+static void work_that_runs_once_warns(void **state)
+{
+	static const char rules[] = HEAD "  r: { from: families, value: window_share, "
+					 "at_most: { fail: 10% }, gain: p50_s * rate }\n";
+	(void)state;
+	add("run name=x step_time_s=1 step_mean_s=1\n"
+	    "families family=a key=a role=other recurs=0 window_share=0.4 p50_s=0.4 rate=1\n");
+	judge_yaml(rules);
+	assert_verdict("r", VERDICT_WARN);
+	assert_non_null(strstr(finding("r", "a")->note.p, "it runs once in the window"));
+	table_rows(&tables, families)->recurs = 1;
+	judge_yaml(rules);
+	assert_verdict("r", VERDICT_FAIL);
+}
+
 /* A SELECT with places and a number of the run tell of the same waiting: it counts once. */
 static void waiting_is_credited_once(void **state)
 {
@@ -1851,6 +1867,7 @@ int main(void)
 		TEST(a_delay_is_credited_once),
 		TEST(a_late_host_is_credited_once),
 		TEST(waiting_is_credited_once),
+		TEST(work_that_runs_once_warns),
 		TEST(work_that_goes_takes_its_roofline_along),
 		TEST(what_explains_a_regression_is_not_paid_again),
 		TEST(transfers_end_where_the_hosts_link_begins),
