@@ -293,7 +293,7 @@ LACKS = {
     "the program's HLO is not in the profile": ("no_hlo",),
     "the profile holds no events of the host": (),
     "nothing marks steps": (),
-    "Lay a jax.profiler.StepTraceAnnotation around each": (),
+    "Put a jax.profiler.StepTraceAnnotation around each": (),
     "Record it with host tracing on": (),
     "1 step in the capture: nothing tells warm-up from work": ("one_step",),
     "its end is cut": (),
