@@ -49,8 +49,10 @@ struct checker {
 	const struct sql_names *names;
 	const struct table_def *tables[TABLES_NAMED];
 	int table_count;
-	bool has_with; /* a table may be a WITH clause's */
-	bool failed;   /* fault is filled; nothing more is read */
+	struct str own[TABLES_NAMED]; /* what the SELECTs that are open call their tables */
+	int own_count, own_first;     /* of the innermost from own_first on */
+	bool has_with;		      /* a table may be a WITH clause's */
+	bool failed;		      /* fault is filled; nothing more is read */
 	int depth, selects;
 	struct arena *keep, scratch; /* scratch: of the tokens */
 	struct sql_fault *fault;
@@ -544,6 +546,31 @@ static const char *noun_of(const struct value *v)
 	return is_number(v->dimension) ? "number" : "text";
 }
 
+/* Whether `whole` is `name` of a table of the innermost SELECT, which is what `name` alone is. */
+static bool is_own(const struct checker *c, struct str whole, struct str name)
+{
+	struct str table, column;
+	bool is_own = false;
+	if (!c->selects || !str_cut(whole, '.', &table, &column) || !str_eq_nocase(column, name))
+		return false;
+	for (int i = c->own_first; i < c->own_count; i++)
+		is_own |= str_eq_nocase(c->own[i], table);
+	return is_own;
+}
+
+static void check_itself(struct checker *c, const struct value *a, const struct value *b)
+{
+	struct str left = written(c, a), right = written(c, b);
+	ptrdiff_t width = b->at + b->width - a->at;
+	if (a->column && a->column == b->column &&
+		(is_own(c, left, right) || is_own(c, right, left)))
+		fail(c, DIAG_RULE_SQL, a->at, width,
+			"%.*s compares a column with itself: a bare name is a column of the "
+			"subquery's own table; the judged row's is written with its table, as "
+			"devices.host",
+			STR_ARG(str_head(str_from_offset(c->sql, a->at), width)));
+}
+
 static void check_compare(
 	struct checker *c, const struct value *a, const struct value *b, const struct token *sign)
 {
@@ -562,6 +589,7 @@ static void check_compare(
 			STR_ARG(written(c, good)), noun_of(good), STR_ARG(written(c, bad)),
 			noun_of(bad));
 	check_units(c, a, b, "compared");
+	check_itself(c, a, b);
 	if (is_among(sign, "= == <> != in is")) {
 		check_word(c, a, b, false);
 		check_word(c, b, a, false);
@@ -961,6 +989,10 @@ static void from_item(struct checker *c)
 	if (t->kind != TOKEN_NAME || t->is_reserved)
 		return;
 	next(c);
+	const struct token *as = ahead(c, is_ahead(c, "as"));
+	if (c->own_count < TABLES_NAMED)
+		c->own[c->own_count++] =
+			as->kind == TOKEN_NAME && !as->is_reserved ? as->text : t->text;
 	if (c->has_with || engine_table(t->text))
 		return;
 	NAMES(&names, c->keep, table_defs, TABLE_COUNT);
@@ -978,6 +1010,8 @@ static struct value select_value(struct checker *c)
 	struct dimensions *results = c->selects ? NULL : c->names->results;
 	struct value first = of_kind(DIMENSION_ANY);
 	bool is_first = is_ahead(c, "select"), is_listing = is_first, is_new = is_first;
+	const int first_above = c->own_first, count_above = c->own_count;
+	c->own_first = c->own_count;
 	c->selects++;
 	c->has_with |= is_ahead(c, "with");
 	if (too_deep(c))
@@ -1012,6 +1046,8 @@ static struct value select_value(struct checker *c)
 	accept(c, ")");
 	c->depth--;
 	c->selects--;
+	c->own_first = first_above;
+	c->own_count = count_above;
 	return computed(first);
 }
 

@@ -1029,6 +1029,14 @@ static const struct mistake types_in_sql[] = {
 		"they cannot be compared\n"
 		"      assert: half_s < hbm_bytes\n"
 		"                       ^~~~~~~~~" },
+	{ RULE "    assert: exists (select 1 from ops as o where key = o.key)\n",
+		"t.yaml:5:50: r.assert: key = o.key compares a column with itself: a bare name is "
+		"a "
+		"column of the subquery's own table; the judged row's is written with its table, "
+		"as "
+		"devices.host\n"
+		"      assert: exists (select 1 from ops as o where key = o.key)\n"
+		"                                                   ^~~~~~~~~~~" },
 	{ RULE "    assert: p50_s < 1\n"
 	       "    gain: flops\n",
 		"t.yaml:6:11: r.gain: this is a number of FLOPs; a gain is seconds per step, or "
