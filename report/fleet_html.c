@@ -81,6 +81,14 @@ static void set_text(struct str text, struct str *ret, struct str *whole, struct
 		*whole = text;
 }
 
+static double most_of(const struct fleet_answer *a, const char *column)
+{
+	double most = 0;
+	for (ptrdiff_t i = 0; i < a->count; i++)
+		most = fmax(most, fleet_real(a, i, column));
+	return most;
+}
+
 static void value_of(const struct fleet_answer *a, ptrdiff_t row, ptrdiff_t column,
 	struct html_cell *ret, struct arena *keep)
 {
@@ -98,6 +106,8 @@ static void value_of(const struct fleet_answer *a, ptrdiff_t row, ptrdiff_t colu
 		ret->tone = STR("bad");
 	if (head.kind == HEAD_PART)
 		ret->picture = svg_share(cell->real, keep);
+	if (head.kind == HEAD_AMOUNT)
+		ret->picture = svg_share(cell->real / most_of(a, c->name.p), keep);
 }
 
 static struct str link_text(
@@ -252,14 +262,6 @@ void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *p
 			fleet_has_week(r) && fleet_real(&r->answers[FLEET_TOTALS], 0, "mfu") >= 0,
 		.has_usage = r->has_usage,
 		.tiles = tiles_of(r, keep),
-		/* Of the workloads whose chips, or chip-hours, are known. */
-		.chips_about =
-			r->has_usage
-				? STR("Chip-hours of the usage file, by workload: what settling "
-				      "its findings would give back, and the rest.")
-				: STR("Chips, by workload: what settling its findings would "
-				      "give back, and the rest."),
-		.chips = svg_fleet(r, pages, keep),
 		.main = sections_of(r, PLACE_MAIN, pages, keep),
 		.groups = sections_of(r, PLACE_GROUPS, pages, keep),
 		.rest = sections_of(r, PLACE_REST, pages, keep),

@@ -29,8 +29,6 @@ RECORD_STRUCT(fleet_section, FLEET_SECTION);
 	F(R, FLAG, has_mfu, "the MFU of some workload is known")                                   \
 	F(R, FLAG, has_usage, "chip-hours are known")                                              \
 	F(R, LIST(html_fact), tiles, "the numbers at the top")                                     \
-	F(R, TEXT, chips_about, "what is drawn there")                                             \
-	F(R, PICTURE, chips, "the workloads that would give back most")                            \
 	F(R, LIST(fleet_section), main, "what to do first")                                        \
 	F(R, LIST(fleet_section), groups, "the fleet by chip, owner, model and size")              \
 	F(R, LIST(fleet_section), rest, "what moved, and how good the data is")
@@ -43,6 +41,7 @@ enum head_kind {
 	HEAD_PLAIN,
 	HEAD_LOSS,     /* above zero is bad and has its sign, below is good */
 	HEAD_PART,     /* drawn as a bar, too */
+	HEAD_AMOUNT,   /* the same, the largest of its column as the whole bar */
 	HEAD_DEADLINE, /* days, of which two weeks are few */
 	HEAD_CHANCE,   /* below a thousandth they are all alike */
 	HEAD_DATA      /* told by another column's cells, or for machines only */
@@ -63,8 +62,5 @@ struct str fleet_page_link(
 /* A workload's step times, small, with its levels. */
 struct template_picture svg_history(
 	const struct fleet_report *r, struct str workload, struct arena *keep);
-/* Workloads as bars as long as their chips, with what could be had back; each links to its page. */
-struct template_picture svg_fleet(
-	const struct fleet_report *r, const struct fleet_pages *pages, struct arena *keep);
 
 #endif

@@ -70,13 +70,6 @@ void svg_group(struct svg *x, const char *opacity)
 		xhtml_attr(x->x, "opacity", str_from(opacity));
 }
 
-void svg_link(struct svg *x, struct str href)
-{
-	xhtml_open(x->x, STR("a"));
-	xhtml_attr(x->x, "href", href);
-	x->has_links = true;
-}
-
 void svg_end(struct svg *x)
 {
 	xhtml_close(x->x);
@@ -213,8 +206,7 @@ static void draw_at(const struct drawing *d, double width, struct xhtml *x)
 			STR_ARG(number(x->keep, height))));
 	if (s.is_narrow) /* where no stylesheet may say it */
 		xhtml_attr(x, "display", STR("none"));
-	/* An image has no links for those who do not see it. */
-	xhtml_attr(x, "role", s.has_links ? STR("group") : STR("img"));
+	xhtml_attr(x, "role", STR("img"));
 	xhtml_attr(x, "font-family", STR("system-ui, sans-serif"));
 	xhtml_attr(x, "font-size", STR("12"));
 	put_words(x, STR("title"), str_from(d->plot->name ? d->plot->name : d->plot->title));

@@ -3,7 +3,7 @@
  *
  * Every shape has a class, which the page's stylesheet colours for light, dark and print, and the
  * same as presentation attributes, because some places that show our pages allow no stylesheet.
- * No style attributes, no ids, no links but to pages beside ours.
+ * No style attributes, no ids, no links.
  * Coordinates have one decimal, so that bytes do not depend on the last bits of a sum.
  */
 #ifndef REPORT_SVG_H
@@ -59,7 +59,6 @@ struct svg {
 	double width;
 	bool is_narrow;
 	struct str desc; /* for those who do not see it */
-	bool has_links;
 	bool used[INK_COUNT];
 };
 
@@ -84,7 +83,6 @@ int svg_columns(double width);
 
 /* What is drawn until svg_end stands in it; opacity may be NULL. */
 void svg_group(struct svg *x, const char *opacity);
-void svg_link(struct svg *x, struct str href);
 void svg_title(struct svg *x, struct str title); /* of what is open */
 void svg_end(struct svg *x);
 void svg_rect(struct svg *x, enum ink ink, double left, double top, double width, double height);
@@ -123,6 +121,44 @@ void svg_scale_x(struct svg *x, const struct svg_scale *s, double left, double w
 	double bottom);
 void svg_scale_y(struct svg *x, const struct svg_scale *s, double left, double right, double top,
 	double bottom);
+
+/* Bars in rows, one below the other, on one scale. */
+struct svg_bar {
+	enum ink ink;
+	int line; /* of its row, from 0 */
+	double from, to;
+	struct str title; /* shows when the pointer rests on it */
+	struct str label; /* stands in it, where there is room */
+};
+
+struct svg_row {
+	struct str name, value;
+	struct svg_bar *bars;
+	ptrdiff_t count, cap;
+};
+
+struct svg_rows {
+	struct svg_row *items;
+	ptrdiff_t count, cap;
+	double height;	   /* of a bar */
+	double name_width; /* room for names beside the rows of a wide drawing; 0: they stand above */
+	const char *title; /* or NULL */
+	int ticks;	   /* of an axis in seconds; 0: none */
+	bool is_chain;	   /* each row begins where the one above it ends */
+	const struct svg_key *keys;
+	int key_count;
+	const struct svg_rows *next; /* drawn below, on a scale of its own */
+	/* What the bars say. */
+	double most;
+	int lines;
+};
+struct svg_rows *svg_rows_new(double height, struct arena *keep);
+/* The value stands behind the bars of the first line. */
+void svg_row_add(struct svg_rows *r, struct str name, struct str value, struct arena *keep);
+/* One more of the row that was added last. */
+struct svg_bar *svg_bar_add(struct svg_rows *r, int line, enum ink ink, double from, double to,
+	struct str title, struct arena *keep);
+double svg_draw_rows(struct svg *x, const void *rows);
 
 enum ink svg_kind_ink(struct str kind); /* of an op */
 /* What the inks of ops mean. */

@@ -1,20 +1,10 @@
 /* Memory at its fullest, and the buffers alive then. */
 #include <math.h>
 
-#include "base/text.h"
 #include "report/prose.h"
 #include "report/svg.h"
 
-enum { LEFT = 8, KEYS_TOP = 90, BUFFERS = 10, BUFFER_HEIGHT = 30 };
-
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-struct memory {
-	const struct memory_row *row; /* the fullest device */
-	const struct buffers_row *buffers;
-	int buffer_count;
-	double devices, most;
-};
+enum { BUFFERS = 10, NAME_COLUMNS = 28, BAR_HEIGHT = 10 };
 
 static double peak_of(const struct memory_row *m)
 {
@@ -33,80 +23,56 @@ static double part_of(const struct memory_row *m, int part)
 {
 	const double values[PARTS] = { m->arguments_bytes, m->temp_bytes, m->output_bytes,
 		m->other_live_bytes };
-	return fmax(values[part], 0);
+	return values[part] > 0 && isfinite(values[part]) ? values[part] : 0;
 }
 
-/* A mark across the bar, with its name above. */
-static void draw_mark(struct svg *x, enum ink ink, const char *label, double bytes, double at,
-	double top, double text_top)
+static void add_bytes(
+	struct svg_rows *rows, const char *name, enum ink ink, double bytes, struct arena *keep)
 {
-	bool flip = at > x->width / 2;
-	svg_stroke(x, ink, at, top - 4, at, top + 30, 2, false);
-	svg_strong(x, ink, flip ? ANCHOR_END : ANCHOR_START, flip ? at - 4 : at + 4, text_top,
-		arena_fmt(x->keep, "%s %.*s", label, STR_ARG(bytes_text(x->keep, bytes))));
+	if (!(bytes > 0))
+		return;
+	svg_row_add(rows, str_from(name), bytes_text(keep, bytes), keep);
+	svg_bar_add(rows, 0, ink, 0, bytes, MISSING, keep);
 }
 
-static void draw_device(struct svg *x, const struct memory *m)
+/* What the program needs by its parts, what was in use, and what there is. */
+static void add_device(struct svg_rows *rows, const struct memory_row *m, struct arena *keep)
 {
-	const struct memory_row *row = m->row;
-	double at = LEFT, top = 40, scale = (x->width - 2 * LEFT) / m->most;
-	svg_rect(x, INK_TRACK, LEFT, top, m->most * scale, 26);
+	double at = 0, all = 0;
+	for (int i = 0; i < PARTS; i++)
+		all += part_of(m, i);
+	if (all > 0)
+		svg_row_add(rows, STR("planned"),
+			bytes_text(keep, m->compiled_bytes > 0 ? m->compiled_bytes : all), keep);
 	for (int i = 0; i < PARTS; i++) {
-		double width = part_of(row, i) * scale;
-		svg_rect_title(x, parts[i].ink, at, top, width, 26,
-			arena_fmt(x->keep, "%.*s: %.*s", STR_ARG(parts[i].text),
-				STR_ARG(bytes_text(x->keep, part_of(row, i)))));
-		at += width;
-		/* A sliver has no key. */
-		x->used[parts[i].ink] = part_of(row, i) > 0.001 * m->most;
+		double bytes = part_of(m, i);
+		if (!(bytes > 0.001 * all)) /* a sliver has no key */
+			continue;
+		svg_bar_add(rows, 0, parts[i].ink, at, at + bytes,
+			arena_fmt(keep, "%.*s: %.*s", STR_ARG(parts[i].text),
+				STR_ARG(bytes_text(keep, bytes))),
+			keep);
+		at += bytes;
 	}
-	if (row->compiled_bytes > 0)
-		draw_mark(x, INK_MUTED, "planned", row->compiled_bytes,
-			LEFT + row->compiled_bytes * scale, top, 14);
-	if (row->window_peak_bytes > 0)
-		draw_mark(x, INK_BAD, "peak", row->window_peak_bytes,
-			LEFT + row->window_peak_bytes * scale, top, 29);
-	if (row->capacity_bytes > 0)
-		svg_text(x, INK_MUTED, ANCHOR_END, x->width - LEFT, top + 40,
-			arena_fmt(x->keep, "capacity %.*s",
-				STR_ARG(bytes_text(x->keep, row->capacity_bytes))));
-	svg_keys(x, parts, PARTS, LEFT, KEYS_TOP);
+	if (!(all > 0))
+		add_bytes(rows, "planned", INK_COMPUTE, m->compiled_bytes, keep);
+	add_bytes(rows, "peak", INK_BAD, m->window_peak_bytes, keep);
+	add_bytes(rows, "capacity", INK_IDLE, m->capacity_bytes, keep);
 }
 
 /* What the elements need is solid; padding is red. */
-static void draw_buffer(struct svg *x, const struct buffers_row *b, double scale, double top)
+static void add_buffer(struct svg_rows *rows, const struct buffers_row *b, struct arena *keep)
 {
-	int columns = svg_columns(x->width - LEFT);
-	struct str op = html_clip(b->op, columns / 3, x->keep),
-		   size = bytes_text(x->keep, b->bytes);
-	struct str label = arena_fmt(x->keep, "%.*s \xc2\xb7 %.*s", STR_ARG(op), STR_ARG(b->kind));
-	double width = fmax(b->bytes, 0) * scale;
+	struct str op = html_clip(b->op, NAME_COLUMNS, keep), size = bytes_text(keep, b->bytes);
 	double padding = b->unpadded_bytes > 0 ? fmax(b->bytes - b->unpadded_bytes, 0) : 0;
-	int room = columns - 6 - text_columns(op) - (int)b->kind.len;
-	if (b->shape.len)
-		label = arena_fmt(x->keep, "%.*s \xc2\xb7 %.*s", STR_ARG(label),
-			STR_ARG(html_clip(b->shape, room > 8 ? room : 8, x->keep)));
-	svg_text(x, INK_TEXT, ANCHOR_START, LEFT, top + 10, label);
-	svg_rect_title(x, INK_IDLE, LEFT, top + 14, width - padding * scale, 10,
-		arena_fmt(x->keep, "%.*s: %.*s", STR_ARG(b->op), STR_ARG(size)));
-	svg_rect_title(x, INK_BAD, LEFT + width - padding * scale, top + 14, padding * scale, 10,
-		arena_fmt(x->keep, "padding: %.*s", STR_ARG(bytes_text(x->keep, padding))));
-	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT + width + 6, top + 23, size);
-}
-
-static double draw_memory(struct svg *x, const void *what)
-{
-	const struct memory *m = what;
-	double top = KEYS_TOP + (x->is_narrow ? 50 : 32);
-	draw_device(x, m);
-	if (!m->buffer_count)
-		return top - 10;
-	svg_strong(x, INK_TEXT, ANCHOR_START, LEFT, top + 8,
-		STR("Largest buffers at the program's peak"));
-	double scale = (x->width - 2 * LEFT - 76) / m->buffers[0].bytes;
-	for (int i = 0; i < m->buffer_count; i++)
-		draw_buffer(x, &m->buffers[i], scale, top + 18 + i * BUFFER_HEIGHT);
-	return top + 18 + m->buffer_count * BUFFER_HEIGHT;
+	svg_row_add(rows,
+		arena_fmt(keep, "%.*s \xc2\xb7 %.*s%s%.*s", STR_ARG(op), STR_ARG(b->kind),
+			b->shape.len ? " \xc2\xb7 " : "", STR_ARG(b->shape)),
+		size, keep);
+	svg_bar_add(rows, 0, INK_IDLE, 0, b->bytes - padding,
+		arena_fmt(keep, "%.*s: %.*s", STR_ARG(b->op), STR_ARG(size)), keep);
+	svg_bar_add(rows, 0, INK_BAD, b->bytes - padding, b->bytes,
+		arena_fmt(keep, "padding: %.*s", STR_ARG(bytes_text(keep, padding))), keep);
 }
 
 static struct str padding_text(const struct report *r, struct arena *keep)
@@ -124,9 +90,9 @@ static struct str padding_text(const struct report *r, struct arena *keep)
 		STR_ARG(ratio_text(keep, padding / bytes)));
 }
 
-static struct str memory_caption(const struct report *r, const struct memory *m, struct arena *keep)
+static struct str memory_caption(
+	const struct report *r, const struct memory_row *row, bool has_buffers, struct arena *keep)
 {
-	const struct memory_row *row = m->row;
 	struct out *o = out_memory(keep);
 	bool is_seen = row->window_peak_bytes > 0;
 	out_fmt(o, "%.*s %s %.*s", STR_ARG(row->device), is_seen ? "peaks at" : "is planned for",
@@ -135,9 +101,9 @@ static struct str memory_caption(const struct report *r, const struct memory *m,
 		out_fmt(o, ", %.*s of its %.*s",
 			STR_ARG(ratio_text(keep, peak_of(row) / row->capacity_bytes)),
 			STR_ARG(bytes_text(keep, row->capacity_bytes)));
-	if (m->devices > 1)
-		out_fmt(o, ", the fullest of %.0f", m->devices);
-	if (m->buffer_count)
+	if (r->row_totals[TABLE_memory] > 1)
+		out_fmt(o, ", the fullest of %.0f", r->row_totals[TABLE_memory]);
+	if (has_buffers)
 		out_str(o, padding_text(r, keep));
 	out_char(o, '.');
 	return out_text(o);
@@ -148,24 +114,24 @@ bool svg_memory(const struct report *r, struct arena *keep, struct html_picture 
 	static const struct svg_plot plot = { "picture-memory", "Memory", NULL,
 		"What the program needs of a device's memory, and the largest buffers alive at its "
 		"peak.",
-		SVG_HALF, draw_memory };
-	struct memory *m = arena_make(keep, struct memory, 1);
-	const struct memory_row *rows = table_rows(&r->tables, memory);
-	double parts_sum = 0;
+		SVG_HALF, svg_draw_rows };
+	const struct memory_row *rows = table_rows(&r->tables, memory), *row = NULL;
+	const struct buffers_row *b = table_rows(&r->tables, buffers);
+	struct svg_rows *device = svg_rows_new(BAR_HEIGHT, keep);
+	struct svg_rows *buffers = svg_rows_new(BAR_HEIGHT, keep);
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, memory); i++)
-		if (peak_of(&rows[i]) > 0 && (!m->row || peak_of(&rows[i]) > peak_of(m->row)))
-			m->row = &rows[i];
-	if (!m->row)
+		if (peak_of(&rows[i]) > 0 && (!row || peak_of(&rows[i]) > peak_of(row)))
+			row = &rows[i];
+	if (!row)
 		return false;
-	for (int i = 0; i < PARTS; i++)
-		parts_sum += part_of(m->row, i);
-	m->most = fmax(fmax(m->row->capacity_bytes, m->row->compiled_bytes),
-		fmax(m->row->window_peak_bytes, parts_sum));
-	m->devices = r->row_totals[TABLE_memory];
-	m->buffers = table_rows(&r->tables, buffers);
-	while (m->buffer_count < BUFFERS && m->buffer_count < table_count(&r->tables, buffers) &&
-		m->buffers[m->buffer_count].bytes > 0.002 * m->buffers[0].bytes)
-		m->buffer_count++;
-	*ret = svg_picture(&plot, m, memory_caption(r, m, keep), keep);
+	add_device(device, row, keep);
+	device->keys = parts;
+	device->key_count = PARTS;
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, buffers) && i < BUFFERS; i++)
+		if (b[i].bytes > 0.002 * b[0].bytes)
+			add_buffer(buffers, &b[i], keep);
+	buffers->title = "Largest buffers at the program's peak";
+	device->next = buffers->count ? buffers : NULL;
+	*ret = svg_picture(&plot, device, memory_caption(r, row, buffers->count > 0, keep), keep);
 	return true;
 }

@@ -30,120 +30,51 @@ static struct str share_text(struct arena *keep, int layer, double seconds, doub
 
 /* ---- the budget ------------------------------------------------------------------------------ */
 
-/* Rows are named on their left, or above where there is no room beside them. */
-enum { BUDGET_LEFT = 118, BUDGET_RIGHT = 70, BUDGET_NAME = 15 };
-
-struct budget {
-	bool is_capture;	/* no step, but all that was recorded */
-	double step, after;	/* seconds; `after` the findings are settled */
-	double ideal, ideal_hi; /* ops of unknown cost taken as free, and as ideal */
-	double layers[LAYERS];
-};
-
-/* Where a drawing's bars begin and how far they may go. */
-struct span {
-	double left, across, scale; /* units per second */
-};
-
-/* A label in the bar, or nothing when it does not fit. */
-static void draw_now(const struct budget *b, struct svg *x, const struct span *s, double top)
-{
-	double left = s->left;
-	for (int i = 0; i < LAYERS; i++) {
-		double width = b->layers[i] * s->scale;
-		struct str text = arena_fmt(x->keep, "%.*s %.*s", STR_ARG(layers[i].text),
-			STR_ARG(ratio_text(x->keep, b->layers[i] / b->step)));
-		svg_rect_title(x, layers[i].ink, left, top, width, 26,
-			share_text(x->keep, i, b->layers[i], b->step));
-		if (width > SVG_CHAR * (double)text.len + 10 && (i != LAYERS - 1 || width > 60))
-			svg_text(x, INK_ON_FILL, ANCHOR_START, left + 6, top + 17, text);
-		left += width;
-	}
-}
-
-/* Returns where the row's bar begins. */
-static double name_row(struct svg *x, const struct span *s, const char *name, double top)
-{
-	bool is_above = s->left == 0;
-	svg_text(x, INK_MUTED, is_above ? ANCHOR_START : ANCHOR_END, is_above ? 0 : s->left - 8,
-		top + 11, str_from(name));
-	return top + (is_above ? BUDGET_NAME : 0);
-}
-
-/* A label behind the bar, or in it when there is no room. */
-static void draw_row(struct svg *x, enum ink ink, const char *name, double seconds, struct str text,
-	const struct span *s, double top)
-{
-	double end = s->left + seconds * s->scale;
-	double text_width = SVG_CHAR * text_columns(text) + 12;
-	bool fits = end + text_width < s->across || seconds * s->scale < text_width;
-	top = name_row(x, s, name, top);
-	svg_rect(x, ink, s->left, top, seconds * s->scale, 15);
-	svg_strong(x, fits ? INK_TEXT : INK_ON_FILL, fits ? ANCHOR_START : ANCHOR_END,
-		end + (fits ? 6 : -6), top + 11,
-		fits ? html_clip(text, svg_columns(s->across - end - 18), x->keep) : text);
-}
-
-static double draw_budget(struct svg *x, const void *what)
-{
-	const struct budget *b = what;
-	bool is_narrow = x->is_narrow;
-	double left = is_narrow ? 0 : BUDGET_LEFT, name = is_narrow ? BUDGET_NAME : 0;
-	struct span s = { left, x->width, (x->width - left - BUDGET_RIGHT) / b->step };
-	x->desc = arena_fmt(x->keep, "%s takes %.*s.",
-		b->is_capture ? "The capture" : "On average a step",
-		STR_ARG(time_text(x->keep, b->step)));
-	double top =
-		name_row(x, &s, b->is_capture ? "the capture" : "a step today", is_narrow ? 0 : 6);
-	top -= is_narrow ? 0 : 6;
-	draw_now(b, x, &s, top);
-	svg_strong(x, INK_TEXT, ANCHOR_START, left + b->step * s.scale + 6, top + 17,
-		time_text(x->keep, b->step));
-	top += 32;
-	if (b->after > 0) {
-		draw_row(x, INK_GOOD, "findings settled", b->after, time_text(x->keep, b->after),
-			&s, top);
-		top += 22 + name;
-	}
-	if (b->ideal > 0) {
-		/* Where the cost of some ops is unknown, only the low end is drawn. */
-		struct str text = time_text(x->keep, b->ideal);
-		if (b->ideal_hi > b->ideal * 1.02)
-			text = arena_fmt(x->keep, "at least %.*s; ops of unknown cost left out",
-				STR_ARG(text));
-		draw_row(x, INK_IDLE, "roofline", b->ideal, text, &s, top);
-		top += 22 + name;
-	}
-	return top - 2;
-}
-
 bool svg_budget(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
 	static const struct svg_plot plot = { NULL,
-		"The time as it is, without the findings, and at the roofline", NULL, NULL,
-		SVG_WIDE, draw_budget };
-	struct budget *b = arena_make(keep, struct budget, 1);
+		"The time as it is, without the findings, and at the roofline", NULL,
+		"Bars on one scale: what the time is made of, what is left of it, and what is "
+		"ideal.",
+		SVG_WIDE, svg_draw_rows };
 	static const struct str facts[LAYERS] = { STR_INIT("compute_ratio"),
 		STR_INIT("comms_exposed_ratio"), { NULL, 0 }, STR_INIT("transfer_ratio"),
 		STR_INIT("idle_ratio") };
-	double rest = 1;
+	enum { BAR_HEIGHT = 18, NAME_WIDTH = 118 };
+	struct svg_rows *rows = svg_rows_new(BAR_HEIGHT, keep);
 	double lo = run_of(r)->roofline_ratio_lo, hi = run_of(r)->roofline_ratio_hi;
-	b->step = run_of(r)->step_mean_s;
-	if (!(b->step > 0))
+	double step = run_of(r)->step_mean_s, shares[LAYERS] = { 0 }, rest = 1, at = 0;
+	if (!(step > 0))
 		return false;
 	for (int i = 0; i < LAYERS; i++) {
-		double share = i == LAYER_COPY ? 0 : fact_real(r, facts[i]);
-		if (isnan(share))
+		shares[i] = i == LAYER_COPY ? 0 : fact_real(r, facts[i]);
+		if (isnan(shares[i]))
 			return false;
-		b->layers[i] = share * b->step;
-		rest -= share;
+		rest -= shares[i];
 	}
-	b->layers[LAYER_COPY] = fmax(rest, 0) * b->step;
-	b->is_capture = is_whole_capture(r);
-	b->after = r->gain_s > 0 ? b->step - r->gain_s : 0;
-	b->ideal = lo > 0 && lo <= 1 ? lo * b->step : 0;
-	b->ideal_hi = hi * b->step;
-	ret->drawing = svg_drawing(&plot, b, keep);
+	shares[LAYER_COPY] = fmax(rest, 0);
+	rows->name_width = NAME_WIDTH;
+	svg_row_add(rows, is_whole_capture(r) ? STR("the capture") : STR("a step today"),
+		time_text(keep, step), keep);
+	for (int i = 0; i < LAYERS; at += shares[i++] * step)
+		svg_bar_add(rows, 0, layers[i].ink, at, at + shares[i] * step,
+			share_text(keep, i, shares[i] * step, step), keep)
+			->label = arena_fmt(keep, "%.*s %.*s", STR_ARG(layers[i].text),
+			STR_ARG(ratio_text(keep, shares[i])));
+	if (r->gain_s > 0 && step > r->gain_s) {
+		svg_row_add(rows, STR("findings settled"), time_text(keep, step - r->gain_s), keep);
+		svg_bar_add(rows, 0, INK_GOOD, 0, step - r->gain_s, MISSING, keep);
+	}
+	if (lo > 0 && lo <= 1) {
+		/* Where the cost of some ops is unknown, only the low end is drawn. */
+		struct str ideal = time_text(keep, lo * step);
+		if (hi > lo * 1.02)
+			ideal = arena_fmt(keep, "at least %.*s; ops of unknown cost left out",
+				STR_ARG(ideal));
+		svg_row_add(rows, STR("roofline"), ideal, keep);
+		svg_bar_add(rows, 0, INK_IDLE, 0, lo * step, MISSING, keep);
+	}
+	ret->drawing = svg_drawing(&plot, rows, keep);
 	return true;
 }
 
