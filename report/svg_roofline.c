@@ -13,13 +13,15 @@
 enum {
 	POINTS = 80,
 	ROOFS = 3,
-	LABELS = 7,
-	SLOPE_BOXES = 40,
+	NAMES_MOST = 7,
+	NAME_PITCH = 16,
+	NAMES_LEFT = 8,
 	LEFT = 84,
 	TOP = 16,
 	BOTTOM = 336,
 	RIDGE_WIDTH = 70
 };
+#define CHAR	    6.4	  /* of a name: an op's letters are wide */
 #define LEAST_SHARE 0.002 /* of the step; smaller dots only stretch the axes */
 
 struct point {
@@ -168,20 +170,6 @@ static void draw_grid(const struct plot *p, struct svg *x)
 		STR("FLOPs per byte of HBM traffic"));
 }
 
-struct box {
-	double left, top, right, bottom;
-};
-
-/* The highest has room above it, the others below, where their line begins. */
-static struct box roof_label(const struct plot *p, const struct roof *roof, double width)
-{
-	double left = at_x(p, roof->peak / p->hbm_bps) + 5, y = at_y(p, roof->peak);
-	if (roof->peak == top_peak(p))
-		return (struct box){ p->right - 2 - width, y - 17, p->right - 2, y - 3 };
-	left = fmin(left, p->right - 2 - width);
-	return (struct box){ left, y + 2, left + width, y + 16 };
-}
-
 /* A level line from where the slope meets it; the ridge is named below it. */
 static void draw_ceiling(const struct plot *p, const struct roof *roof, struct svg *x)
 {
@@ -189,11 +177,12 @@ static void draw_ceiling(const struct plot *p, const struct roof *roof, struct s
 	struct str text = arena_fmt(x->keep, "%.*s \xc2\xb7 %.*s",
 		STR_ARG(html_clip(roof->types, 16, x->keep)),
 		STR_ARG(unit_text(x->keep, roof->peak, UNIT_FLOPS_PER_SECOND)));
-	struct box box = roof_label(p, roof, SVG_CHAR * text_columns(text));
 	bool is_top = roof->peak == top_peak(p);
+	double room = p->right - 2 - SVG_CHAR * text_columns(text);
 	svg_stroke(x, INK_TEXT, left, y, p->right, y, 1.8, false);
-	svg_strong(x, INK_TEXT, is_top ? ANCHOR_END : ANCHOR_START, is_top ? box.right : box.left,
-		box.top + 11, text);
+	/* The highest has room above it, the others below, where their line begins. */
+	svg_strong(x, INK_TEXT, is_top ? ANCHOR_END : ANCHOR_START,
+		is_top ? p->right - 2 : fmin(left + 5, room), y + (is_top ? -6 : 13), text);
 	svg_stroke(x, INK_MUTED, left, y, left, BOTTOM, 1, true);
 	bool is_last = left > p->right - RIDGE_WIDTH;
 	svg_text(x, INK_MUTED, is_last ? ANCHOR_END : ANCHOR_START, left + (is_last ? -4 : 4),
@@ -222,7 +211,7 @@ static void draw_roof(const struct plot *p, struct svg *x)
 		text);
 }
 
-/* ---- points and their labels ----------------------------------------------------------------- */
+/* ---- points and their names ------------------------------------------------------------------ */
 
 /* The area of a dot is the op's share of the step. */
 static double radius_of(const struct ops_row *op)
@@ -245,75 +234,10 @@ static struct str point_title(const struct point *pt, struct arena *keep)
 	return out_text(o);
 }
 
-static bool is_free(const struct plot *p, const struct box *box, const struct box *taken, int count)
-{
-	if (box->left < LEFT + 2 || box->right > p->right || box->top < TOP ||
-		box->bottom > BOTTOM - 18)
-		return false;
-	for (int i = 0; i < count; i++)
-		if (box->left < taken[i].right && taken[i].left < box->right &&
-			box->top < taken[i].bottom && taken[i].top < box->bottom)
-			return false;
-	return true;
-}
-
-/* Right, left, below or above of its dot, whichever is free; else there is none. */
-static bool place_label(const struct plot *p, const struct point *pt, double width,
-	const struct box *taken, int count, struct box *ret)
-{
-	double x = at_x(p, pt->x), y = at_y(p, pt->y), r = radius_of(pt->op) + 4;
-	const struct box tries[] = {
-		{ x + r, y - 7, x + r + width, y + 7 },
-		{ x - r - width, y - 7, x - r, y + 7 },
-		{ x - width / 2, y + r, x + width / 2, y + r + 14 },
-		{ x - width / 2, y - r - 14, x + width / 2, y - r },
-		{ x + r, y + r - 4, x + r + width, y + r + 10 },
-		{ x - r - width, y + r - 4, x - r, y + r + 10 },
-		{ x + r, y - r - 10, x + r + width, y - r + 4 },
-		{ x - r - width, y - r - 10, x - r, y - r + 4 },
-	};
-	for (ptrdiff_t i = 0; i < COUNT_OF(tries); i++)
-		if (is_free(p, &tries[i], taken, count)) {
-			*ret = tries[i];
-			return true;
-		}
-	/* Near the edge: below, as far down as it takes. */
-	for (int line = 0; line < 4 && x + width + 30 > p->right; line++) {
-		double top = y + r + 2 + 14 * line;
-		*ret = (struct box){ p->right - width - 2, top, p->right - 2, top + 14 };
-		if (is_free(p, ret, taken, count))
-			return true;
-	}
-	return false;
-}
-
-/* What labels keep clear of: dots, names of the roofs, the slope. */
-static int take_boxes(const struct plot *p, struct box *ret)
-{
-	int count = 0;
-	double ridge = top_peak(p) / p->hbm_bps;
-	for (int i = 0; i < p->count; i++) {
-		double x = at_x(p, p->points[i].x), y = at_y(p, p->points[i].y);
-		double r = radius_of(p->points[i].op);
-		ret[count++] = (struct box){ x - r, y - r, x + r, y + r };
-	}
-	for (int i = 0; i < p->roof_count; i++) {
-		ret[count++] = roof_label(p, &p->roofs[i], 130);
-	}
-	for (int i = 0; i < SLOPE_BOXES; i++) {
-		double share = (i + 0.5) / SLOPE_BOXES;
-		double x = pow(10, p->x_lo + (log10(ridge) - p->x_lo) * share);
-		double left = at_x(p, x), top = at_y(p, x * p->hbm_bps);
-		ret[count++] = (struct box){ left - 5, top - 4, left + 5, top + 4 };
-	}
-	return count;
-}
-
-/* Ops in one place share a label: the heaviest gives its name, the others are counted. */
-static struct str label_of(const struct plot *p, int index, struct arena *keep)
+/* How many others lie in its place; -1 where a heavier one does. */
+static int count_near(const struct plot *p, int index)
 {
 	const struct point *pt = &p->points[index];
-	struct str name = html_clip(pt->op->name, 26, keep);
 	int near = 0;
 	for (int i = 0; i < p->count; i++) {
 		double dx = at_x(p, pt->x) - at_x(p, p->points[i].x);
@@ -321,27 +245,40 @@ static struct str label_of(const struct plot *p, int index, struct arena *keep)
 		if (i == index || !(fabs(dx) < 9 && fabs(dy) < 9))
 			continue;
 		if (i < index)
-			return MISSING;
+			return -1;
 		near++;
 	}
-	return near ? arena_fmt(keep, "%.*s +%d", STR_ARG(name), near) : name;
+	return near;
 }
 
-static void draw_labels(const struct plot *p, struct svg *x)
+/* The heaviest have letters, and are named in the order of these; returns where the names end. */
+static double draw_names(const struct plot *p, struct svg *x, double top)
 {
-	struct box taken[POINTS + LABELS + ROOFS + SLOPE_BOXES], box;
-	int count = take_boxes(p, taken), drawn = 0;
-	for (int i = 0; i < p->count && drawn < LABELS; i++) {
-		struct str text = label_of(p, i, x->keep);
-		if (!text.len)
+	int count = 0;
+	for (int i = 0; i < p->count && count < NAMES_MOST; i++) {
+		const struct point *pt = &p->points[i];
+		double radius = radius_of(pt->op), roof = roof_at(p, pt->x);
+		bool is_inside = radius >= 7;
+		int near = count_near(p, i);
+		if (near < 0)
 			continue;
-		drawn++;
-		if (!place_label(
-			    p, &p->points[i], SVG_CHAR * text_columns(text), taken, count, &box))
-			continue;
-		svg_text(x, INK_TEXT, ANCHOR_START, box.left, box.top + 11, text);
-		taken[count++] = box;
+		struct str letter = arena_fmt(x->keep, "%c", 'a' + count++);
+		svg_strong(x, INK_TEXT, is_inside ? ANCHOR_MIDDLE : ANCHOR_START,
+			at_x(p, pt->x) + (is_inside ? 0 : radius + 2), at_y(p, pt->y) + 4, letter);
+		struct str share =
+			arena_fmt(x->keep, "%s%.*s of its roof: ", prose_bound(pt->op->cost_bound),
+				STR_ARG(ratio_text(x->keep, pt->y / roof)));
+		struct str others = near ? arena_fmt(x->keep, " and %d near it", near) : STR("");
+		double room =
+			(x->width - NAMES_LEFT - 14) / CHAR - (double)(share.len + others.len);
+		struct str name = html_clip(pt->op->name, (int)fmax(room, 8), x->keep);
+		svg_strong(x, INK_TEXT, ANCHOR_START, NAMES_LEFT, top + 11, letter);
+		svg_text(x, INK_TEXT, ANCHOR_START, NAMES_LEFT + 14, top + 11,
+			arena_fmt(x->keep, "%.*s%.*s%.*s", STR_ARG(share), STR_ARG(name),
+				STR_ARG(others)));
+		top += NAME_PITCH;
 	}
+	return top;
 }
 
 static double draw_plot(struct svg *x, const void *what)
@@ -352,7 +289,7 @@ static double draw_plot(struct svg *x, const void *what)
 	draw_grid(p, x);
 	draw_roof(p, x);
 	/* From the heaviest dots up to their roof: what is lost. */
-	for (int i = 0; i < p->count && i < LABELS; i++) {
+	for (int i = 0; i < p->count && i < NAMES_MOST; i++) {
 		const struct point *pt = &p->points[i];
 		double roof = roof_at(p, pt->x), left = at_x(p, pt->x);
 		if (pt->y < roof * 0.95)
@@ -363,8 +300,7 @@ static double draw_plot(struct svg *x, const void *what)
 		svg_dot(x, svg_kind_ink(pt->op->kind), at_x(p, pt->x), at_y(p, pt->y),
 			radius_of(pt->op), point_title(pt, x->keep));
 	}
-	draw_labels(p, x);
-	return svg_keys(x, svg_kinds, SVG_KINDS, LEFT, BOTTOM + 46);
+	return svg_keys(x, svg_kinds, SVG_KINDS, NAMES_LEFT, draw_names(p, x, BOTTOM + 42) + 8);
 }
 
 /* ---- what is said of it ---------------------------------------------------------------------- */
@@ -384,8 +320,8 @@ static struct str caption_of(const struct report *r, const struct plot *p, struc
 bool svg_roofline(const struct report *r, struct arena *keep, struct html_picture *ret)
 {
 	static const struct svg_plot plot = { "picture-roofline", "Roofline", NULL,
-		"Every dot is an op; its area is its share of the time. The dashed lines lead from "
-		"the heaviest up to what the chip could do.",
+		"Every dot is an op; its area is its share of the time. The heaviest have letters, "
+		"and dashed lines lead from them up to what the chip could do.",
 		SVG_HALF, draw_plot };
 	struct plot *p = arena_make(keep, struct plot, 1);
 	take_points(p, r, keep);

@@ -7,6 +7,8 @@
 enum { LEFT = 8, TOP = 4, NAME_HEIGHT = 14, BETWEEN = 8, VALUE_WIDTH = 76 };
 enum { TITLE_HEIGHT = 28, AXIS_HEIGHT = 28 };
 
+#define CHAR 6.6 /* of a name: an op's letters are wide */
+
 struct svg_rows *svg_rows_new(double height, struct arena *keep)
 {
 	struct svg_rows *r = arena_make(keep, struct svg_rows, 1);
@@ -88,7 +90,7 @@ static double draw_rows(struct svg *x, const struct svg_rows *r, double top)
 		svg_text(x, INK_TEXT, is_beside ? ANCHOR_END : ANCHOR_START,
 			is_beside ? left - 8 : LEFT + (r->ticks ? 4 : 0),
 			top + (is_beside ? r->height / 2 + 4 : NAME_HEIGHT - 4),
-			html_clip(row->name, svg_columns(is_beside ? left : x->width - LEFT),
+			html_clip(row->name, (int)((is_beside ? left : x->width - LEFT - 8) / CHAR),
 				x->keep));
 		for (ptrdiff_t k = 0; k < row->count; k++)
 			draw_bar(x, r, &row->bars[k], s, top + name);
