@@ -133,8 +133,7 @@ static void put_ops(struct page *p, const struct html_changes *ops)
 			page_put(p, rows[i].place);
 		}
 	}
-	if (ops->more.len)
-		page_item(p, LINE_INDENT, "%.*s", STR_ARG(ops->more));
+	page_told(p, LINE_INDENT, ops->more);
 	page_line(p);
 }
 
@@ -245,11 +244,7 @@ static void put_table(struct out *o, const struct html_changes *ops)
 	for (ptrdiff_t i = 0; i < ops->rows.count; i++) {
 		const struct str cells[] = { rows[i].time, rows[i].change, rows[i].name,
 			rows[i].text, rows[i].place };
-		for (ptrdiff_t k = 0; k < COUNT_OF(cells); k++) {
-			out_z(o, k ? " | " : "| ");
-			md_text(o, cells[k]);
-		}
-		out_z(o, " |\n");
+		md_row(o, cells, COUNT_OF(cells));
 	}
 	if (ops->more.len)
 		out_fmt(o, "\n%.*s\n", STR_ARG(ops->more));
@@ -263,11 +258,9 @@ static void put_kinds_table(struct out *o, const struct op_diff *d, struct arena
 	out_z(o, "\n| by kind | before | after | change |\n|---|---:|---:|---:|\n");
 	for (int i = 0; i < count; i++) {
 		const struct diff_kind *k = &d->kinds[i];
-		out_z(o, "| ");
-		md_text(o, text_clean(keep, k->kind));
-		out_fmt(o, " | %.*s | %.*s | %.*s |\n", STR_ARG(time_text(keep, k->base_s)),
-			STR_ARG(time_text(keep, k->head_s)),
-			STR_ARG(signed_time_text(keep, k->head_s - k->base_s)));
+		const struct str cells[] = { text_clean(keep, k->kind), time_text(keep, k->base_s),
+			time_text(keep, k->head_s), signed_time_text(keep, k->head_s - k->base_s) };
+		md_row(o, cells, COUNT_OF(cells));
 	}
 }
 

@@ -12,27 +12,26 @@ static void put_answer(const struct fleet_report *r, int id, struct arena *keep,
 {
 	const struct fleet_answer *a = &r->answers[id];
 	const struct fleet_question *q = a->question;
+	struct str *cells = arena_make(keep, struct str, q->column_count);
 	out_fmt(out, "\n## %.*s\n\n", STR_ARG(q->title));
 	if (!a->count) {
 		out_fmt(out, "%.*s\n", STR_ARG(fleet_none_text(r, id)));
 		return;
 	}
 	out_fmt(out, "%.*s\n\n", STR_ARG(q->about));
-	/* The names, the line below them, then the rows. */
-	for (ptrdiff_t i = -2; i < a->count && i < ROWS; i++) {
-		for (ptrdiff_t k = 0; k < q->column_count; k++) {
-			if (!fleet_is_shown(a, k))
-				continue;
-			if (i == -1) {
+	/* The names, then the rows. */
+	for (ptrdiff_t i = -1; i < a->count && i < ROWS; i++) {
+		ptrdiff_t count = 0;
+		for (ptrdiff_t k = 0; k < q->column_count; k++)
+			if (fleet_is_shown(a, k))
+				cells[count++] =
+					i < 0 ? str_from(fleet_head(q->columns[k].name).label)
+					      : clean_lines(keep, fleet_text(a, i, k, keep));
+		md_row(out, cells, count);
+		for (ptrdiff_t k = 0; i < 0 && k < q->column_count; k++)
+			if (fleet_is_shown(a, k))
 				out_z(out, q->columns[k].is_text ? "|---" : "|--:");
-				continue;
-			}
-			out_z(out, "| ");
-			md_text(out, i < 0 ? str_from(fleet_head(q->columns[k].name).label)
-					   : clean_lines(keep, fleet_text(a, i, k, keep)));
-			out_char(out, ' ');
-		}
-		out_z(out, "|\n");
+		out_z(out, i < 0 ? "|\n" : "");
 	}
 	if (a->total > ROWS)
 		out_fmt(out, "\n%td more in the page and in JSON.\n", a->total - ROWS);

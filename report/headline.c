@@ -70,14 +70,11 @@ static struct str name_of(const struct report *r, const struct report_finding *f
 /* The costliest of all findings that costs more than `most`, which may be none. */
 static struct group costliest_group(const struct report *r, struct group most, struct arena *keep)
 {
-	const enum verdict verdicts[] = { VERDICT_FAIL, VERDICT_WARN };
 	struct group *groups;
-	for (ptrdiff_t v = 0; v < COUNT_OF(verdicts); v++) {
-		ptrdiff_t count = group_findings(r, verdicts[v], keep, &groups);
-		for (ptrdiff_t i = 0; i < count; i++)
-			if (groups[i].gain_s > most.gain_s)
-				most = groups[i];
-	}
+	ptrdiff_t count = group_open(r, keep, &groups);
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (groups[i].gain_s > most.gain_s)
+			most = groups[i];
 	return most;
 }
 

@@ -41,39 +41,35 @@ static bool put(struct paper *p, struct out *piece)
 	return true;
 }
 
-static void cell(struct out *o, struct str text, struct arena *keep)
+static struct str cell(struct str text, struct arena *keep)
 {
-	out_char(o, ' ');
-	md_text(o, text_cut(keep, text_clean(keep, text), CELL_BYTES));
-	out_z(o, " |");
+	return text_cut(keep, text_clean(keep, text), CELL_BYTES);
 }
 
-static void gain_cell(struct out *o, double gain_s, struct arena *keep)
+static struct str gain_cell(double gain_s, struct arena *keep)
 {
-	cell(o, gain_s > 0 && isfinite(gain_s) ? time_text(keep, gain_s) : STR(""), keep);
+	return gain_s > 0 && isfinite(gain_s) ? time_text(keep, gain_s) : STR("");
 }
 
 /* ---- the head -------------------------------------------------------------------------------- */
 
-static void put_sign(struct out *o, enum verdict v)
+static struct str sign(enum verdict v, struct arena *keep)
 {
-	out_fmt(o, "%s %s", verdict_looks[v].mark, verdict_looks[v].head);
+	return arena_fmt(keep, "%s %s", verdict_looks[v].mark, verdict_looks[v].head);
 }
 
 static void put_head(struct paper *p, const struct report *r)
 {
 	struct out *o = out_memory(p->keep);
-	out_z(o, "## ");
-	put_sign(o, r->verdict);
-	out_z(o, " rooflint: ");
-	md_text(o, text_cut(p->keep, text_clean(p->keep, r->profile), CELL_BYTES));
+	out_fmt(o, "## %.*s rooflint: ", STR_ARG(sign(r->verdict, p->keep)));
+	md_text(o, cell(r->profile, p->keep));
 	out_z(o, "\n\n");
 	if (r->error.p) {
 		put(p, o);
 		return;
 	}
 	out_z(o, "**");
-	md_text(o, text_cut(p->keep, headline_of(r, p->keep), CELL_BYTES));
+	md_text(o, cell(headline_of(r, p->keep), p->keep));
 	out_z(o, "**\n\n");
 	md_text(o, prose_brief(r, "\xc3\x97", p->keep));
 	out_z(o, "\n\n");
@@ -93,9 +89,8 @@ static void put_batch(struct paper *p, const struct report_set *set)
 {
 	struct out *o = out_memory(p->keep);
 	ptrdiff_t rows = 0;
-	out_z(o, "## ");
-	put_sign(o, worst_verdict(set));
-	out_fmt(o, " rooflint: %.*s\n\n", STR_ARG(prose_profiles(set, p->keep)));
+	out_fmt(o, "## %.*s rooflint: %.*s\n\n", STR_ARG(sign(worst_verdict(set), p->keep)),
+		STR_ARG(prose_profiles(set, p->keep)));
 	if (set->count)
 		out_fmt(o, "| Verdict | Profile | Machine | Step | %s |\n|---|---|---|--:|--:|\n",
 			p->gain);
@@ -104,15 +99,11 @@ static void put_batch(struct paper *p, const struct report_set *set)
 		const struct report *r = &set->items[i % set->count];
 		if (r->verdict != report_verdicts[i / set->count])
 			continue;
+		const struct str cells[] = { sign(r->verdict, p->keep), cell(r->profile, p->keep),
+			prose_chips(r, "\xc3\x97", p->keep), prose_step(r, p->keep),
+			gain_cell(r->gain_s, p->keep) };
 		o = out_memory(p->keep);
-		out_z(o, "| ");
-		put_sign(o, r->verdict);
-		out_z(o, " |");
-		cell(o, r->profile, p->keep);
-		cell(o, prose_chips(r, "\xc3\x97", p->keep), p->keep);
-		cell(o, prose_step(r, p->keep), p->keep);
-		gain_cell(o, r->gain_s, p->keep);
-		out_char(o, '\n');
+		md_row(o, cells, COUNT_OF(cells));
 		p->rows += rows++ >= ROWS_MAX || !put(p, o);
 	}
 	if (set->count && p->room > 0) {
@@ -126,18 +117,17 @@ static void put_batch(struct paper *p, const struct report_set *set)
 static void put_alert_row(struct paper *p, const struct alert *a, bool with_profile)
 {
 	struct out *o = out_memory(p->keep);
-	out_char(o, '|');
-	cell(o, a->title, p->keep);
+	const struct report_finding *f = a->finding;
+	struct str cells[5];
+	ptrdiff_t count = 0;
+	cells[count++] = cell(a->title, p->keep);
 	if (with_profile)
-		cell(o, a->report->profile, p->keep);
-	cell(o, a->message, p->keep);
-	gain_cell(o, a->gain_s, p->keep);
-	if (a->finding)
-		cell(o, place_text(a->finding->source_file, a->finding->source_line, p->keep),
-			p->keep);
-	else
-		cell(o, STR(""), p->keep);
-	out_char(o, '\n');
+		cells[count++] = cell(a->report->profile, p->keep);
+	cells[count++] = cell(a->message, p->keep);
+	cells[count++] = gain_cell(a->gain_s, p->keep);
+	cells[count++] =
+		f ? cell(place_text(f->source_file, f->source_line, p->keep), p->keep) : STR("");
+	md_row(o, cells, count);
 	p->rows += !put(p, o);
 }
 
@@ -175,11 +165,11 @@ static void put_fold(struct paper *p, const struct alert *a, bool with_profile)
 		return;
 	}
 	out_z(o, "<details>\n<summary><b>");
-	md_html(o, text_cut(p->keep, a->title, CELL_BYTES));
+	md_html(o, cell(a->title, p->keep));
 	out_z(o, "</b>");
 	if (with_profile) {
 		out_z(o, " in ");
-		md_html(o, text_cut(p->keep, text_clean(p->keep, a->report->profile), CELL_BYTES));
+		md_html(o, cell(a->report->profile, p->keep));
 	}
 	out_z(o, "</summary>\n\n");
 	enum verdict v = a->level == ALERT_ERROR ? VERDICT_FAIL : VERDICT_WARN;

@@ -50,6 +50,16 @@ void md_text(struct out *o, struct str text)
 	put_line(o, str_trim(text));
 }
 
+void md_row(struct out *o, const struct str *cells, ptrdiff_t count)
+{
+	for (ptrdiff_t i = 0; i < count; i++) {
+		out_z(o, "| ");
+		md_text(o, cells[i]);
+		out_char(o, ' ');
+	}
+	out_z(o, "|\n");
+}
+
 void md_item(struct out *o, struct str text)
 {
 	out_z(o, "- ");

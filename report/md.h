@@ -11,6 +11,8 @@
 
 /* One line; good in a table's cell, too. */
 void md_text(struct out *o, struct str text);
+/* A row of a table. */
+void md_row(struct out *o, const struct str *cells, ptrdiff_t count);
 /* A line of a list. */
 void md_item(struct out *o, struct str text);
 /* Lines stay lines. */

@@ -234,6 +234,17 @@ ptrdiff_t group_findings(
 	return kept;
 }
 
+ptrdiff_t group_open(const struct report *r, struct arena *keep, struct group **ret)
+{
+	struct group *failed, *warned;
+	ptrdiff_t count = group_findings(r, VERDICT_FAIL, keep, &failed);
+	ptrdiff_t warns = group_findings(r, VERDICT_WARN, keep, &warned);
+	*ret = arena_make(keep, struct group, count + warns);
+	for (ptrdiff_t i = 0; i < count + warns; i++)
+		(*ret)[i] = i < count ? failed[i] : warned[i - count];
+	return count + warns;
+}
+
 struct str reason_of(const struct report_rule *rule, struct arena *keep)
 {
 	if (!(rule->withheld > 0))

@@ -1,16 +1,16 @@
 /*
- * OpenMetrics text, for the textfile collector of Prometheus' node exporter and for GitLab's
- * metrics report.
+ * OpenMetrics text, of reports and of a fleet, for the textfile collector of Prometheus' node
+ * exporter and for GitLab's metrics report.
  *
  * Gauges only, no timestamps, and names that end in their unit, so that the older Prometheus text
  * format reads it, too.  Labels come from few values: the workload (never a date), the chip, a
- * rule, a verdict.  Facts become metrics by the run table's own columns.
+ * rule, a verdict; of a fleet the workload and its owner.  Facts become metrics by the run table's own
+ * columns.
  */
 #include <math.h>
 
 #include "base/text.h"
-#include "report/alert.h"
-#include "report/metrics.h"
+#include "report/fleet.h"
 #include "report/prose.h"
 
 enum {
@@ -34,14 +34,16 @@ static void put_escaped(struct out *o, struct str s)
 	out_replaced(o, s, "\\\"\n", texts);
 }
 
-void metrics_label(struct out *o, const char *name, struct str value, struct arena *keep)
+/* One more label, cut and escaped. */
+static void metrics_label(struct out *o, const char *name, struct str value, struct arena *keep)
 {
 	out_fmt(out_part(o, ","), "%s=\"", name);
 	put_escaped(o, text_cut(keep, text_clean(keep, value), LABEL_BYTES));
 	out_char(o, '"');
 }
 
-void metrics_family(struct out *o, struct str name, const char *unit, struct str help)
+/* `unit` is what the name ends in, or NULL. */
+static void metrics_family(struct out *o, struct str name, const char *unit, struct str help)
 {
 	out_fmt(o, "# TYPE %.*s gauge\n", STR_ARG(name));
 	if (unit)
@@ -51,7 +53,7 @@ void metrics_family(struct out *o, struct str name, const char *unit, struct str
 	out_char(o, '\n');
 }
 
-void metrics_sample(struct out *o, struct str name, struct str labels, double value)
+static void metrics_sample(struct out *o, struct str name, struct str labels, double value)
 {
 	out_str(o, name);
 	if (labels.len)
@@ -155,11 +157,11 @@ static void put_counts(struct series *s)
 				(double)count_results(s->items[i], (enum verdict)v));
 }
 
-/* The number that each rule limits, its limits, and how much of them is left. */
+/* The number that each rule limits, its limits, how much of them is left, and what it costs. */
 static const struct rule_metric {
 	struct str name;
 	const char *level; /* or NULL */
-	ptrdiff_t offset;  /* in struct rule_number */
+	ptrdiff_t offset;  /* in struct rule_number; -1: the gain */
 	const char *meaning;
 } rule_metrics[] = {
 	{ STR_INIT("rooflint_rule_value"), NULL, offsetof(struct rule_number, value),
@@ -171,36 +173,33 @@ static const struct rule_metric {
 		"share of the limit that is left, as what it costs matters; below 0: beyond it" },
 	{ STR_INIT("rooflint_rule_headroom"), "fail", offsetof(struct rule_number, fail_headroom),
 		NULL },
+	{ STR_INIT("rooflint_rule_gain_seconds"), NULL, -1,
+		"step time that the findings of a rule would give back" },
 };
 
-static void put_rule_numbers(struct series *s, const struct rule_metric *m)
+/* NaN where there is none. */
+static double metric_of(
+	const struct rule_metric *m, const struct report *r, const struct report_rule *rule)
+{
+	double gain_s = m->offset < 0 ? rule_gain(r, rule->name) : 0;
+	if (m->offset < 0)
+		return gain_s > 0 ? gain_s : (double)NAN;
+	if (isnan(rule->number.value))
+		return NAN;
+	return *(const double *)(const void *)((const char *)&rule->number + m->offset);
+}
+
+static void put_rule_metric(struct series *s, const struct rule_metric *m)
 {
 	if (m->meaning)
-		metrics_family(s->out, m->name, NULL, str_from(m->meaning));
+		metrics_family(
+			s->out, m->name, m->offset < 0 ? "seconds" : NULL, str_from(m->meaning));
 	for (ptrdiff_t i = 0; i < s->count; i++)
 		for (ptrdiff_t k = 0; k < s->items[i]->result_count; k++) {
 			const struct report_rule *rule = &s->items[i]->results[k];
-			const char *number = (const char *)&rule->number + m->offset;
-			double value = *(const double *)(const void *)number;
-			if (!isfinite(value) || isnan(rule->number.value) ||
-				rule_of(s->items[i], rule->name) != rule)
-				continue;
-			put_sample(s, i, m->name, "rule", rule->name, m->level, value);
-		}
-}
-
-static void put_rule_gains(struct series *s)
-{
-	struct str name = STR("rooflint_rule_gain_seconds");
-	metrics_family(s->out, name, "seconds",
-		STR("step time that the findings of a rule would give back"));
-	for (ptrdiff_t i = 0; i < s->count; i++)
-		for (ptrdiff_t k = 0; k < s->items[i]->result_count; k++) {
-			struct str rule = s->items[i]->results[k].name;
-			double gain_s = rule_gain(s->items[i], rule);
-			bool is_first = rule_of(s->items[i], rule) == &s->items[i]->results[k];
-			if (gain_s > 0 && is_first)
-				put_sample(s, i, name, "rule", rule, NULL, gain_s);
+			double value = metric_of(m, s->items[i], rule);
+			if (isfinite(value) && rule_of(s->items[i], rule->name) == rule)
+				put_sample(s, i, m->name, "rule", rule->name, m->level, value);
 		}
 }
 
@@ -221,9 +220,84 @@ void report_openmetrics(const struct report_set *set, struct arena *keep, struct
 	for (ptrdiff_t i = 0; i < run->column_count; i++)
 		put_fact(&s, &run->columns[i]);
 	for (ptrdiff_t i = 0; i < COUNT_OF(rule_metrics); i++)
-		put_rule_numbers(&s, &rule_metrics[i]);
-	put_rule_gains(&s);
+		put_rule_metric(&s, &rule_metrics[i]);
 	metrics_family(out, left_out, NULL, STR("profiles beyond the most that this file holds"));
 	metrics_sample(out, left_out, MISSING, (double)(set->count - s.count));
+	out_z(out, "# EOF\n");
+}
+
+/* ---- a fleet --------------------------------------------------------------------------------- */
+
+/* What is told of a column; `unit` is what the name ends in, or NULL. */
+struct fleet_metric {
+	const char *column, *name, *unit;
+};
+
+static const struct fleet_metric of_fleet[] = {
+	{ "workloads", "rooflint_fleet_workloads", NULL },
+	{ "chips", "rooflint_fleet_chips", NULL },
+	{ "chips_back", "rooflint_fleet_recoverable_chips", NULL },
+	{ "chip_hours_back", "rooflint_fleet_recoverable_chip_hours", NULL },
+	{ "dollars_back", "rooflint_fleet_recoverable_dollars", "dollars" },
+	{ "listed_hours", "rooflint_fleet_billed_chip_hours", NULL },
+	{ "listed_dollars", "rooflint_fleet_billed_dollars", "dollars" },
+	{ "share", "rooflint_fleet_recoverable_ratio", "ratio" },
+	{ "roofline_ratio", "rooflint_fleet_roofline_ratio", "ratio" },
+	{ "mfu", "rooflint_fleet_mfu_ratio", "ratio" },
+	{ "new_problems", "rooflint_fleet_new_problems", NULL },
+	{ "slower", "rooflint_fleet_slower_workloads", NULL },
+};
+static const struct fleet_metric of_workload[] = {
+	{ "share", "rooflint_workload_recoverable_ratio", "ratio" },
+	{ "chips_back", "rooflint_workload_recoverable_chips", NULL },
+	{ "dollars_back", "rooflint_workload_recoverable_dollars", "dollars" },
+	{ "roofline_ratio", "rooflint_workload_roofline_ratio", "ratio" },
+	{ "step_time_s", "rooflint_workload_step_seconds", "seconds" },
+};
+
+static void put_gauge(struct out *o, const char *name, const char *help, double value)
+{
+	metrics_family(o, str_from(name), NULL, str_from(help));
+	metrics_sample(o, str_from(name), MISSING, value);
+}
+
+/* The first `rows` of an answer, as far as they are known. */
+static void put_column(const struct fleet_answer *a, const struct fleet_metric *m, ptrdiff_t rows,
+	bool is_labelled, struct arena *keep, struct out *o)
+{
+	struct str help = a->question->columns[fleet_column(a, str_from(m->column))].meaning;
+	bool is_named = false;
+	for (ptrdiff_t i = 0; i < rows; i++) {
+		struct out *labels = out_memory(keep);
+		double value = fleet_real(a, i, m->column);
+		if (isnan(value))
+			continue;
+		if (!is_named)
+			metrics_family(o, str_from(m->name), m->unit, help);
+		is_named = true;
+		if (is_labelled) {
+			metrics_label(labels, "workload", fleet_word(a, i, "workload"), keep);
+			metrics_label(labels, "owner", fleet_word(a, i, "owner"), keep);
+		}
+		metrics_sample(o, str_from(m->name), out_text(labels), value);
+	}
+}
+
+void report_fleet_openmetrics(const struct fleet_report *r, struct arena *keep, struct out *out)
+{
+	const struct fleet_answer *missing = &r->answers[FLEET_MISSING];
+	double judged, runs, newly = 0;
+	fleet_coverage(r, &judged, &runs);
+	put_gauge(out, "rooflint_fleet_runs", "runs of the window that were found", runs);
+	put_gauge(out, "rooflint_fleet_judged_runs", "those that could be judged", judged);
+	for (ptrdiff_t i = 0; i < missing->count; i++)
+		newly += fleet_real(missing, i, "is_new") > 0;
+	put_gauge(out, "rooflint_fleet_missing",
+		"what did not come for the first time, or was expected", newly);
+	for (ptrdiff_t i = 0; i < COUNT_OF(of_fleet) && fleet_has_week(r); i++)
+		put_column(&r->answers[FLEET_TOTALS], &of_fleet[i], 1, false, keep, out);
+	for (ptrdiff_t i = 0; i < COUNT_OF(of_workload); i++)
+		put_column(&r->answers[FLEET_RANKING], &of_workload[i],
+			r->answers[FLEET_RANKING].count, true, keep, out);
 	out_z(out, "# EOF\n");
 }

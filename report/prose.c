@@ -214,10 +214,16 @@ void page_item(struct page *p, int indent, const char *fmt, ...)
 	va_end(args);
 }
 
+void page_told(struct page *p, int indent, struct str text)
+{
+	if (text.len)
+		page_item(p, indent, "%.*s", STR_ARG(text));
+}
+
 void page_lines(struct page *p, int indent, struct list lines)
 {
 	for (ptrdiff_t i = 0; i < lines.count; i++)
-		page_item(p, indent, "%.*s", STR_ARG(lines.items[i]));
+		page_told(p, indent, lines.items[i]);
 }
 
 /* A new line that begins with a label; text at PAGE_TEXT follows. */
@@ -552,10 +558,7 @@ struct str prose_top(const struct report *r, struct arena *keep)
 	struct group *groups;
 	if (r->error.len)
 		return diag_name(r->error_id, keep);
-	if (group_findings(r, VERDICT_FAIL, keep, &groups) ||
-		group_findings(r, VERDICT_WARN, keep, &groups))
-		return groups[0].items[0]->rule;
-	return MISSING;
+	return group_open(r, keep, &groups) ? groups[0].items[0]->rule : MISSING;
 }
 
 struct str prose_gives_back(const struct report *r, struct arena *keep)

@@ -64,6 +64,8 @@ void page_fmt(struct page *p, int indent, const char *fmt, ...)
 /* The same on a new line. */
 void page_item(struct page *p, int indent, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* A text on a new line; nothing at all when it is empty. */
+void page_told(struct page *p, int indent, struct str text);
 void page_lines(struct page *p, int indent, struct list lines);
 /* The label and its text; nothing at all when the text is empty. */
 void page_field(struct page *p, const char *label, struct str text);

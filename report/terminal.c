@@ -80,29 +80,17 @@ static void put_verdict(struct page *p, const struct report *r)
 	page_fmt(p, HEAD_INDENT, " %.*s", STR_ARG(headline_of(r, p->keep)));
 }
 
-/* "TPU v5e x8, 2 hosts, 8 steady steps, 28.1 ms per step" */
-static void put_machine(struct page *p, const struct report *r)
-{
-	page_item(p, HEAD_INDENT, "%.*s", STR_ARG(prose_ran(r, "x", p->keep)));
-}
-
 static void put_head(struct page *p, const struct report *r, bool verbose)
 {
-	struct str job = prose_job(r, p->keep);
-	put_machine(p, r);
+	page_told(p, HEAD_INDENT, prose_ran(r, "x", p->keep));
 	page_inputs(p, r, HEAD_INDENT, verbose);
-	if (job.len)
-		page_item(p, HEAD_INDENT, "%.*s", STR_ARG(job));
+	page_told(p, HEAD_INDENT, prose_job(r, p->keep));
+	page_told(p, HEAD_INDENT, prose_speaks_for(r, p->keep));
 	/* A report that could not judge has no room for which other steps could be. */
-	struct str speaks_for = prose_speaks_for(r, p->keep);
 	if (r->verdict != VERDICT_INCONCLUSIVE || verbose)
-		page_lines(p, HEAD_INDENT, prose_speaks(r, p->keep));
-	else if (speaks_for.len)
-		page_item(p, HEAD_INDENT, "%.*s", STR_ARG(speaks_for));
+		page_told(p, HEAD_INDENT, prose_sorts(r, p->keep));
 	put_shares(p, r);
-	struct str promise = prose_promise(r, p->keep);
-	if (promise.len)
-		page_item(p, HEAD_INDENT, "%.*s", STR_ARG(promise));
+	page_told(p, HEAD_INDENT, prose_promise(r, p->keep));
 	page_lines(p, HEAD_INDENT, comparison_lines(r, p->keep));
 	page_line(p);
 }
@@ -324,20 +312,6 @@ static void put_error(struct page *p, const struct report *r)
 	}
 }
 
-/* Findings of rules, those that failed first. */
-static ptrdiff_t all_groups(const struct report *r, struct arena *keep, struct group **ret)
-{
-	struct group *groups;
-	ptrdiff_t n = 0, cap = 0;
-	*ret = NULL;
-	for (enum verdict v = VERDICT_FAIL; v <= VERDICT_WARN; v++) {
-		ptrdiff_t count = group_findings(r, v, keep, &groups);
-		for (ptrdiff_t i = 0; i < count; i++)
-			*arena_push(keep, *ret, n, cap) = groups[i];
-	}
-	return n;
-}
-
 /*
  * "also: warning[idle] costs 5.26% of the step" of those that found no room.  A report that could
  * not judge leaves out all of them, and still says what to do about the costliest.
@@ -439,7 +413,7 @@ static void put_screen(struct page *p, const struct report *r, const struct repo
 static void put_profile(struct page *p, const struct report *r, const struct report_style *style)
 {
 	struct group *groups;
-	ptrdiff_t count = all_groups(r, p->keep, &groups);
+	ptrdiff_t count = group_open(r, p->keep, &groups);
 	if (!style->quiet && !style->verbose) {
 		put_screen(p, r, style, groups, count);
 		return;
