@@ -32,9 +32,9 @@ enum record_type {
 	RECORD_INLINE,	 /* a record whose fields stand among the others */
 	RECORD_CONSTANT, /* the same text in each document */
 	/* These have a form of their own. */
-	RECORD_VALUE,  /* of struct report_evidence */
-	RECORD_FACTS,  /* of struct report */
-	RECORD_TABLES, /* struct tables */
+	RECORD_VALUE,  /* struct report_value */
+	RECORD_FACTS,  /* struct run_row *; NULL: nothing is known */
+	RECORD_TABLES, /* struct tables of a struct report */
 	RECORD_PLOTS,  /* struct plots */
 };
 
@@ -83,6 +83,12 @@ struct record {
 #define RECORD_MEMBER_WORD(type, words)	    enum type
 #define RECORD_MEMBER_PART(of)		    struct of
 #define RECORD_MEMBER_INLINE(of)	    struct of
+#define RECORD_MEMBER_UNIT		    enum unit
+#define RECORD_MEMBER_DIAG		    enum diag_id
+#define RECORD_MEMBER_VALUE		    struct report_value
+#define RECORD_MEMBER_FACTS		    struct run_row *
+#define RECORD_MEMBER_TABLES		    struct tables
+#define RECORD_MEMBER_PLOTS		    struct plots
 #define RECORD_MEMBER_ITEMS(of)                                                                    \
 	struct {                                                                                   \
 		struct of *items;                                                                  \
@@ -91,8 +97,6 @@ struct record {
 
 #define RECORD_ROW(R, kind, field, what)                                                           \
 	{ .name = #field, .offset = offsetof(struct R, field), .meaning = what, RECORD_ROW_##kind },
-/* Fields of the struct itself, in an object of their own. */
-#define RECORD_SELF(key, of) { .name = key, RECORD_ROW_PART(of) },
 /* Of a field whose key is another word. */
 #define RECORD_NAMED(R, key, kind, field, what)                                                    \
 	{ .name = key, .offset = offsetof(struct R, field), .meaning = what, RECORD_ROW_##kind },

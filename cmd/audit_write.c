@@ -33,7 +33,7 @@ static void want_all(struct pages *p)
 
 static struct str run_of(const struct report *r)
 {
-	return r->run ? r->run->fingerprint : (struct str){ NULL, 0 };
+	return r->facts ? r->facts->fingerprint : (struct str){ NULL, 0 };
 }
 
 static bool write_page(struct pages *p, const struct report *r, struct str run)

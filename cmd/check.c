@@ -42,8 +42,8 @@ static bool has_failed(
 	ptrdiff_t failed = 0, known = 0;
 	if (s->fail_on != FAIL_ON_NEW)
 		return s->fail_on != FAIL_ON_NEVER;
-	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
-		const struct report_finding *f = &r->findings[i];
+	for (ptrdiff_t i = 0; i < r->findings.count; i++) {
+		const struct report_finding *f = &r->findings.items[i];
 		if (!str_eq(f->rule, rule->name) || f->verdict != VERDICT_FAIL)
 			continue;
 		failed++;
@@ -65,12 +65,12 @@ static bool rule_breaks(
 
 static void outcome_add(struct outcome *o, struct report *r, const struct check_settings *s)
 {
-	if (r->error.p)
-		*(status_of(r->error_id) == STATUS_USAGE ? &o->misconfigured : &o->unreadable) =
+	if (r->error.text.p)
+		*(status_of(r->error.id) == STATUS_USAGE ? &o->misconfigured : &o->unreadable) =
 			true;
 	o->unproven |= r->verdict == VERDICT_INCONCLUSIVE && s->inconclusive == INCONCLUSIVE_FAIL;
-	for (ptrdiff_t i = 0; i < r->result_count; i++) {
-		struct report_rule *rule = &r->results[i];
+	for (ptrdiff_t i = 0; i < r->results.count; i++) {
+		struct report_rule *rule = &r->results.items[i];
 		rule->breaks = rule_breaks(r, rule, s);
 		if (rule->verdict != VERDICT_INCONCLUSIVE)
 			o->failed |= rule->breaks;

@@ -47,9 +47,9 @@ static bool compare(struct baseline *base, struct tables *head, struct arena *ke
 		diag_note(notes, keep, DIAG_DIFFERS, "not the same work: %.*s",
 			STR_ARG(table_rows(head, quality)[rows].detail));
 	*ret = (struct report){ .tables = *head };
-	ret->notes = arena_make(keep, struct report_note, (ptrdiff_t)notes->count + 1);
+	ret->notes.items = arena_make(keep, struct report_note, (ptrdiff_t)notes->count + 1);
 	for (int64_t i = 0; i < notes->count; i++)
-		ret->notes[ret->note_count++] =
+		ret->notes.items[ret->notes.count++] =
 			(struct report_note){ notes->items[i].id, notes->items[i].text };
 	return true;
 }

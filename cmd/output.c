@@ -210,10 +210,10 @@ static int terminal_width(int fd)
 static bool print_errors(const struct report_set *set)
 {
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		if (!set->items[i].error.p)
+		if (!set->items[i].error.text.p)
 			return false;
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		print_error_text((enum diag_id)set->items[i].error_id, set->items[i].error);
+		print_error_text((enum diag_id)set->items[i].error.id, set->items[i].error.text);
 	return true;
 }
 

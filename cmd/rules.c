@@ -133,7 +133,7 @@ static void add_case(struct tester *t, const struct fixture *f, struct str wrong
 	struct str title = arena_fmt(keep, "%.*s: %.*s", STR_ARG(f->rule),
 		STR_ARG(f->name.p ? f->name : verdict_name(f->expect)));
 	enum verdict verdict = wrong.p ? VERDICT_FAIL : VERDICT_PASS;
-	r->results[r->result_count++] = (struct report_rule){ .name = title,
+	r->results.items[r->results.count++] = (struct report_rule){ .name = title,
 		.title = title,
 		.verdict = verdict,
 		.number = NO_NUMBER,
@@ -144,7 +144,7 @@ static void add_case(struct tester *t, const struct fixture *f, struct str wrong
 	t->failed++;
 	out_fmt(t->c->out, "%.*s:%lld: %.*s: %.*s\n", STR_ARG(t->file), (long long)f->line,
 		STR_ARG(f->rule), STR_ARG(wrong));
-	r->findings[r->finding_count++] = (struct report_finding){ .rule = title,
+	r->findings.items[r->findings.count++] = (struct report_finding){ .rule = title,
 		.verdict = verdict,
 		.message = wrong,
 		.gain_s = NAN,
@@ -228,15 +228,15 @@ static enum status test_rules(
 		!fixtures_parse(t->file, text, t->rules, keep, &t->set, &err))
 		return misused(&err);
 	t->report = (struct report){ .profile = t->file, .rules = t->rules->name, .gain_s = NAN };
-	t->report.results = arena_make(keep, struct report_rule, t->set.count + 1);
-	t->report.findings = arena_make(keep, struct report_finding, t->set.count + 1);
+	t->report.results.items = arena_make(keep, struct report_rule, t->set.count + 1);
+	t->report.findings.items = arena_make(keep, struct report_finding, t->set.count + 1);
 	for (ptrdiff_t i = 0; i < t->set.count; i++)
 		if (!(s->mutate ? run_mutation : run_test)(t, &t->set.items[i], &err))
 			return misused(&err);
 	tell_untested(t, true);
 	tell_untested(t, false);
 	out_fmt(t->c->out, "%.*s: %td test%s of %td rules, %td failed\n", STR_ARG(t->file),
-		t->report.result_count, t->report.result_count == 1 ? "" : "s", t->rules->count,
+		t->report.results.count, t->report.results.count == 1 ? "" : "s", t->rules->count,
 		t->failed);
 	t->report.verdict = t->failed ? VERDICT_FAIL : VERDICT_PASS;
 	if (s->junit.p) {

@@ -157,16 +157,16 @@ static void add_unsure(struct alerts *all, const struct report *r, const struct 
 
 static void add_report(struct alerts *all, const struct report *r, struct arena *keep)
 {
-	if (r->error.p) {
+	if (r->error.text.p) {
 		struct alert *a = add(all, r, ALERT_ERROR, keep);
 		a->rule = ALERT_UNREADABLE;
-		a->message = text_clean(keep, r->error);
-		finish(a, "error", diag_name(r->error_id, keep), keep);
+		a->message = text_clean(keep, r->error.text);
+		finish(a, "error", diag_name(r->error.id, keep), keep);
 		return;
 	}
-	for (ptrdiff_t i = 0; i < r->finding_count; i++)
-		if (r->findings[i].verdict != VERDICT_WAIVED)
-			add_finding(all, r, &r->findings[i], keep);
+	for (ptrdiff_t i = 0; i < r->findings.count; i++)
+		if (r->findings.items[i].verdict != VERDICT_WAIVED)
+			add_finding(all, r, &r->findings.items[i], keep);
 	struct trouble *troubles;
 	ptrdiff_t count = group_troubles(r, keep, &troubles);
 	for (ptrdiff_t i = 0; i < count; i++) {
@@ -208,9 +208,10 @@ struct alerts alerts_waived(const struct report_set *set, struct arena *keep)
 {
 	struct alerts all = { 0 };
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		for (ptrdiff_t k = 0; k < set->items[i].finding_count; k++)
-			if (set->items[i].findings[k].verdict == VERDICT_WAIVED)
-				add_finding(&all, &set->items[i], &set->items[i].findings[k], keep);
+		for (ptrdiff_t k = 0; k < set->items[i].findings.count; k++)
+			if (set->items[i].findings.items[k].verdict == VERDICT_WAIVED)
+				add_finding(&all, &set->items[i], &set->items[i].findings.items[k],
+					keep);
 	rank(&all, keep);
 	return all;
 }

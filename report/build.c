@@ -56,15 +56,15 @@ static void build_evidence(const struct rule *rule, const struct evidence *e, st
 	const struct table_def *def =
 		str_cut(e->column, '.', &table, &column) ? table_find(table) : rule->from;
 	const struct column *c = def ? table_column(def, column.len ? column : e->column) : NULL;
-	ret->column = own(keep, e->column);
+	ret->name = own(keep, e->column);
 	ret->unit = e->unit;
-	ret->is_null = e->is_null || (!e->is_text && !isfinite(e->real));
-	ret->is_text = e->is_text && !ret->is_null;
-	ret->is_limit = e->is_param;
-	if (ret->is_text)
-		ret->text = own(keep, e->text);
-	else if (!ret->is_null)
-		ret->real = e->real;
+	ret->value.is_null = e->is_null || (!e->is_text && !isfinite(e->real));
+	ret->value.is_text = e->is_text && !ret->value.is_null;
+	ret->limit = e->is_param;
+	if (ret->value.is_text)
+		ret->value.text = own(keep, e->text);
+	else if (!ret->value.is_null)
+		ret->value.real = e->real;
 	if (c)
 		ret->meaning = c->meaning;
 }
@@ -129,14 +129,14 @@ static void build_judgement(const struct judgement *j, struct arena *keep, struc
 	/* Anything else would be green by absence. */
 	ret->verdict = is_settled ? j->verdict : VERDICT_INCONCLUSIVE;
 	ret->gain_s = j->gain_s;
-	ret->findings = arena_make(keep, struct report_finding, j->finding_count);
-	ret->finding_count = j->finding_count;
+	ret->findings.items = arena_make(keep, struct report_finding, j->finding_count);
+	ret->findings.count = j->finding_count;
 	for (ptrdiff_t i = 0; i < j->finding_count; i++)
-		build_finding(&j->findings[i], keep, &ret->findings[i]);
-	ret->results = arena_make(keep, struct report_rule, j->result_count);
-	ret->result_count = j->result_count;
+		build_finding(&j->findings[i], keep, &ret->findings.items[i]);
+	ret->results.items = arena_make(keep, struct report_rule, j->result_count);
+	ret->results.count = j->result_count;
 	for (ptrdiff_t i = 0; i < j->result_count; i++)
-		build_rule(j, &j->results[i], keep, ret, &ret->results[i]);
+		build_rule(j, &j->results[i], keep, ret, &ret->results.items[i]);
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
@@ -164,7 +164,7 @@ static void build_waiver_notes(const struct judgement *j, struct arena *keep, st
 		struct str remark = waiver_remark(&j->waivers[i]);
 		if (!remark.p)
 			continue;
-		ret->notes[ret->note_count++] = (struct report_note){
+		ret->notes.items[ret->notes.count++] = (struct report_note){
 			.id = DIAG_WAIVER,
 			.text = own(keep,
 				arena_fmt(keep, "the waiver of %.*s by %.*s (%.*s, line %lld) %.*s",
@@ -178,12 +178,12 @@ static void build_waiver_notes(const struct judgement *j, struct arena *keep, st
 static void build_notes(const struct diag_list *list, struct arena *keep, struct report *ret)
 {
 	for (int64_t i = 0; i < list->count; i++)
-		ret->notes[ret->note_count++] = (struct report_note){
+		ret->notes.items[ret->notes.count++] = (struct report_note){
 			.id = list->items[i].id,
 			.text = own(keep, list->items[i].text),
 		};
 	if (list->dropped)
-		ret->notes[ret->note_count++] = (struct report_note){
+		ret->notes.items[ret->notes.count++] = (struct report_note){
 			.id = DIAG_LIMIT,
 			.text = arena_fmt(
 				keep, "%lld more remarks were left out", (long long)list->dropped),
@@ -315,8 +315,8 @@ bool report_plots(struct measured *m, struct arena *keep, struct report *ret, st
 		for (ptrdiff_t i = 0; i < plots.items[id].count && i < PLOT_MAX_ROWS; i++)
 			copy_row(&plot_defs[id], table_row(&plot_defs[id], &plots.items[id], i),
 				rows_add(&ret->plots.items[id], &plot_defs[id], keep), keep);
-	for (ptrdiff_t i = 0; i < ret->finding_count && count < REPORT_MAX_AROUND; i++) {
-		struct report_finding *f = &ret->findings[i];
+	for (ptrdiff_t i = 0; i < ret->findings.count && count < REPORT_MAX_AROUND; i++) {
+		struct report_finding *f = &ret->findings.items[i];
 		bool is_open = f->verdict == VERDICT_FAIL || f->verdict == VERDICT_WARN;
 		if (!is_open || !f->name.len || !measure_around(m, f->name, f->scope, &around))
 			continue;
@@ -335,11 +335,11 @@ void report_build(const struct tables *tables, const struct judgement *judgement
 	*ret = (struct report){ 0 };
 	ret->profile = own(keep, profile);
 	ret->rules = own(keep, rules->name);
-	ret->run = build_run(tables, keep);
+	ret->facts = build_run(tables, keep);
 	for (int id = 0; id < TABLE_COUNT; id++)
 		build_table(tables, (enum table_id)id, keep, ret);
 	build_judgement(judgement, keep, ret); /* what to do depends on what was read */
-	ret->notes = arena_make(keep, struct report_note,
+	ret->notes.items = arena_make(keep, struct report_note,
 		judgement->waiver_count + (notes ? (ptrdiff_t)notes->count : 0) + 1);
 	build_waiver_notes(judgement, keep, ret);
 	if (notes)
@@ -350,11 +350,11 @@ void report_error(const struct diag *error, struct str profile, const struct tab
 	struct str rules, struct arena *keep, struct report *ret)
 {
 	*ret = (struct report){ 0 };
-	ret->run = build_run(known, keep);
+	ret->facts = build_run(known, keep);
 	ret->profile = own(keep, profile);
 	ret->rules = own(keep, rules);
 	ret->verdict = VERDICT_ERROR;
-	ret->error_id = error->id;
-	ret->error = own(keep, str_from(error->text));
+	ret->error.id = error->id;
+	ret->error.text = own(keep, str_from(error->text));
 	ret->gain_s = NAN;
 }

@@ -172,9 +172,9 @@ struct list comparison_lines(const struct report *r, struct arena *keep)
 			arena_fmt(keep, "compared with nothing: %.*s",
 				STR_ARG(text_clean(keep, missing))),
 			keep);
-	for (ptrdiff_t i = 0; i < r->note_count; i++)
-		if (note_is_comparison(&r->notes[i]))
-			list_add(&lines, text_clean(keep, r->notes[i].text), keep);
+	for (ptrdiff_t i = 0; i < r->notes.count; i++)
+		if (note_is_comparison(&r->notes.items[i]))
+			list_add(&lines, text_clean(keep, r->notes.items[i].text), keep);
 	add_lines(r, true, keep, &lines);
 	add_lines(r, false, keep, &lines);
 	return lines;

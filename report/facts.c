@@ -42,7 +42,7 @@ static void take_identity(const struct report *r, struct arena *keep, struct run
 	ret->captured = report_moment(r->profile, name, said, keep);
 	if (ret->captured.p)
 		ret->captured_source =
-			when_parse(said, &ns) && !r->error.p ? STR("profile") : STR("name");
+			when_parse(said, &ns) && !r->error.text.p ? STR("profile") : STR("name");
 }
 
 /* ---- what was measured ----------------------------------------------------------------------- */
@@ -78,8 +78,8 @@ static void take_findings(
 	const struct report *r, const struct report_rule *rule, struct rule_facts *ret)
 {
 	ret->findings = 0;
-	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
-		const struct report_finding *f = &r->findings[i];
+	for (ptrdiff_t i = 0; i < r->findings.count; i++) {
+		const struct report_finding *f = &r->findings.items[i];
 		/* What a failed rule only warns of costs, too. */
 		bool is_counted = f->verdict == rule->verdict ||
 				  (rule->verdict == VERDICT_FAIL && f->verdict == VERDICT_WARN);
@@ -99,8 +99,8 @@ static void take_findings(
 
 static void take_rules(const struct report *r, struct arena *keep, struct run_facts *ret)
 {
-	for (ptrdiff_t i = 0; i < r->result_count; i++) {
-		const struct report_rule *result = &r->results[i];
+	for (ptrdiff_t i = 0; i < r->results.count; i++) {
+		const struct report_rule *result = &r->results.items[i];
 		if (result->verdict == VERDICT_OFF)
 			continue;
 		struct rule_facts *rule = run_facts_add(ret, FACT_RULES, keep);
@@ -182,8 +182,8 @@ void report_facts(const struct report *r, struct str judge, struct str tool, str
 	ret->tool = tool;
 	ret->verdict = verdict_name(r->verdict);
 	ret->gain_s = r->gain_s;
-	ret->error_id = diag_name(r->error_id, keep);
-	ret->error = r->error;
+	ret->error_id = diag_name(r->error.id, keep);
+	ret->error = r->error.text;
 	take_rules(r, keep, ret);
 	take_devices(r, keep, ret);
 	run_facts_seal(ret, keep);

@@ -124,8 +124,8 @@ const struct report_rule *headline_cause(const struct report *r)
 {
 	const struct report_rule *any = NULL;
 	for (int gates = 0; gates <= 1; gates++)
-		for (ptrdiff_t i = r->result_count - 1; i >= 0; i--) {
-			const struct report_rule *rule = &r->results[i];
+		for (ptrdiff_t i = r->results.count - 1; i >= 0; i--) {
+			const struct report_rule *rule = &r->results.items[i];
 			if (rule->verdict == VERDICT_INCONCLUSIVE && !rule->closed_gate.len &&
 				rule->gate == gates && (rule->demanded || !any || !any->demanded))
 				any = rule;
@@ -187,8 +187,8 @@ static struct str of_pass(const struct report *r, struct arena *keep)
 {
 	const struct report_rule *closest = NULL;
 	double least = INFINITY;
-	for (ptrdiff_t i = 0; i < r->result_count; i++) {
-		const struct report_rule *rule = &r->results[i];
+	for (ptrdiff_t i = 0; i < r->results.count; i++) {
+		const struct report_rule *rule = &r->results.items[i];
 		const struct rule_number *n = &rule->number;
 		double room = isnan(n->warn_headroom) ? n->fail_headroom : n->warn_headroom;
 		if (rule->verdict != VERDICT_PASS || rule->gate || !(room < least))
@@ -214,8 +214,8 @@ struct str headline_of(const struct report *r, struct arena *keep)
 						     : STR(""),
 		   text;
 	struct group first = first_group(r, keep);
-	if (r->error.p)
-		return text_clean(keep, r->error);
+	if (r->error.text.p)
+		return text_clean(keep, r->error.text);
 	if (r->verdict == VERDICT_INCONCLUSIVE)
 		text = of_trouble(r, keep);
 	else if (first.count)

@@ -200,9 +200,9 @@ static struct html_report report_of(
 	ret.id = arena_fmt(keep, "%.*sreport", STR_ARG(ret.ids));
 	html_rules(r, keep, &ret);
 	ret.icon = svg_icon(r->verdict);
-	ret.error = r->error;
-	ret.error_id = diag_name(r->error_id, keep);
-	if (!r->error.p) {
+	ret.error = r->error.text;
+	ret.error_id = diag_name(r->error.id, keep);
+	if (!r->error.text.p) {
 		head_of(r, keep, &ret);
 		ret.is_cut = !whole;
 		if (whole) {

@@ -29,7 +29,7 @@ static struct str subject_id(const struct maker *m, const struct report_finding 
 	struct str base = arena_fmt(m->keep, "%.*s-%08x", STR_ARG(id_of(m, "finding", f->rule)),
 		(unsigned)(hash ^ hash >> 32));
 	int before = 0;
-	for (const struct report_finding *o = m->r->findings; o < f; o++)
+	for (const struct report_finding *o = m->r->findings.items; o < f; o++)
 		before += str_eq(o->rule, f->rule) && str_eq(o->subject, f->subject);
 	return before ? arena_fmt(m->keep, "%.*s-%d", STR_ARG(base), before + 1) : base;
 }
@@ -45,10 +45,10 @@ static struct template_list evidence_list(
 	for (int limits = 0; limits <= with_limits; limits++)
 		for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
 			const struct report_evidence *e = &f->evidence.items[i];
-			if (e->is_limit == limits)
+			if (e->limit == limits)
 				items[count++] = (struct html_evidence){ limits ? STR("limit")
 										: STR("measured"),
-					e->column, evidence_text(e, m->keep), e->meaning };
+					e->name, evidence_text(e, m->keep), e->meaning };
 		}
 	return LIST(items, count);
 }
@@ -208,8 +208,8 @@ static struct template_list rules_of(const struct maker *m, const enum verdict *
 {
 	struct html_rule *items = NULL;
 	ptrdiff_t count = 0, cap = 0;
-	for (ptrdiff_t i = 0; i < m->r->result_count; i++) {
-		const struct report_rule *rule = &m->r->results[i];
+	for (ptrdiff_t i = 0; i < m->r->results.count; i++) {
+		const struct report_rule *rule = &m->r->results.items[i];
 		for (int k = 0; k < n; k++)
 			if (rule->verdict == verdicts[k])
 				*arena_push(m->keep, items, count, cap) = (struct html_rule){
@@ -260,11 +260,11 @@ static struct template_list notes_of(const struct maker *m)
 		if (rows[i].ok == 0 && rows[i].detail.len)
 			*arena_push(m->keep, items, count, cap) =
 				(struct html_note){ rows[i].name, rows[i].detail, true };
-	for (ptrdiff_t i = 0; i < m->r->note_count; i++)
-		if (!note_is_comparison(&m->r->notes[i]))
+	for (ptrdiff_t i = 0; i < m->r->notes.count; i++)
+		if (!note_is_comparison(&m->r->notes.items[i]))
 			*arena_push(m->keep, items, count, cap) =
-				(struct html_note){ diag_name(m->r->notes[i].id, m->keep),
-					m->r->notes[i].text, false };
+				(struct html_note){ diag_name(m->r->notes.items[i].id, m->keep),
+					m->r->notes.items[i].text, false };
 	return LIST(items, count);
 }
 
@@ -284,7 +284,7 @@ void html_rules(const struct report *r, struct arena *keep, struct html_report *
 	struct maker m = { r, keep, ret->ids };
 	ret->word = str_from(verdict_looks[r->verdict].word);
 	/* In one array: those that failed, those that warn, those that are waived. */
-	struct html_finding *cards = arena_make(keep, struct html_finding, r->finding_count);
+	struct html_finding *cards = arena_make(keep, struct html_finding, r->findings.count);
 	ret->failed = findings_of(&m, VERDICT_FAIL, false, cards);
 	ptrdiff_t failed = ret->failed.count;
 	ret->warned = findings_of(&m, VERDICT_WARN, failed > 0, cards + failed);

@@ -99,7 +99,7 @@ static void write_field(
 {
 	const char *cell = item + f->offset;
 	const struct report *r = (const void *)item;
-	const struct report_evidence *e = (const void *)item;
+	const struct report_value *v = (const void *)cell;
 	int value;
 	switch (f->type) {
 	case RECORD_TEXT:
@@ -135,10 +135,10 @@ static void write_field(
 		json_add_str(o, f->name, str_from(f->text));
 		break;
 	case RECORD_VALUE:
-		if (e->is_text || e->is_null)
-			add_text(o, f->name, e->is_null ? MISSING : e->text, keep);
+		if (v->is_text || v->is_null)
+			add_text(o, f->name, v->is_null ? MISSING : v->text, keep);
 		else
-			json_add_double(o, f->name, e->real);
+			json_add_double(o, f->name, v->real);
 		break;
 	case RECORD_FACTS:
 		write_facts(json_add_object(o, f->name), r, keep);

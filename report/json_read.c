@@ -198,7 +198,7 @@ static struct run_row *read_facts(struct reader *rd, const cJSON *map)
 	return row;
 }
 
-static void read_value(struct reader *rd, const cJSON *o, struct report_evidence *ret)
+static void read_value(struct reader *rd, const cJSON *o, struct report_value *ret)
 {
 	const cJSON *value = get(rd, o, "value");
 	ret->is_null = !value;
@@ -292,10 +292,10 @@ static void read_field(struct reader *rd, const struct record_field *f, const cJ
 	case RECORD_CONSTANT: /* looked at by read_head */
 		break;
 	case RECORD_VALUE:
-		read_value(rd, o, (void *)ret);
+		read_value(rd, o, cell);
 		break;
 	case RECORD_FACTS:
-		r->run = read_facts(rd, get_map(rd, o, f->name));
+		r->facts = read_facts(rd, get_map(rd, o, f->name));
 		break;
 	case RECORD_TABLES:
 		read_tables(rd, o, &tables_shelf, r->tables.items, r->row_totals);

@@ -120,13 +120,13 @@ struct tally {
 
 static struct tally tally_of(const struct report *r)
 {
-	struct tally t = { r->result_count, { 0 }, 0 };
-	if (r->error.p) {
+	struct tally t = { r->results.count, { 0 }, 0 };
+	if (r->error.text.p) {
 		t.cases = t.outcomes[OUTCOME_ERROR] = 1;
 		return t;
 	}
-	for (ptrdiff_t i = 0; i < r->result_count; i++)
-		t.outcomes[outcome_of(&r->results[i])]++;
+	for (ptrdiff_t i = 0; i < r->results.count; i++)
+		t.outcomes[outcome_of(&r->results.items[i])]++;
 	t.time_s = r->gain_s > 0 ? r->gain_s : 0;
 	return t;
 }
@@ -203,11 +203,12 @@ static void put_properties(
 		number_property(j, "gain_s", f->gain_s);
 		for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
 			const struct report_evidence *e = &f->evidence.items[i];
-			const char *name = arena_z(j->keep, e->column);
-			if (e->is_null || e->is_text)
-				property(j, name, e->is_null ? STR("unknown") : e->text);
+			const char *name = arena_z(j->keep, e->name);
+			if (e->value.is_null || e->value.is_text)
+				property(
+					j, name, e->value.is_null ? STR("unknown") : e->value.text);
 			else
-				number_property(j, name, e->real);
+				number_property(j, name, e->value.real);
 		}
 	}
 	close_element(j);
@@ -297,14 +298,15 @@ static void put_suite(struct junit *j, const struct report *r)
 	put_tally(j, &tally);
 	count_attribute(j, "skipped", tally.outcomes[OUTCOME_SKIPPED]);
 	put_facts(j, r);
-	if (r->error.p) {
+	if (r->error.text.p) {
 		open_case(j, STR("profile-readable"), name);
 		time_attribute(j, 0);
-		put_outcome(j, "error", diag_name(r->error_id, j->keep), r->error, r->error);
+		put_outcome(
+			j, "error", diag_name(r->error.id, j->keep), r->error.text, r->error.text);
 		close_element(j);
 	}
-	for (ptrdiff_t i = 0; i < r->result_count && !r->error.p; i++)
-		put_case(j, r, &r->results[i], name);
+	for (ptrdiff_t i = 0; i < r->results.count && !r->error.text.p; i++)
+		put_case(j, r, &r->results.items[i], name);
 	close_element(j);
 }
 

@@ -64,7 +64,7 @@ static void put_head(struct paper *p, const struct report *r)
 	out_fmt(o, "## %.*s rooflint: ", STR_ARG(sign(r->verdict, p->keep)));
 	md_text(o, cell(r->profile, p->keep));
 	out_z(o, "\n\n");
-	if (r->error.p) {
+	if (r->error.text.p) {
 		put(p, o);
 		return;
 	}
@@ -205,7 +205,7 @@ static void put_seen(struct paper *p, const struct report *r)
 {
 	struct page page = { .out = out_memory(p->keep), .keep = p->keep, .width = TEXT_WIDTH };
 	struct out *o = out_memory(p->keep);
-	if (r->error.p || !is_only_seen(r))
+	if (r->error.text.p || !is_only_seen(r))
 		return;
 	page_seen(&page, r);
 	if (!out_text(page.out).len)

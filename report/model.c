@@ -112,7 +112,7 @@ const struct run_row *run_of(const struct report *r)
 #undef TEXT
 #undef REAL
 	};
-	return r->run ? r->run : &unknown;
+	return r->facts ? r->facts : &unknown;
 }
 
 double fact_real(const struct report *r, struct str name)
@@ -122,7 +122,7 @@ double fact_real(const struct report *r, struct str name)
 
 const struct report_rule *rule_of(const struct report *r, struct str name)
 {
-	return NAMED(r->results, r->result_count, name);
+	return NAMED(r->results.items, r->results.count, name);
 }
 
 const struct quality_row *check_of(const struct report *r, struct str name)
@@ -144,17 +144,17 @@ bool table_is_seen(enum table_id id)
 ptrdiff_t count_results(const struct report *r, enum verdict v)
 {
 	ptrdiff_t count = 0;
-	for (ptrdiff_t i = 0; i < r->result_count; i++)
-		count += r->results[i].verdict == v;
+	for (ptrdiff_t i = 0; i < r->results.count; i++)
+		count += r->results.items[i].verdict == v;
 	return count;
 }
 
 struct group group_of(const struct report *r, struct str rule, enum verdict v, struct arena *keep)
 {
 	struct group g = { NULL, 0, NAN };
-	g.items = arena_make(keep, const struct report_finding *, r->finding_count);
-	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
-		const struct report_finding *f = &r->findings[i];
+	g.items = arena_make(keep, const struct report_finding *, r->findings.count);
+	for (ptrdiff_t i = 0; i < r->findings.count; i++) {
+		const struct report_finding *f = &r->findings.items[i];
 		if (!str_eq(f->rule, rule) || f->verdict != v)
 			continue;
 		g.items[g.count++] = f;
@@ -166,14 +166,14 @@ struct group group_of(const struct report *r, struct str rule, enum verdict v, s
 
 const struct report_finding *finding_of(const struct report *r, struct str rule)
 {
-	return NAMED(r->findings, r->finding_count, rule);
+	return NAMED(r->findings.items, r->findings.count, rule);
 }
 
 double rule_gain(const struct report *r, struct str rule)
 {
 	double gain_s = 0;
-	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
-		const struct report_finding *f = &r->findings[i];
+	for (ptrdiff_t i = 0; i < r->findings.count; i++) {
+		const struct report_finding *f = &r->findings.items[i];
 		if (str_eq(f->rule, rule) && f->gain_s > 0 && isfinite(f->gain_s))
 			gain_s += f->gain_s;
 	}
@@ -216,8 +216,8 @@ ptrdiff_t group_findings(
 {
 	struct group *groups = NULL;
 	ptrdiff_t count = 0, cap = 0, kept = 0;
-	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
-		const struct report_finding *f = &r->findings[i];
+	for (ptrdiff_t i = 0; i < r->findings.count; i++) {
+		const struct report_finding *f = &r->findings.items[i];
 		ptrdiff_t at = 0;
 		if (f->verdict != v)
 			continue;
@@ -271,11 +271,11 @@ static const struct report_rule *gate_of(const struct report *r, const struct re
 
 ptrdiff_t group_troubles(const struct report *r, struct arena *keep, struct trouble **ret)
 {
-	ptrdiff_t count = 0, cap = 0, *caps = arena_make(keep, ptrdiff_t, r->result_count + 1);
+	ptrdiff_t count = 0, cap = 0, *caps = arena_make(keep, ptrdiff_t, r->results.count + 1);
 	struct trouble *troubles = NULL;
-	for (ptrdiff_t i = 0; i < 2 * r->result_count; i++) {
-		bool is_waiting = i >= r->result_count;
-		const struct report_rule *rule = &r->results[i % r->result_count];
+	for (ptrdiff_t i = 0; i < 2 * r->results.count; i++) {
+		bool is_waiting = i >= r->results.count;
+		const struct report_rule *rule = &r->results.items[i % r->results.count];
 		const struct report_rule *cause = gate_of(r, rule);
 		ptrdiff_t at = 0;
 		if (rule->verdict != VERDICT_INCONCLUSIVE || is_waiting != (cause != NULL))

@@ -95,7 +95,7 @@ struct str advice_for(const struct report *r, const struct judgement *j,
 
 #define REPORT_FORMAT "rooflint-report"
 extern const struct record document_record; /* of struct report_set */
-extern const struct record error_record, report_record, report_finding_record,
+extern const struct record report_error_record, report_record, report_finding_record,
 	report_evidence_record, report_around_record, neighbour_record, found_place_record,
 	report_rule_record, report_note_record;
 extern const struct record_words verdict_words, report_verdict_words, unit_words, role_words;

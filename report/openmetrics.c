@@ -152,7 +152,7 @@ static void put_counts(struct series *s)
 	struct str name = STR("rooflint_rules");
 	metrics_family(s->out, name, NULL, STR("rules of each verdict"));
 	for (ptrdiff_t i = 0; i < s->count; i++)
-		for (int v = VERDICT_PASS; v <= VERDICT_OFF && !s->items[i]->error.p; v++)
+		for (int v = VERDICT_PASS; v <= VERDICT_OFF && !s->items[i]->error.text.p; v++)
 			put_sample(s, i, name, "verdict", verdict_name((enum verdict)v), NULL,
 				(double)count_results(s->items[i], (enum verdict)v));
 }
@@ -195,8 +195,8 @@ static void put_rule_metric(struct series *s, const struct rule_metric *m)
 		metrics_family(
 			s->out, m->name, m->offset < 0 ? "seconds" : NULL, str_from(m->meaning));
 	for (ptrdiff_t i = 0; i < s->count; i++)
-		for (ptrdiff_t k = 0; k < s->items[i]->result_count; k++) {
-			const struct report_rule *rule = &s->items[i]->results[k];
+		for (ptrdiff_t k = 0; k < s->items[i]->results.count; k++) {
+			const struct report_rule *rule = &s->items[i]->results.items[k];
 			double value = metric_of(m, s->items[i], rule);
 			if (isfinite(value) && rule_of(s->items[i], rule->name) == rule)
 				put_sample(s, i, m->name, "rule", rule->name, m->level, value);

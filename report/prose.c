@@ -366,9 +366,10 @@ static struct str prose_cost(const struct report *r, const struct group *g, stru
 
 struct str evidence_text(const struct report_evidence *e, struct arena *keep)
 {
-	if (e->is_null)
+	if (e->value.is_null)
 		return STR("unknown");
-	return e->is_text ? text_clean(keep, e->text) : unit_text(keep, e->real, e->unit);
+	return e->value.is_text ? text_clean(keep, e->value.text)
+				: unit_text(keep, e->value.real, e->unit);
 }
 
 /* A text value may be an op's whole name; the columns do not follow it that far. */
@@ -381,18 +382,18 @@ static void put_evidence(
 	for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
 		const struct report_evidence *e = &f->evidence.items[i];
 		int columns = text_columns(evidence_text(e, p->keep));
-		name = larger(name, text_columns(text_clean(p->keep, e->column)));
+		name = larger(name, text_columns(text_clean(p->keep, e->name)));
 		if (columns <= VALUE_COLUMNS)
 			value = larger(value, columns);
 	}
 	int value_at = PAGE_TEXT + name + 2, meaning_at = value_at + value + 2;
 	for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
 		const struct report_evidence *e = &f->evidence.items[i];
-		if (e->is_limit != limits)
+		if (e->limit != limits)
 			continue;
 		page_label(p, label);
 		label = "";
-		page_put(p, e->column);
+		page_put(p, e->name);
 		page_pad(p, value_at);
 		page_tint(p, TINT_BOLD, evidence_text(e, p->keep));
 		/* Narrower than 30 columns an explanation is a tower of words. */
@@ -556,8 +557,8 @@ struct str prose_whole(const struct report *r, const struct group *g, ptrdiff_t 
 struct str prose_top(const struct report *r, struct arena *keep)
 {
 	struct group *groups;
-	if (r->error.len)
-		return diag_name(r->error_id, keep);
+	if (r->error.text.len)
+		return diag_name(r->error.id, keep);
 	return group_open(r, keep, &groups) ? groups[0].items[0]->rule : MISSING;
 }
 
@@ -657,10 +658,10 @@ static struct str prose_steps(const struct report *r, struct arena *keep)
 	if (str_eq(run_of(r)->evidence, STR("planned")) && planned_s > 0)
 		return arena_fmt(keep,
 			"planned: %td of %td rules judged, at least %.*s per step%.*s",
-			r->result_count - count_results(r, VERDICT_NOT_APPLICABLE) -
+			r->results.count - count_results(r, VERDICT_NOT_APPLICABLE) -
 				count_results(r, VERDICT_INCONCLUSIVE) -
 				count_results(r, VERDICT_OFF),
-			r->result_count - count_results(r, VERDICT_OFF),
+			r->results.count - count_results(r, VERDICT_OFF),
 			STR_ARG(time_text(keep, planned_s)), STR_ARG(prose_unpredicted(r, keep)));
 	if (!is_whole_capture(r) && steps >= 0)
 		out_fmt(o, "%.0f steady step%s", steps, steps == 1 ? "" : "s");
@@ -845,8 +846,8 @@ static bool several_cost(const struct report *r)
 {
 	const struct report_finding *first = NULL;
 
-	for (ptrdiff_t i = 0; i < r->finding_count; i++) {
-		const struct report_finding *f = &r->findings[i];
+	for (ptrdiff_t i = 0; i < r->findings.count; i++) {
+		const struct report_finding *f = &r->findings.items[i];
 
 		if (!(f->gain_s > 0))
 			continue;

@@ -37,14 +37,7 @@ const struct record_words role_words = { "role", role_word, AROUND_ROLES,
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-#define EVIDENCE(R, F)                                                                             \
-	RECORD_NAMED(R, "name", NEEDED, column, "a column, or a parameter of the rule")            \
-	RECORD_NAMED(R, "value", VALUE, real, NULL)                                                \
-	F(R, UNIT, unit, NULL)                                                                     \
-	RECORD_NAMED(                                                                              \
-		R, "limit", FLAG, is_limit, "a parameter of the rule, not something measured")     \
-	F(R, TEXT, meaning, "of the column")
-RECORD(report_evidence, "evidence", "a value that was read", EVIDENCE);
+RECORD(report_evidence, "evidence", "a value that was read", REPORT_EVIDENCE);
 
 RECORD(neighbour, "neighbour", "an op of the graph", NEIGHBOUR);
 RECORD(report_around, "around", "where the subject stands in the program's graph", REPORT_AROUND);
@@ -67,30 +60,9 @@ RECORD(report_finding, "finding", "one subject of a rule that did not pass", REP
 static RECORD(rule_number, "number", NULL, NUMBER);
 RECORD(report_rule, "result", "what became of a rule", REPORT_RULE);
 
-#define NOTE(R, F) F(R, DIAG, id, "of the diagnostic") F(R, TEXT, text, NULL)
-RECORD(report_note, "note", "a remark", NOTE);
-
-/* These are fields of one struct. */
-static const struct record_field error_fields[] = {
-	RECORD_NAMED(report, "id", DIAG, error_id, "of the diagnostic") RECORD_NAMED(
-		report, "text", NEEDED, error, "what is wrong, where, and what to do"){ 0 },
-};
-const struct record error_record = { "error", "the profile could not be read",
-	(ptrdiff_t)sizeof(struct report), error_fields };
-
-#define REPORT(R, F)                                                                               \
-	F(R, NEEDED, profile, "as given on the command line")                                      \
-	F(R, WORD(verdict, report_verdict_words), verdict, NULL)                                   \
-	F(R, TEXT, rules, "the rule file or built-in set")                                         \
-	RECORD_SELF("error", error)                                                                \
-	F(R, REAL, gain_s, "seconds per step that all findings together would give back")          \
-	RECORD_NAMED(R, "facts", FACTS, run, NULL)                                                 \
-	F(R, ITEMS(report_finding), findings, "by verdict, then gain")                             \
-	F(R, ITEMS(report_rule), results, "every rule, in the order of the rule file")             \
-	F(R, ITEMS(report_note), notes, "remarks about the data itself")                           \
-	F(R, TABLES, tables, NULL)                                                                 \
-	F(R, PLOTS, plots, NULL)
-RECORD(report, "report", "one profile", REPORT);
+RECORD(report_note, "note", "a remark", REPORT_NOTE);
+RECORD(report_error, "error", "the profile could not be read", REPORT_ERROR);
+RECORD(report, "report", "one profile", REPORT_FIELDS);
 
 static const struct record_field document_fields[] = {
 	{ .name = "format", RECORD_ROW_CONSTANT(REPORT_FORMAT) },

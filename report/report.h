@@ -19,15 +19,19 @@
 
 #define REPORT_VERSION "1.0"
 
-struct report_evidence {
-	struct str column;
-	enum unit unit;
+struct report_value {
 	bool is_text, is_null;
-	bool is_limit; /* a parameter of the rule, not something measured */
 	double real;
 	struct str text;
-	struct str meaning; /* of the column; missing for a limit */
 };
+
+#define REPORT_EVIDENCE(R, F)                                                                      \
+	F(R, NEEDED, name, "a column, or a parameter of the rule")                                 \
+	F(R, VALUE, value, NULL)                                                                   \
+	F(R, UNIT, unit, NULL)                                                                     \
+	F(R, FLAG, limit, "a parameter of the rule, not something measured")                       \
+	F(R, TEXT, meaning, "of the column")
+RECORD_STRUCT(report_evidence, REPORT_EVIDENCE);
 
 #define REPORT_AROUND(R, F)                                                                        \
 	F(R, REAL, takes_left_out, "ops it takes from that are not listed")                        \
@@ -71,28 +75,34 @@ RECORD_STRUCT(report_finding, REPORT_FINDING);
 	F(R, FLAG, breaks, "it made the exit status 1 or 4, with --fail-on and --inconclusive")
 RECORD_STRUCT(report_rule, REPORT_RULE);
 
-struct report_note {
-	enum diag_id id;
-	struct str text;
-};
+#define REPORT_NOTE(R, F) F(R, DIAG, id, "of the diagnostic") F(R, TEXT, text, NULL)
+RECORD_STRUCT(report_note, REPORT_NOTE);
 
+#define REPORT_ERROR(R, F)                                                                         \
+	F(R, DIAG, id, "of the diagnostic")                                                        \
+	F(R, NEEDED, text, "what is wrong, where, and what to do")
+RECORD_STRUCT(report_error, REPORT_ERROR);
+
+/*
+ * The verdict is pass, fail, warn, inconclusive or error.  Where the profile could not be read,
+ * there is an error, and next to nothing else.  Tables have the rows that a writer may plot, at most
+ * REPORT_MAX_ROWS; plots are empty unless report_plots was called.
+ */
+#define REPORT_FIELDS(R, F)                                                                        \
+	F(R, NEEDED, profile, "as given on the command line")                                      \
+	F(R, WORD(verdict, report_verdict_words), verdict, NULL)                                   \
+	F(R, TEXT, rules, "the rule file or built-in set")                                         \
+	F(R, PART(report_error), error, NULL)                                                      \
+	F(R, REAL, gain_s, "seconds per step that all findings together would give back")          \
+	F(R, FACTS, facts, NULL)                                                                   \
+	F(R, ITEMS(report_finding), findings, "by verdict, then gain")                             \
+	F(R, ITEMS(report_rule), results, "every rule, in the order of the rule file")             \
+	F(R, ITEMS(report_note), notes, "remarks about the data itself")                           \
+	F(R, TABLES, tables, NULL)                                                                 \
+	F(R, PLOTS, plots, NULL)
 struct report {
-	struct str profile; /* the argument as given, made relative where possible */
-	enum diag_id error_id;
-	struct str error;     /* set when the profile could not be read; the rest is empty */
-	enum verdict verdict; /* pass, fail, warn, inconclusive or error */
-	struct str rules;     /* name of the rule file */
-	double gain_s;	      /* per step */
-	struct run_row *run;  /* its headline numbers; NULL: nothing is known */
-	struct report_finding *findings; /* counts right behind, as record.h wants it */
-	ptrdiff_t finding_count;
-	struct report_rule *results;
-	ptrdiff_t result_count;
-	struct report_note *notes; /* data-quality remarks */
-	ptrdiff_t note_count;
-	struct tables tables;		/* the rows a writer may plot, capped (REPORT_MAX_ROWS) */
+	REPORT_FIELDS(report, RECORD_MEMBER)
 	double row_totals[TABLE_COUNT]; /* rows there were before the cap */
-	struct plots plots;		/* empty unless report_plots was called */
 };
 
 /* Rows of a table that a page of text shows. */

@@ -154,7 +154,7 @@ static void put_alert_notification(cJSON *list, const struct sarif *s, const str
 	struct str text = arena_fmt(s->keep, "%.*s: %.*s: %.*s",
 		STR_ARG(text_clean(s->keep, a->report->profile)), STR_ARG(a->title),
 		STR_ARG(alert_text(a, s->keep)));
-	bool unread = a->report->error.p != NULL;
+	bool unread = a->report->error.text.p != NULL;
 	cJSON *o = put_notification(list, levels[a->level],
 		unread ? ALERT_UNREADABLE : STR("inconclusive"), text, s->keep);
 	ptrdiff_t index = rule_index(s, a->rule);
@@ -171,7 +171,7 @@ static void put_invocation(cJSON *run, const struct sarif *s, const struct repor
 	cJSON *o = json_push_object(json_add_array(run, "invocations"));
 	bool is_read = true;
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		is_read &= !set->items[i].error.p;
+		is_read &= !set->items[i].error.text.p;
 	json_add_bool(o, "executionSuccessful", is_read);
 	cJSON *list = json_add_array(o, "toolExecutionNotifications");
 	for (ptrdiff_t i = 0; i < all->count; i++)
@@ -223,13 +223,13 @@ static void put_evidence(cJSON *properties, const struct report_finding *f, stru
 	for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
 		const struct report_evidence *e = &f->evidence.items[i];
 		cJSON *o = json_push_object(list);
-		add_text(o, "name", e->column, keep);
-		if (e->is_text && !e->is_null)
-			add_text(o, "value", e->text, keep);
-		else if (!e->is_null)
-			add_number(o, "value", e->real);
+		add_text(o, "name", e->name, keep);
+		if (e->value.is_text && !e->value.is_null)
+			add_text(o, "value", e->value.text, keep);
+		else if (!e->value.is_null)
+			add_number(o, "value", e->value.real);
 		add_z(o, "unit", unit_name(e->unit));
-		json_add_bool(o, "limit", e->is_limit);
+		json_add_bool(o, "limit", e->limit);
 	}
 }
 
@@ -300,8 +300,8 @@ static void put_run(cJSON *runs, const struct report_set *set, struct arena *kee
 	struct alerts all = alerts_of(set, keep), waived = alerts_waived(set, keep);
 	cJSON *run = json_push_object(runs), *list, *root;
 	for (ptrdiff_t i = 0; i < set->count; i++)
-		for (ptrdiff_t k = 0; k < set->items[i].result_count; k++) {
-			const struct report_rule *rule = &set->items[i].results[k];
+		for (ptrdiff_t k = 0; k < set->items[i].results.count; k++) {
+			const struct report_rule *rule = &set->items[i].results.items[k];
 			if (s.count < RULES_SHOWN && rule_index(&s, rule->name) < 0)
 				*arena_push(keep, s.rules, s.count, s.cap) = rule;
 		}

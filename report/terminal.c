@@ -192,7 +192,7 @@ static void put_unsure(struct page *p, const struct report *r)
 		return;
 	page_break(p);
 	page_tint(p, TINT_UNSURE, STR("not judged"));
-	page_fmt(p, PAGE_LABEL, ": %td of %td rules", open, r->result_count);
+	page_fmt(p, PAGE_LABEL, ": %td of %td rules", open, r->results.count);
 	while (first && lead < count && !str_eq(troubles[lead].rules[0]->reason, first->reason))
 		lead++;
 	for (ptrdiff_t i = 0; i < count; i++) {
@@ -241,8 +241,8 @@ static void put_checks(struct page *p, const struct report *r)
 static void put_notes(struct page *p, const struct report *r, bool whole)
 {
 	ptrdiff_t shown = 0, left = 0;
-	for (ptrdiff_t i = 0; i < r->note_count; i++) {
-		const struct report_note *n = &r->notes[i];
+	for (ptrdiff_t i = 0; i < r->notes.count; i++) {
+		const struct report_note *n = &r->notes.items[i];
 		if (note_is_comparison(n))
 			continue;
 		if (!whole && shown == NOTES_SHOWN) {
@@ -267,18 +267,18 @@ static void put_rules(struct page *p, const struct report *r)
 	/* "not applicable" is the longest verdict. */
 	enum { VERDICT_COLUMNS = 16 };
 	int indent = 0;
-	if (!r->result_count)
+	if (!r->results.count)
 		return;
-	for (ptrdiff_t i = 0; i < r->result_count; i++) {
-		int columns = text_columns(text_clean(p->keep, r->results[i].name));
+	for (ptrdiff_t i = 0; i < r->results.count; i++) {
+		int columns = text_columns(text_clean(p->keep, r->results.items[i].name));
 		indent = indent > columns ? indent : columns;
 	}
 	indent += PAGE_LABEL + VERDICT_COLUMNS + 2;
 	page_break(p);
 	page_fmt(p, 0, "rules of %.*s", STR_ARG(r->rules));
 	page_line(p);
-	for (ptrdiff_t i = 0; i < r->result_count; i++) {
-		const struct report_rule *rule = &r->results[i];
+	for (ptrdiff_t i = 0; i < r->results.count; i++) {
+		const struct report_rule *rule = &r->results.items[i];
 		const struct verdict_look *look = &verdict_looks[rule->verdict];
 		page_pad(p, PAGE_LABEL);
 		page_tint(p, look->tint, str_from(look->tag));
@@ -300,9 +300,9 @@ static void put_rules(struct page *p, const struct report *r)
  */
 static void put_error(struct page *p, const struct report *r)
 {
-	struct str text = clean_lines(p->keep, r->error), line;
+	struct str text = clean_lines(p->keep, r->error.text), line;
 	page_tint(p, TINT_BAD,
-		arena_fmt(p->keep, "ERROR[%.*s]", STR_ARG(diag_name(r->error_id, p->keep))));
+		arena_fmt(p->keep, "ERROR[%.*s]", STR_ARG(diag_name(r->error.id, p->keep))));
 	page_z(p, "  ");
 	if (!str_contains(text, r->profile))
 		page_put(p, arena_fmt(p->keep, "%.*s: ", STR_ARG(r->profile)));
@@ -475,7 +475,7 @@ void report_terminal(const struct report_set *set, const struct report_style *st
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		if (i && !style->quiet)
 			page_break(&page);
-		if (set->items[i].error.p)
+		if (set->items[i].error.text.p)
 			put_error(&page, &set->items[i]);
 		else
 			put_profile(&page, &set->items[i], style);

@@ -48,7 +48,7 @@ static enum state state_of(const struct report *r, struct str rule)
 	bool is_readable = str_eq(rule, ALERT_UNREADABLE);
 	if (!r)
 		return STATE_NONE;
-	if (r->error.p)
+	if (r->error.text.p)
 		return is_readable ? STATE_FAILS : STATE_UNKNOWN;
 	if (is_readable)
 		return STATE_HOLDS;
@@ -62,7 +62,7 @@ static enum state state_of(const struct report *r, struct str rule)
 
 static bool is_inconclusive(const struct report *r)
 {
-	return r && !r->error.p && r->verdict == VERDICT_INCONCLUSIVE;
+	return r && !r->error.text.p && r->verdict == VERDICT_INCONCLUSIVE;
 }
 
 /*
@@ -127,10 +127,10 @@ static void compare_rule(const struct comparison *c, const struct report *before
 		return;
 	}
 	const struct report_rule *result = now ? rule_of(now, rule) : NULL;
-	struct str reason = !now	   ? STR("no such profile this time")
-			    : now->error.p ? STR("the profile could not be read")
-			    : result	   ? reason_of(result, c->keep)
-					   : STR("the rule is not in the rule file any more");
+	struct str reason = !now		? STR("no such profile this time")
+			    : now->error.text.p ? STR("the profile could not be read")
+			    : result		? reason_of(result, c->keep)
+						: STR("the rule is not in the rule file any more");
 	add(c, TRANSITION_LOST, workload, rule)->reason =
 		arena_fmt(c->keep, "failed before, and could not be judged now: %.*s",
 			STR_ARG(text_clean(c->keep, reason)));
@@ -170,8 +170,8 @@ struct transitions transitions_of(
 		const struct report *before = &previous->items[i];
 		const struct report *now = find_workload(&c.now, c.before.workloads[i], &c.before);
 		compare_rule(&c, before, now, ALERT_UNREADABLE);
-		for (ptrdiff_t k = 0; k < before->result_count; k++)
-			compare_rule(&c, before, now, before->results[k].name);
+		for (ptrdiff_t k = 0; k < before->results.count; k++)
+			compare_rule(&c, before, now, before->results.items[k].name);
 	}
 	sort_by(n.items, n.count, by_kind);
 	return n;

@@ -18,7 +18,7 @@ static bool load_report(
 		return false;
 	for (ptrdiff_t i = 0; i < set.count; i++) {
 		const struct report *r = &set.items[i];
-		if (r->error.p || !table_count(&r->tables, run))
+		if (r->error.text.p || !table_count(&r->tables, run))
 			continue;
 		*arena_push(keep, ret->items, ret->count, ret->cap) =
 			(struct baseline){ .name = set.count == 1 ? path : r->profile,

@@ -284,11 +284,11 @@ static bool record_one(struct store *store, const struct report *r, struct str j
 	struct report bare = *r;
 	const struct report_set set = { &bare, 1, STR(ROOFLINT_VERSION) };
 	report_facts(r, judge, STR(ROOFLINT_VERSION), scratch, &facts);
-	if (r->error.p || !table_count(&r->tables, run))
+	if (r->error.text.p || !table_count(&r->tables, run))
 		return store_append(store, &facts, (struct str){ NULL, 0 }, err);
 	/* What a report.json of this run would say of it as a baseline, and nothing else. */
-	bare.finding_count = bare.result_count = bare.note_count = 0;
-	bare.run = NULL;
+	bare.findings.count = bare.results.count = bare.notes.count = 0;
+	bare.facts = NULL;
 	bare.plots = (struct plots){ 0 };
 	report_json_write(&set, scratch, o);
 	struct str kept = pack(out_text(o), scratch);
@@ -344,16 +344,16 @@ static void add_state(struct report_set *into, const struct report *now, const s
 {
 	struct report *r = &into->items[into->count++];
 	*r = (struct report){ .profile = now->profile,
-		.run = now->run,
+		.facts = now->facts,
 		.verdict = verdict_by_name(f->verdict),
 		.gain_s = f->gain_s };
 	if (f->error.p) {
-		r->error = arena_str(keep, f->error);
-		r->error_id = diag_by_name(f->error_id);
+		r->error.text = arena_str(keep, f->error);
+		r->error.id = diag_by_name(f->error_id);
 	}
-	r->results = arena_make(keep, struct report_rule, run_rule_count(f));
+	r->results.items = arena_make(keep, struct report_rule, run_rule_count(f));
 	for (ptrdiff_t i = 0; i < run_rule_count(f); i++)
-		r->results[r->result_count++] = (struct report_rule){
+		r->results.items[r->results.count++] = (struct report_rule){
 			.number = NO_NUMBER,
 			.cost = NAN,
 			.name = arena_str(keep, run_rules(f)[i].rule),

@@ -23,17 +23,17 @@ static const struct report *previous_report(const struct report_set *previous, s
 	for (ptrdiff_t i = previous->count - 1; i >= 0; i--)
 		if (str_eq(previous->items[i].profile, profile))
 			r = &previous->items[i];
-	return r && !r->error.p ? r : NULL;
+	return r && !r->error.text.p ? r : NULL;
 }
 
 ptrdiff_t previous_sightings(const struct report_set *previous, struct str profile,
 	struct arena *keep, struct sighting **ret)
 {
 	const struct report *r = previous_report(previous, profile);
-	struct sighting *seen = arena_make(keep, struct sighting, r ? r->finding_count : 0);
+	struct sighting *seen = arena_make(keep, struct sighting, r ? r->findings.count : 0);
 	ptrdiff_t count = 0;
-	for (ptrdiff_t i = 0; r && i < r->finding_count; i++) {
-		const struct report_finding *f = &r->findings[i];
+	for (ptrdiff_t i = 0; r && i < r->findings.count; i++) {
+		const struct report_finding *f = &r->findings.items[i];
 		bool failed = f->verdict == VERDICT_FAIL;
 		if (!failed && f->verdict != VERDICT_WARN)
 			continue;
@@ -48,9 +48,9 @@ void previous_judged(
 	const struct report_set *previous, struct str profile, struct arena *keep, struct list *ret)
 {
 	const struct report *r = previous_report(previous, profile);
-	for (ptrdiff_t i = 0; r && i < r->result_count; i++)
-		if (verdict_is_judged(r->results[i].verdict))
-			list_add(ret, r->results[i].name, keep);
+	for (ptrdiff_t i = 0; r && i < r->results.count; i++)
+		if (verdict_is_judged(r->results.items[i].verdict))
+			list_add(ret, r->results.items[i].name, keep);
 }
 
 bool baseline_judged(const struct ruleset *rules, const struct tables *base, struct arena *keep,

@@ -208,7 +208,7 @@ static void add_definitions(cJSON *defs)
 	cJSON_AddItemToArray(
 		cJSON_GetObjectItemCaseSensitive(value, "type"), json_str(STR("string")));
 	cJSON_AddItemToObject(defs, "value", value);
-	cJSON_AddItemToObject(defs, "error", part_schema(&error_record));
+	cJSON_AddItemToObject(defs, "error", part_schema(&report_error_record));
 	cJSON_AddItemToObject(defs, "report", record_schema(&report_record));
 	cJSON_AddItemToObject(defs, "finding", record_schema(&report_finding_record));
 	cJSON_AddItemToObject(defs, "evidence", record_schema(&report_evidence_record));

@@ -30,7 +30,7 @@ static void bad_findings_were_seen(void **state)
 		found(VERDICT_WARN, "b", NAN), found(VERDICT_WAIVED, "c", 2),
 		found(VERDICT_FAIL, "d", 2 * SEEN_MAX) };
 	struct report reports[] = {
-		{ .profile = STR_INIT("one"), .findings = findings, .finding_count = 4 },
+		{ .profile = STR_INIT("one"), .findings.items = findings, .findings.count = 4 },
 		{ .profile = STR_INIT("two") }
 	};
 	struct report_set set = { reports, 2, STR_INIT("x") };
@@ -45,7 +45,7 @@ static void bad_findings_were_seen(void **state)
 	/* Names hold dates: the only report is the one before. */
 	set.count = 1;
 	assert_int_equal(previous_sightings(&set, STR("three"), &keep, &seen), 3);
-	reports[0].error = STR("damaged");
+	reports[0].error.text = STR("damaged");
 	assert_int_equal(previous_sightings(&set, STR("one"), &keep, &seen), 0);
 	assert_false(report_load(STR("/nonexistent.json"), &keep, &set, &err));
 }

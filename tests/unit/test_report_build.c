@@ -29,11 +29,11 @@ static void test_facts_are_the_known_columns(void **state)
 	run->step_time_s = run->step_mean_s = 0.0281;
 	run->idle_ratio = 0;
 	struct report r = build_tables(&t);
-	assert_str(r.run->chip, "tpu_v5e");
-	assert_true(r.run->step_time_s == 0.0281);
-	assert_true(r.run->idle_ratio == 0);
-	assert_true(isnan(r.run->mfu));
-	assert_ptr_not_equal(r.run, run);
+	assert_str(r.facts->chip, "tpu_v5e");
+	assert_true(r.facts->step_time_s == 0.0281);
+	assert_true(r.facts->idle_ratio == 0);
+	assert_true(isnan(r.facts->mfu));
+	assert_ptr_not_equal(r.facts, run);
 	assert_str(r.rules, "recommended");
 	assert_str(r.profile, "runs/x");
 }
@@ -43,10 +43,10 @@ static void test_nothing(void **state)
 	(void)state;
 	struct tables t = { 0 };
 	struct report r = build_tables(&t);
-	assert_int_equal(r.finding_count + r.result_count + r.note_count, 0);
+	assert_int_equal(r.findings.count + r.results.count + r.notes.count, 0);
 	assert_int_equal(r.verdict, VERDICT_PASS);
-	assert_null(r.error.p);
-	assert_null(r.run);
+	assert_null(r.error.text.p);
+	assert_null(r.facts);
 }
 
 /* Heaviest first; unknown last; ties as they came. */
@@ -174,7 +174,7 @@ static void test_finding(void **state)
 	rule.params = params;
 	rule.param_count = 1;
 	struct report r = build(&t, &j);
-	const struct report_finding *f = &r.findings[0];
+	const struct report_finding *f = &r.findings.items[0];
 	assert_int_equal(r.verdict, VERDICT_FAIL);
 	assert_true(r.gain_s == 0.25);
 	assert_str(f->rule, "oversized-all-gather");
@@ -186,13 +186,13 @@ static void test_finding(void **state)
 	assert_true(f->places.items[0].value == 0.3);
 	assert_null(f->cause.p);
 	assert_str(f->evidence.items[0].meaning, "exposed_s over the mean step");
-	assert_false(f->evidence.items[0].is_limit);
-	assert_true(f->evidence.items[1].is_null);
-	assert_str(f->evidence.items[2].text, "ici");
-	assert_true(f->evidence.items[3].is_limit);
+	assert_false(f->evidence.items[0].limit);
+	assert_true(f->evidence.items[1].value.is_null);
+	assert_str(f->evidence.items[2].value.text, "ici");
+	assert_true(f->evidence.items[3].limit);
 	assert_null(f->evidence.items[3].meaning.p);
-	assert_true(r.results[0].unknown == 1);
-	assert_null(r.results[0].todo.p);
+	assert_true(r.results.items[0].unknown == 1);
+	assert_null(r.results.items[0].todo.p);
 }
 
 /* A judgement of one inconclusive rule; what to do about it. */
@@ -206,7 +206,7 @@ static struct str todo(
 		VERDICT_INCONCLUSIVE, NULL, 0 };
 	struct report r = build(t, &j);
 	assert_int_equal(r.verdict, VERDICT_INCONCLUSIVE);
-	return r.results[0].todo;
+	return r.results.items[0].todo;
 }
 
 static void test_what_to_do(void **state)
@@ -330,10 +330,10 @@ static void test_notes(void **state)
 	list.items[0].id = DIAG_XPLANE;
 	list.items[0].text = STR("odd");
 	report_build(&t, &j, &rules, &list, STR("x"), &keep, &r);
-	assert_int_equal(r.note_count, 2);
-	assert_int_equal(r.notes[0].id, 202);
-	assert_str(r.notes[0].text, "odd");
-	assert_str(r.notes[1].text, "12 more remarks were left out");
+	assert_int_equal(r.notes.count, 2);
+	assert_int_equal(r.notes.items[0].id, 202);
+	assert_str(r.notes.items[0].text, "odd");
+	assert_str(r.notes.items[1].text, "12 more remarks were left out");
 }
 
 static void test_error(void **state)
@@ -341,7 +341,7 @@ static void test_error(void **state)
 	(void)state;
 	struct report r = broken_report(&keep);
 	assert_int_equal(r.verdict, VERDICT_ERROR);
-	assert_int_equal(r.error_id, 201);
+	assert_int_equal(r.error.id, 201);
 	assert_true(isnan(r.gain_s));
 }
 

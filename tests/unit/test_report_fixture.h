@@ -21,16 +21,16 @@ static inline struct run_row *no_facts(struct arena *keep)
 static inline struct report_evidence measured(
 	const char *column, enum unit unit, double value, const char *meaning)
 {
-	return (struct report_evidence){ .column = str_from(column),
+	return (struct report_evidence){ .name = str_from(column),
 		.unit = unit,
-		.real = value,
+		.value.real = value,
 		.meaning = str_from(meaning) };
 }
 
 static inline struct report_evidence limit(const char *param, enum unit unit, double value)
 {
 	return (struct report_evidence){
-		.column = str_from(param), .unit = unit, .real = value, .is_limit = true
+		.name = str_from(param), .unit = unit, .value.real = value, .limit = true
 	};
 }
 
@@ -183,9 +183,9 @@ static inline void add_demo_findings(struct report *r, struct arena *keep)
 			.shared_s = 0.00066,
 			.source_line = NAN },
 	};
-	r->findings = COPY_OF(keep, findings);
-	r->finding_count = COUNT_OF(findings);
-	add_around(&r->findings[0], keep);
+	r->findings.items = COPY_OF(keep, findings);
+	r->findings.count = COUNT_OF(findings);
+	add_around(&r->findings.items[0], keep);
 }
 
 static inline struct report demo_report(struct arena *keep)
@@ -251,11 +251,11 @@ static inline struct report demo_report(struct arena *keep)
 		{ 202, STR("host1.xplane.pb: 3 events begin before the line they are on; "
 			   "they were left out") },
 	};
-	r.run = run;
-	r.results = COPY_OF(keep, results);
-	r.result_count = COUNT_OF(results);
-	r.notes = COPY_OF(keep, notes);
-	r.note_count = COUNT_OF(notes);
+	r.facts = run;
+	r.results.items = COPY_OF(keep, results);
+	r.results.count = COUNT_OF(results);
+	r.notes.items = COPY_OF(keep, notes);
+	r.notes.count = COUNT_OF(notes);
 	add_demo_findings(&r, keep);
 	add_rows(&r, keep);
 	add_plots(&r, keep);
@@ -266,12 +266,12 @@ static inline struct report demo_report(struct arena *keep)
 static inline struct report capture_report(struct arena *keep)
 {
 	struct report r = demo_report(keep);
-	r.run->steps_source = STR("window");
-	r.run->transfer_ratio = 0;
-	for (ptrdiff_t i = 0; i < r.finding_count; i++)
-		r.findings[i].message = STR("it is slow");
-	for (ptrdiff_t i = 0; i < r.result_count; i++)
-		r.results[i].title = NONE;
+	r.facts->steps_source = STR("window");
+	r.facts->transfer_ratio = 0;
+	for (ptrdiff_t i = 0; i < r.findings.count; i++)
+		r.findings.items[i].message = STR("it is slow");
+	for (ptrdiff_t i = 0; i < r.results.count; i++)
+		r.results.items[i].title = NONE;
 	return r;
 }
 
@@ -294,9 +294,9 @@ static inline struct report good_report(struct arena *keep)
 			.number = { UNIT_RATIO, false, 0.02, 0.02, NAN, 0.03, NAN, 1. / 3, NAN },
 			.subjects = 1 },
 	};
-	r.run = run;
-	r.results = COPY_OF(keep, results);
-	r.result_count = COUNT_OF(results);
+	r.facts = run;
+	r.results.items = COPY_OF(keep, results);
+	r.results.count = COUNT_OF(results);
 	return r;
 }
 
@@ -327,19 +327,19 @@ static inline struct report hostile_report(struct arena *keep)
 	run->name = run->chip = HOSTILE;
 	run->chips = 1e300;
 	struct report_evidence evidence[] = {
-		{ .column = HOSTILE, .is_text = true, .text = HOSTILE, .meaning = HOSTILE },
-		{ .column = STR("x"), .unit = UNIT_SECONDS, .real = INFINITY },
-		{ .column = STR("y"), .is_null = true },
+		{ .name = HOSTILE, .value.is_text = true, .value.text = HOSTILE, .meaning = HOSTILE },
+		{ .name = STR("x"), .unit = UNIT_SECONDS, .value.real = INFINITY },
+		{ .name = STR("y"), .value.is_null = true },
 	};
 	struct report_note notes[] = { { 202, HOSTILE }, { DIAG_NONE, NONE } };
-	r.run = run;
-	r.notes = COPY_OF(keep, notes);
-	r.note_count = COUNT_OF(notes);
-	r.results = arena_make(keep, struct report_rule, VERDICT_OFF + 1);
-	r.findings = arena_make(keep, struct report_finding, VERDICT_OFF + 1);
+	r.facts = run;
+	r.notes.items = COPY_OF(keep, notes);
+	r.notes.count = COUNT_OF(notes);
+	r.results.items = arena_make(keep, struct report_rule, VERDICT_OFF + 1);
+	r.findings.items = arena_make(keep, struct report_finding, VERDICT_OFF + 1);
 	for (int v = VERDICT_PASS; v <= VERDICT_OFF; v++) {
 		enum verdict verdict = (enum verdict)v;
-		r.results[r.result_count++] = (struct report_rule){ .name = HOSTILE,
+		r.results.items[r.results.count++] = (struct report_rule){ .name = HOSTILE,
 			.why = HOSTILE,
 			.title = HOSTILE,
 			.says = HOSTILE,
@@ -356,7 +356,7 @@ static inline struct report hostile_report(struct arena *keep)
 			.gate = v % 2,
 			.demanded = v % 3,
 			.breaks = v % 5 };
-		r.findings[r.finding_count++] = (struct report_finding){ .rule = HOSTILE,
+		r.findings.items[r.findings.count++] = (struct report_finding){ .rule = HOSTILE,
 			.verdict = verdict,
 			.subject = HOSTILE,
 			.name = HOSTILE,

@@ -67,8 +67,8 @@ static void test_evidence_that_counts_warns(void **state)
 			.gate = true,
 			.demanded = true },
 	};
-	r.results = rules;
-	r.result_count = COUNT_OF(rules);
+	r.results.items = rules;
+	r.results.count = COUNT_OF(rules);
 	struct str text = github(&r);
 	assert_line(line_of(text, 0), "::warning title=inconclusive%3A x::could not be judged");
 	assert_line(line_of(text, 1), "::notice title=inconclusive%3A a%2C b::gate x failed");
@@ -87,7 +87,7 @@ static void test_foreign_path(void **state)
 {
 	(void)state;
 	struct report r = demo_report(&keep);
-	r.findings[0].source_file = STR("/usr/lib/jax/lax.py");
+	r.findings.items[0].source_file = STR("/usr/lib/jax/lax.py");
 	struct str line = line_of(github(&r), 0);
 	assert_true(str_starts(line, STR("::error title=")));
 	assert_true(str_ends(line, STR(" (at /usr/lib/jax/lax.py:41)")));
@@ -100,11 +100,11 @@ static void test_ten_of_each(void **state)
 	struct report r = demo_report(&keep);
 	struct report_finding many[MANY];
 	for (int i = 0; i < MANY; i++) {
-		many[i] = r.findings[i % 3 ? 0 : 2];
+		many[i] = r.findings.items[i % 3 ? 0 : 2];
 		many[i].gain_s = MANY - i;
 	}
-	r.findings = many;
-	r.finding_count = MANY;
+	r.findings.items = many;
+	r.findings.count = MANY;
 	struct str text = github(&r);
 	assert_int_equal(count_lines(text, STR("::error ")), 10);
 	assert_int_equal(count_lines(text, STR("::warning ")), 10);
@@ -124,8 +124,8 @@ static void test_ten_notices(void **state)
 	for (int i = 0; i < MANY; i++)
 		rules[i] = (struct report_rule){ .name = arena_fmt(&keep, "r%d", i),
 			.verdict = VERDICT_INCONCLUSIVE };
-	r.results = rules;
-	r.result_count = MANY;
+	r.results.items = rules;
+	r.results.count = MANY;
 	struct str text = github(&r);
 	assert_int_equal(count_lines(text, STR("::notice ")), 10);
 	assert_true(str_contains(text, STR("least gain: 3 notices")));
@@ -135,8 +135,8 @@ static void test_hostile(void **state)
 {
 	(void)state;
 	struct report r = demo_report(&keep);
-	r.findings[0].source_file = STR("a,line=9::b%\r\n::error::.py");
-	r.findings[0].message = STR("x%0A\r\n::stop-commands::pwn\n##[error]y");
+	r.findings.items[0].source_file = STR("a,line=9::b%\r\n::error::.py");
+	r.findings.items[0].message = STR("x%0A\r\n::stop-commands::pwn\n##[error]y");
 	struct str text = github(&r);
 	assert_true(str_starts(text, STR("::error file=a%2Cline=9%3A%3Ab%25  %3A%3Aerror%3A%3A.py,"
 					 "line=41,title=")));

@@ -99,9 +99,9 @@ static void test_left_out(void **state)
 	struct report_set set = set_of(&r);
 	struct report_finding *many = arena_make(&keep, struct report_finding, MANY);
 	for (int i = 0; i < MANY; i++)
-		many[i] = r.findings[0];
-	r.findings = many;
-	r.finding_count = MANY;
+		many[i] = r.findings.items[0];
+	r.findings.items = many;
+	r.findings.count = MANY;
 	cJSON *list = gitlab(&set);
 	assert_int_equal(cJSON_GetArraySize(list), 1001);
 	assert_memory_equal(

@@ -177,7 +177,7 @@ static void test_steps_of_devices(void **state)
 			       "nothing is drawn: too many ops come before the rest.");
 	plot_rows(&r.plots, moment)->shown_s /= 2;
 	assert_has(page_of(r), "Of TPU:0 only the first 14.1 ms are drawn, of TPU:3");
-	r.run->steps = 1;
+	r.facts->steps = 1;
 	assert_has(page_of(r), "on TPU:0: the only steady one. Of");
 }
 
@@ -354,15 +354,15 @@ static void test_nothing_becomes_markup(void **state)
 	struct report r = hostile_report(&keep);
 	fill_tables(&r, MARKUP);
 	r.profile = MARKUP;
-	for (ptrdiff_t i = 0; i < r.finding_count; i++) {
-		struct report_finding *f = &r.findings[i];
+	for (ptrdiff_t i = 0; i < r.findings.count; i++) {
+		struct report_finding *f = &r.findings.items[i];
 		f->rule = f->subject = f->name = f->message = f->cause = f->fix = f->source_file =
 			f->scope = MARKUP;
 		surround(f, MARKUP);
 	}
-	for (ptrdiff_t i = 0; i < r.result_count; i++)
-		r.results[i].name = r.results[i].title = r.results[i].reason = r.results[i].todo =
-			r.results[i].why = MARKUP;
+	for (ptrdiff_t i = 0; i < r.results.count; i++)
+		r.results.items[i].name = r.results.items[i].title = r.results.items[i].reason = r.results.items[i].todo =
+			r.results.items[i].why = MARKUP;
 	struct str html = page_of(r);
 	assert_false(str_contains(html, STR("<img")));
 	assert_int_equal(count_of(html, STR("<script")), 1); /* the page's own */

@@ -79,18 +79,18 @@ static void test_values(void **state)
 	assert_true(isnan(rows[1].p50_s));
 	assert_null(rows[1].dtype.p);
 	assert_true(got->row_totals[TABLE_families] == 4711);
-	assert_true(got->run->step_time_s == 0.0281);
-	assert_true(got->findings[0].evidence.items[2].is_limit);
-	assert_true(isnan(got->findings[2].source_line));
-	assert_null(got->findings[2].scope.p);
-	assert_null(got->error.p);
-	assert_same(got->findings[0].fix, r.findings[0].fix);
-	assert_int_equal(got->findings[0].around.ops.count, 3);
-	assert_int_equal(got->findings[0].around.ops.items[1].role, AROUND_SELF);
-	assert_same(got->findings[0].around.ops.items[2].opcode, STR("fusion"));
-	assert_true(isnan(got->findings[0].around.ops.items[2].bytes));
-	assert_true(got->findings[0].around.gives_left_out == 4);
-	assert_int_equal(got->findings[1].around.ops.count, 0);
+	assert_true(got->facts->step_time_s == 0.0281);
+	assert_true(got->findings.items[0].evidence.items[2].limit);
+	assert_true(isnan(got->findings.items[2].source_line));
+	assert_null(got->findings.items[2].scope.p);
+	assert_null(got->error.text.p);
+	assert_same(got->findings.items[0].fix, r.findings.items[0].fix);
+	assert_int_equal(got->findings.items[0].around.ops.count, 3);
+	assert_int_equal(got->findings.items[0].around.ops.items[1].role, AROUND_SELF);
+	assert_same(got->findings.items[0].around.ops.items[2].opcode, STR("fusion"));
+	assert_true(isnan(got->findings.items[0].around.ops.items[2].bytes));
+	assert_true(got->findings.items[0].around.gives_left_out == 4);
+	assert_int_equal(got->findings.items[1].around.ops.count, 0);
 	assert_true(plot_rows(&got->plots, timeline)[1].start_s == 0.0133);
 	assert_int_equal(plot_count(&got->plots, usage), 3);
 }
@@ -109,8 +109,8 @@ static void test_broken(void **state)
 	(void)state;
 	struct report r = broken_report(&keep);
 	struct report_set set = { &r, 1, STR("0.1.0") }, again = read_set(write_set(&set));
-	assert_same(again.items[0].error, r.error);
-	assert_int_equal(again.items[0].error_id, 201);
+	assert_same(again.items[0].error.text, r.error.text);
+	assert_int_equal(again.items[0].error.id, 201);
 	assert_int_equal(again.items[0].verdict, VERDICT_ERROR);
 }
 
@@ -129,7 +129,7 @@ static void test_newer_minor_is_read(void **state)
 			     "\"columns\":{\"nova\":7,\"time_s\":[2]}}}}]}"));
 	assert_int_equal(set.count, 1);
 	assert_true(table_rows(&set.items[0].tables, ops)[0].time_s == 2);
-	assert_true(set.items[0].run->steps == 4);
+	assert_true(set.items[0].facts->steps == 4);
 }
 
 static void test_refused(void **state)

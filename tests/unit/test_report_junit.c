@@ -179,8 +179,8 @@ static void test_inconclusive(void **state)
 			.todo = STR("what to do") },
 		{ .name = STR("may"), .verdict = VERDICT_INCONCLUSIVE },
 	};
-	r.results = rules;
-	r.result_count = COUNT_OF(rules);
+	r.results.items = rules;
+	r.results.count = COUNT_OF(rules);
 	xmlDocPtr doc = checked_one(r, JUNIT_STRICT);
 	assert_string_equal(query(doc, "/testsuites/@errors"), "2");
 	assert_string_equal(query(doc, "//testcase[1]/error/@message"), "inconclusive");
@@ -212,10 +212,10 @@ static void test_what_breaks(void **state)
 			.gain_s = NAN,
 			.claimed_s = NAN },
 	};
-	r.results = rules;
-	r.result_count = COUNT_OF(rules);
-	r.findings = findings;
-	r.finding_count = COUNT_OF(findings);
+	r.results.items = rules;
+	r.results.count = COUNT_OF(rules);
+	r.findings.items = findings;
+	r.findings.count = COUNT_OF(findings);
 	xmlDocPtr doc = checked_one(r, JUNIT_STRICT);
 	assert_string_equal(query(doc, "/testsuites/@failures"), "1");
 	assert_string_equal(query(doc, "/testsuites/@errors"), "0");
@@ -236,9 +236,9 @@ static void test_waived(void **state)
 		.verdict = VERDICT_WAIVED,
 		.message = STR("known and accepted"),
 		.gain_s = NAN };
-	r.results = &rule;
-	r.findings = &finding;
-	r.result_count = r.finding_count = 1;
+	r.results.items = &rule;
+	r.findings.items = &finding;
+	r.results.count = r.findings.count = 1;
 	xmlDocPtr doc = checked_one(r, JUNIT_STRICT);
 	assert_string_equal(query(doc, "//skipped/@message"), "waived: known and accepted");
 	xmlFreeDoc(doc);
@@ -284,8 +284,8 @@ static void test_unique_names(void **state)
 	for (ptrdiff_t i = 0; i < COUNT_OF(profiles); i++)
 		items[i] = (struct report){ .profile = profiles[i],
 			.verdict = VERDICT_PASS,
-			.results = rules,
-			.result_count = COUNT_OF(rules) };
+			.results.items = rules,
+			.results.count = COUNT_OF(rules) };
 	struct report_set set = { items, COUNT_OF(items), STR("0.1.0") };
 	xmlDocPtr doc = checked(&set, JUNIT_STRICT); /* the schema demands uniqueness */
 	assert_string_equal(query(doc, "//testsuite[2]/@name"), "x #2");

@@ -62,11 +62,11 @@ static void test_limit(void **state)
 	struct report_set set = set_of(&r);
 	struct report_finding many[MANY];
 	for (int i = 0; i < MANY; i++) {
-		many[i] = r.findings[0];
+		many[i] = r.findings.items[0];
 		many[i].rule = arena_fmt(&keep, "rule-%d", i);
 	}
-	r.findings = many;
-	r.finding_count = MANY;
+	r.findings.items = many;
+	r.findings.count = MANY;
 	for (ptrdiff_t bytes = 0; bytes < 20000; bytes += 197)
 		assert_true(markdown(&set, bytes).len <= bytes);
 	struct str text = markdown(&set, MARKDOWN_COMMENT);
@@ -153,7 +153,7 @@ static void test_hostile(void **state)
 	struct report r = demo_report(&keep);
 	struct report_set one = set_of(&r);
 	assert_own_markup(markdown(&set, MARKDOWN_SUMMARY));
-	r.profile = r.findings[0].message = r.findings[0].source_file = r.findings[0].rule =
+	r.profile = r.findings.items[0].message = r.findings.items[0].source_file = r.findings.items[0].rule =
 		STR("</summary></details>\n```\n| x | @all </script><img src=x onerror=alert(1)>");
 	struct str text = markdown(&one, MARKDOWN_COMMENT);
 	assert_own_markup(text);

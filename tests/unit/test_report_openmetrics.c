@@ -44,16 +44,16 @@ static void test_labels_stay(void **state)
 {
 	(void)state;
 	struct report a = demo_report(&keep), b = demo_report(&keep);
-	a.run->name = STR("2026_03_14_09_26_53");
+	a.facts->name = STR("2026_03_14_09_26_53");
 	a.profile = STR("logs/train/plugins/profile/2026_03_14_09_26_53");
-	b.run->name = STR("2026_03_15_09_26_53");
+	b.facts->name = STR("2026_03_15_09_26_53");
 	b.profile = STR("logs/train/plugins/profile/2026_03_15_09_26_53");
 	assert_true(str_eq(metrics_of(&a), metrics_of(&b)));
 	assert_has(metrics_of(&a), "{run=\"logs/train\",");
 	a.profile = STR("/data/20260314-092653/host0.xplane.pb");
 	assert_has(metrics_of(&a), "{run=\"/data\",");
-	a.run->name = STR("pretrain");
-	a.run->labels = STR("team=a"); /* of a job file */
+	a.facts->name = STR("pretrain");
+	a.facts->labels = STR("team=a"); /* of a job file */
 	assert_has(metrics_of(&a), "{run=\"pretrain\",");
 }
 
@@ -64,7 +64,7 @@ static void test_same_names(void **state)
 		demo_report(&keep) };
 	struct report_set set = { items, COUNT_OF(items), STR("0.1.0") };
 	items[1].profile = STR("runs/nightly #3"); /* taken when the third comes */
-	items[1].run->name = STR("nightly #3");
+	items[1].facts->name = STR("nightly #3");
 	struct str text = metrics(&set);
 	assert_has(text, "rooflint_chips{run=\"runs/nightly\",chip=\"tpu_v5e\"} 8\n"
 			 "rooflint_chips{run=\"runs/nightly #3\",chip=\"tpu_v5e\"} 8\n"
@@ -100,7 +100,7 @@ static void test_hostile(void **state)
 	struct report_set set = all_reports(&keep);
 	struct report r = demo_report(&keep);
 	assert_well_formed(metrics(&set));
-	r.profile = r.run->name = STR("a\"} 1\nevil{x=\"\\");
+	r.profile = r.facts->name = STR("a\"} 1\nevil{x=\"\\");
 	assert_well_formed(metrics_of(&r));
 	assert_has(metrics_of(&r), "{run=\"a\\\"} 1 evil{x=\\\"\\\\\",chip=");
 }
@@ -111,7 +111,7 @@ static void test_long_labels(void **state)
 	char name[1000];
 	struct report r = demo_report(&keep);
 	memset(name, 'x', sizeof(name));
-	r.profile = r.run->name = (struct str){ name, sizeof(name) };
+	r.profile = r.facts->name = (struct str){ name, sizeof(name) };
 	struct str text = metrics_of(&r), line;
 	assert_well_formed(text);
 	while (str_cut(text, '\n', &line, &text))

@@ -119,7 +119,7 @@ static void test_no_users_line(void **state)
 		struct report r = demo_report(&keep);
 		struct report_set set = set_of(&r);
 		cJSON *root;
-		r.findings[0].source_file = str_from(files[i]);
+		r.findings.items[0].source_file = str_from(files[i]);
 		const cJSON *run = sarif(&set, &root);
 		const cJSON *place = at(run, "results.0.locations.0.physicalLocation");
 		assert_string_equal(text_at(place, "artifactLocation.uri"), "runs/nightly");
@@ -147,17 +147,17 @@ static void test_fingerprint_survives(void **state)
 {
 	(void)state;
 	struct report a = demo_report(&keep), b = demo_report(&keep);
-	b.findings[0].name = STR("all-gather.99");
-	b.findings[0].message = STR("all-gather.99 is slower now");
-	b.findings[0].source_line = 57;
-	b.findings[0].gain_s = 0.02;
+	b.findings.items[0].name = STR("all-gather.99");
+	b.findings.items[0].message = STR("all-gather.99 is slower now");
+	b.findings.items[0].source_line = 57;
+	b.findings.items[0].gain_s = 0.02;
 	assert_string_equal(fingerprint(&a, 0), fingerprint(&b, 0));
-	a.run->name = STR("2026_03_14_09_26_53");
-	b.run->name = STR("2026_03_15_01_02_03");
+	a.facts->name = STR("2026_03_14_09_26_53");
+	b.facts->name = STR("2026_03_15_01_02_03");
 	a.profile = STR("logs/train/plugins/profile/2026_03_14_09_26_53");
 	b.profile = STR("logs/train");
-	a.findings[2].subject = a.run->name;
-	b.findings[2].subject = b.run->name;
+	a.findings.items[2].subject = a.facts->name;
+	b.findings.items[2].subject = b.facts->name;
 	assert_string_equal(fingerprint(&a, 0), fingerprint(&b, 0));
 	assert_string_equal(fingerprint(&a, 2), fingerprint(&b, 2));
 	b.profile = STR("logs/eval");
@@ -169,7 +169,7 @@ static void test_equal_subjects_are_numbered(void **state)
 {
 	(void)state;
 	struct report r = demo_report(&keep);
-	r.findings[1].subject = r.findings[0].subject;
+	r.findings.items[1].subject = r.findings.items[0].subject;
 	assert_true(str_ends(str_from(fingerprint(&r, 0)), STR(":1")));
 	assert_true(str_ends(str_from(fingerprint(&r, 1)), STR(":2")));
 }
@@ -184,9 +184,9 @@ static void test_hostile(void **state)
 	cJSON *root;
 	sarif(&set, &root);
 	cJSON_Delete(root);
-	r.findings[0].message = STR("[free chips](https://evil.example) "
+	r.findings.items[0].message = STR("[free chips](https://evil.example) "
 				    "</script><img src=x onerror=alert(1)>");
-	r.findings[0].source_file = STR("a b/\xc3\xa4%00?#.py");
+	r.findings.items[0].source_file = STR("a b/\xc3\xa4%00?#.py");
 	const cJSON *run = sarif(&one, &root);
 	assert_memory_equal(text_at(run, "results.0.message.text"),
 		"[free chips] (https://evil.example) </script><img src=x", 55);
@@ -206,12 +206,12 @@ static void test_left_out(void **state)
 	cJSON *root;
 	struct report_finding *many = arena_make(&keep, struct report_finding, MANY);
 	for (int i = 0; i < MANY; i++) {
-		many[i] = r.findings[0];
+		many[i] = r.findings.items[0];
 		many[i].evidence.count = 0;
 		many[i].gain_s = MANY - 1 - i;
 	}
-	r.findings = many;
-	r.finding_count = MANY;
+	r.findings.items = many;
+	r.findings.count = MANY;
 	const cJSON *run = sarif(&set, &root);
 	assert_int_equal(cJSON_GetArraySize(at(run, "results")), 5000);
 	assert_true(at(run, "results.0.properties.gain_s")->valuedouble == MANY - 1);

@@ -60,21 +60,21 @@ static void test_headline_is_credited(void **state)
 {
 	(void)state;
 	struct report r = demo_report(&keep);
-	r.findings[1].gain_s = 0.00302;
+	r.findings.items[1].gain_s = 0.00302;
 	assert_non_null(strstr(page_of(r, (struct report_style){ .quiet = true }),
 		"oversized-all-gather costs 54.5% of the step (15.3 ms of 28.1 ms)"));
 	/* Others are credited with all of its time: the one credited most. */
 	for (int i = 0; i < 2; i++) {
-		r.findings[i].gain_s = 0;
-		r.findings[i].shared_s = r.findings[i].claimed_s;
+		r.findings.items[i].gain_s = 0;
+		r.findings.items[i].shared_s = r.findings.items[i].claimed_s;
 	}
-	r.findings[2].verdict = VERDICT_FAIL;
+	r.findings.items[2].verdict = VERDICT_FAIL;
 	assert_non_null(strstr(page_of(r, (struct report_style){ .quiet = true }),
 		"FAIL  runs/nightly: copy-share costs 1.07% of the step (300 us of 28.1 ms)"));
 	/* Or one that only warns: the line says what decided, and what it costs. */
-	r.findings[0].gain_s = 0.0123;
-	r.findings[0].verdict = r.findings[1].verdict = VERDICT_WARN;
-	r.findings[2].shared_s = 0.00066;
+	r.findings.items[0].gain_s = 0.0123;
+	r.findings.items[0].verdict = r.findings.items[1].verdict = VERDICT_WARN;
+	r.findings.items[2].shared_s = 0.00066;
 	assert_non_null(strstr(page_of(r, (struct report_style){ .quiet = true }),
 		"FAIL  runs/nightly: copy-share is at 3.40% and warns above 3.00%; "
 		"oversized-all-gather costs 43.8% of the step (12.3 ms of 28.1 ms)"));
@@ -86,8 +86,8 @@ static void test_headline_without_evidence(void **state)
 	(void)state;
 	struct report r = demo_report(&keep);
 	r.verdict = VERDICT_INCONCLUSIVE;
-	r.findings[0].verdict = r.findings[1].verdict = VERDICT_WARN;
-	r.results[1].verdict = VERDICT_WARN;
+	r.findings.items[0].verdict = r.findings.items[1].verdict = VERDICT_WARN;
+	r.results.items[1].verdict = VERDICT_WARN;
 	static const char head[] =
 		"INCONCLUSIVE  runs/nightly: window_peak_bytes is unknown for all 8 rows of\n"
 		"      memory; even so, oversized-all-gather costs 65.2% of the step (18.3 ms of\n"
@@ -103,11 +103,11 @@ static void test_rest_of_claim(void **state)
 {
 	(void)state;
 	struct report r = demo_report(&keep);
-	r.findings[2].shared_s = 0;
+	r.findings.items[2].shared_s = 0;
 	const char *text = page_of(r, (struct report_style){ .width = 100 });
 	assert_null(strstr(text, "counted in other"));
 	assert_non_null(strstr(text, "(1.07%); it is not known whether a fix"));
-	r.findings[2].gain_s = 0;
+	r.findings.items[2].gain_s = 0;
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_non_null(
 		strstr(text, "  costs     it is not known whether a fix brings back its 960"));
@@ -153,16 +153,16 @@ static void test_causes_are_whole(void **state)
 {
 	(void)state;
 	struct report r = demo_report(&keep);
-	for (ptrdiff_t i = 0; i < r.result_count; i++)
-		r.results[i].reason =
+	for (ptrdiff_t i = 0; i < r.results.count; i++)
+		r.results.items[i].reason =
 			STR("half of the time is in work whose kind is unknown (the largest takes "
 			    "0.5% of it). More is in phases");
 	assert_non_null(strstr(page_of(r, (struct report_style){ 0 }),
 		"not judged: 1 of 7 rules: half of the time is in work whose kind is unknown (the\n"
 		"  largest takes 0.5% of it)\n"));
 	/* What has no room is left to -v, not cut. */
-	for (ptrdiff_t i = 0; i < r.result_count; i++)
-		r.results[i].reason = arena_fmt(&keep, "%0400d", 0);
+	for (ptrdiff_t i = 0; i < r.results.count; i++)
+		r.results.items[i].reason = arena_fmt(&keep, "%0400d", 0);
 	assert_non_null(strstr(page_of(r, (struct report_style){ 0 }),
 		"not judged: 1 of 7 rules: -v tells why\n"));
 }
@@ -206,8 +206,8 @@ static void test_tables_of_what_was_seen(void **state)
 {
 	(void)state;
 	struct report r = demo_report(&keep);
-	r.run->evidence = STR("measured");
-	r.run->steps = 1;
+	r.facts->evidence = STR("measured");
+	r.facts->steps = 1;
 	const char *text = page_of(r, (struct report_style){ .verbose = true });
 	assert_non_null(strstr(text, "families: the first 2 of 4711 rows\n"
 				     "  heaviest op    kind        median   attainable\n"
@@ -271,7 +271,7 @@ static void test_head(void **state)
 	run->idle_ratio = 0.5;
 	run->owner = STR("perf-team");
 	run->mfu = 0.462;
-	r.run = run;
+	r.facts = run;
 	const char *text = page_of(r, (struct report_style){ 0 });
 	assert_non_null(strstr(text, "\n      CPU devices, the whole capture, 45.3 ms\n"
 				     "      of perf-team, MFU 46.2%\n"
@@ -294,7 +294,7 @@ static void test_what_a_verdict_speaks_for(void **state)
 	struct run_row *run = no_facts(&keep);
 	run->platform = STR("cpu");
 	run->verdict_share = 0.54;
-	r.run = run;
+	r.facts = run;
 	for (ptrdiff_t i = 0; i < COUNT_OF(phases); i++) {
 		struct phases_row *row = table_new(&r.tables, phases, &keep);
 		row->name = str_from(phases[i].name);
@@ -316,8 +316,8 @@ static void test_what_a_verdict_speaks_for(void **state)
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_null(strstr(text, "this verdict speaks for"));
 	/* Executions of a server are steps without what it waits between them. */
-	r.run->phase = STR("inference");
-	r.run->steps_source = STR("program");
+	r.facts->phase = STR("inference");
+	r.facts->steps_source = STR("program");
 	struct phases_row *wait = table_new(&r.tables, phases, &keep);
 	wait->name = STR("host");
 	wait->is_wait = 1;
@@ -325,7 +325,7 @@ static void test_what_a_verdict_speaks_for(void **state)
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_non_null(
 		strstr(text, "\n      the device waits between its steps for 54% of the time\n"));
-	r.run->steps_source = STR("annotation"); /* these hold their waits */
+	r.facts->steps_source = STR("annotation"); /* these hold their waits */
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_null(strstr(text, "waits between its steps"));
 }
@@ -339,7 +339,7 @@ static void test_what_was_seen(void **state)
 	run->platform = STR("tpu");
 	run->evidence = STR("measured");
 	run->steps = 1;
-	r.run = run;
+	r.facts = run;
 	for (int i = 0; i < 7; i++) {
 		struct families_row *f = table_new(&r.tables, families, &keep);
 		f->name = arena_fmt(&keep, "fusion.%d", i);
@@ -393,8 +393,8 @@ static void test_same_trouble_is_said_once(void **state)
 			.todo = STR("name it") },
 	};
 	r.verdict = VERDICT_INCONCLUSIVE;
-	r.results = rules;
-	r.result_count = COUNT_OF(rules);
+	r.results.items = rules;
+	r.results.count = COUNT_OF(rules);
 	assert_string_equal(page_of(r, (struct report_style){ 0 }),
 		"INCONCLUSIVE  runs/good: no chip\n"
 		"      H100 SXM x1, 1 host, 1 steady step, 500 ms per step\n"
@@ -423,7 +423,7 @@ static void test_unknown_run(void **state)
 	run->platform = STR("nvidia");
 	assert_string_equal(page_of(r, (struct report_style){ 0 }),
 		"PASS  x: all rules that apply hold\n      no device ops\n\nno rules\n");
-	r.run = run;
+	r.facts = run;
 	assert_string_equal(page_of(r, (struct report_style){ .quiet = true }),
 		"PASS  x: all rules that apply hold\n");
 	run->platform = STR("cpu");
@@ -451,8 +451,8 @@ static void test_many_subjects(void **state)
 			.gain_s = i ? (double)NAN : 0.001,
 			.claimed_s = NAN,
 			.source_line = NAN };
-	r.findings = findings;
-	r.finding_count = 7;
+	r.findings.items = findings;
+	r.findings.count = 7;
 	const char *text = page_of(r, (struct report_style){ 0 });
 	assert_non_null(strstr(text, "fail[slow]: op.0\n"
 				     "  costs     up to 1.00 ms of 500 ms per step (0.20%)\n"
@@ -481,8 +481,8 @@ static void test_failed_and_warned(void **state)
 			.fix = STR("hurry"),
 			.gain_s = NAN },
 	};
-	r.findings = findings;
-	r.finding_count = COUNT_OF(findings);
+	r.findings.items = findings;
+	r.findings.count = COUNT_OF(findings);
 	const char *text = page_of(r, (struct report_style){ 0 });
 	assert_non_null(strstr(text, "fail[slow]: a is slow\n"
 				     "  warned    b is slowish\n"
