@@ -35,10 +35,10 @@ static void put_char(struct out *o, char c, struct str rest)
 static const struct str starters = STR_INIT("-+=#");
 static const struct str special = STR_INIT("\\`*_{}[]<>|~&$^");
 
-static void put_line(struct out *o, struct str line)
+static void put_line(struct out *o, struct str line, bool is_start)
 {
 	for (ptrdiff_t i = 0; i < line.len; i++) {
-		bool starts = i == 0 && str_find_char(starters, line.p[i]) >= 0;
+		bool starts = is_start && i == 0 && str_find_char(starters, line.p[i]) >= 0;
 		if (starts || str_find_char(special, line.p[i]) >= 0)
 			out_char(o, '\\');
 		put_char(o, line.p[i] == '\n' ? ' ' : line.p[i], str_from_offset(line, i + 1));
@@ -47,14 +47,14 @@ static void put_line(struct out *o, struct str line)
 
 void md_text(struct out *o, struct str text)
 {
-	put_line(o, str_trim(text));
+	put_line(o, str_trim(text), true);
 }
 
 void md_row(struct out *o, const struct str *cells, ptrdiff_t count)
 {
 	for (ptrdiff_t i = 0; i < count; i++) {
 		out_z(o, "| ");
-		md_text(o, cells[i]);
+		put_line(o, str_trim(cells[i]), false);
 		out_char(o, ' ');
 	}
 	out_z(o, "|\n");
@@ -73,10 +73,10 @@ void md_lines(struct out *o, struct str text)
 	struct str line;
 	text = str_trim(text);
 	while (str_cut(text, '\n', &line, &text)) {
-		put_line(o, str_trim(line));
+		put_line(o, str_trim(line), true);
 		out_z(o, "  \n");
 	}
-	put_line(o, str_trim(line));
+	put_line(o, str_trim(line), true);
 }
 
 void md_html(struct out *o, struct str text)

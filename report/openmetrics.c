@@ -4,8 +4,8 @@
  *
  * Gauges only, no timestamps, and names that end in their unit, so that the older Prometheus text
  * format reads it, too.  Labels come from few values: the workload (never a date), the chip, a
- * rule, a verdict; of a fleet the workload and its owner.  Facts become metrics by the run table's own
- * columns.
+ * rule, a verdict; of a fleet the workload and its owner.  Facts become metrics by the columns of
+ * the run table.
  */
 #include <math.h>
 

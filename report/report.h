@@ -85,8 +85,8 @@ RECORD_STRUCT(report_error, REPORT_ERROR);
 
 /*
  * The verdict is pass, fail, warn, inconclusive or error.  Where the profile could not be read,
- * there is an error, and next to nothing else.  Tables have the rows that a writer may plot, at most
- * REPORT_MAX_ROWS; plots are empty unless report_plots was called.
+ * there is an error, and next to nothing else.  Tables have the rows that a writer may plot, at
+ * most REPORT_MAX_ROWS; plots are empty unless report_plots was called.
  */
 #define REPORT_FIELDS(R, F)                                                                        \
 	F(R, NEEDED, profile, "as given on the command line")                                      \

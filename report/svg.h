@@ -141,7 +141,7 @@ struct svg_rows {
 	struct svg_row *items;
 	ptrdiff_t count, cap;
 	double height;	   /* of a bar */
-	double name_width; /* room for names beside the rows of a wide drawing; 0: they stand above */
+	double name_width; /* of names beside the rows, in a wide drawing; 0: they stand above */
 	const char *title; /* or NULL */
 	int ticks;	   /* of an axis in seconds; 0: none */
 	bool is_chain;	   /* each row begins where the one above it ends */

@@ -327,7 +327,9 @@ static inline struct report hostile_report(struct arena *keep)
 	run->name = run->chip = HOSTILE;
 	run->chips = 1e300;
 	struct report_evidence evidence[] = {
-		{ .name = HOSTILE, .value.is_text = true, .value.text = HOSTILE, .meaning = HOSTILE },
+		{ .name = HOSTILE,
+			.value = { .is_text = true, .text = HOSTILE },
+			.meaning = HOSTILE },
 		{ .name = STR("x"), .unit = UNIT_SECONDS, .value.real = INFINITY },
 		{ .name = STR("y"), .value.is_null = true },
 	};

@@ -173,7 +173,7 @@ static void heads_are_words(void **state)
 	assert_true(str_contains(out_text(o), STR("| recoverable |")));
 	assert_true(str_contains(
 		out_text(o), STR("0 problems new, 0 fixed; 1 workload slower, 0 faster.")));
-	assert_true(str_contains(out_text(o), STR("| \\+50.0% |")));
+	assert_true(str_contains(out_text(o), STR("| +50.0% |")));
 }
 
 static void large_numbers(void **state)

@@ -360,9 +360,10 @@ static void test_nothing_becomes_markup(void **state)
 			f->scope = MARKUP;
 		surround(f, MARKUP);
 	}
-	for (ptrdiff_t i = 0; i < r.results.count; i++)
-		r.results.items[i].name = r.results.items[i].title = r.results.items[i].reason = r.results.items[i].todo =
-			r.results.items[i].why = MARKUP;
+	for (ptrdiff_t i = 0; i < r.results.count; i++) {
+		struct report_rule *rule = &r.results.items[i];
+		rule->name = rule->title = rule->reason = rule->todo = rule->why = MARKUP;
+	}
 	struct str html = page_of(r);
 	assert_false(str_contains(html, STR("<img")));
 	assert_int_equal(count_of(html, STR("<script")), 1); /* the page's own */

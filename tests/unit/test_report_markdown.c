@@ -153,7 +153,8 @@ static void test_hostile(void **state)
 	struct report r = demo_report(&keep);
 	struct report_set one = set_of(&r);
 	assert_own_markup(markdown(&set, MARKDOWN_SUMMARY));
-	r.profile = r.findings.items[0].message = r.findings.items[0].source_file = r.findings.items[0].rule =
+	struct report_finding *f = &r.findings.items[0];
+	r.profile = f->message = f->source_file = f->rule =
 		STR("</summary></details>\n```\n| x | @all </script><img src=x onerror=alert(1)>");
 	struct str text = markdown(&one, MARKDOWN_COMMENT);
 	assert_own_markup(text);
