@@ -3,7 +3,6 @@
 
 #include "base/frame.h"
 #include "base/out.h"
-#include "http/download.h"
 #include "http/listing.h"
 
 #define LIST_S		   60.0
@@ -49,55 +48,41 @@ static bool call_read(struct call *c, struct diag *err)
 
 /* ---- one attempt ----------------------------------------------------------------------------- */
 
-/* Where an answer's bytes go: an object into its file, all else into memory. */
-struct attempt {
-	struct keyring *keys;
-	struct exchange x;
-	struct checks checks;
-	struct download download;
-	struct out *text;
-	ptrdiff_t most;
-	bool to_file;
-};
-
 static bool take(void *arg, struct str bytes)
 {
-	struct attempt *a = arg;
-	if (a->to_file && a->x.status == 200)
-		return download_take(&a->download, bytes);
-	bool fits = out_text(a->text).len + bytes.len <= a->most;
-	out_str(a->text, fits ? bytes : STR(""));
-	return fits || a->x.status != 200; /* of a refusal the beginning is enough */
+	struct call *c = arg;
+	if (!c->is_list && c->x.status == 200)
+		return download_take(&c->download, bytes);
+	bool fits = out_text(c->text).len + bytes.len <= (c->is_list ? MAX_LIST : MAX_REFUSAL);
+	out_str(c->text, fits ? bytes : STR(""));
+	return fits || c->x.status != 200; /* of a refusal the beginning is enough */
 }
 
 static void take_header(void *arg, struct str name, struct str value)
 {
-	struct attempt *a = arg;
-	checks_take(&a->checks, name, value);
+	struct call *c = arg;
+	checks_take(&c->checks, name, value);
 }
 
 static void alive(void *arg)
 {
-	struct attempt *a = arg;
-	a->keys->alive(a->keys->alive_arg);
+	const struct keyring *keys = &((struct call *)arg)->clouds->keys;
+	keys->alive(keys->alive_arg);
 }
 
-static void perform(struct call *c, struct attempt *a)
+static void perform(struct call *c)
 {
-	a->x = (struct exchange){ .method = "GET", .url = arena_z(c->keep, c->url) };
-	a->x.headers = c->headers;
-	a->x.timeout_s = c->is_list ? LIST_S : 0;
-	a->x.stall_s = c->r->stall_s;
-	a->x.connect_ms = (long)(c->r->stall_s * 1000); /* or the usual limit, if that is shorter */
-	a->x.authorities = c->authorities;
-	a->x.is_trusted = true; /* its host is the cloud's own, or named by the environment */
-	a->x.take = take;
-	a->x.header = take_header;
-	a->x.alive = alive;
-	a->x.arg = a;
-	a->text = out_memory(c->keep);
-	a->most = c->is_list ? MAX_LIST : MAX_REFUSAL;
-	exchange_run(c->clouds->keys.curl, &a->x);
+	c->x.method = "GET";
+	c->x.timeout_s = c->is_list ? LIST_S : 0;
+	c->x.stall_s = c->r->stall_s;
+	c->x.connect_ms = (long)(c->r->stall_s * 1000); /* or the usual limit, if that is shorter */
+	c->x.is_trusted = true; /* its host is the cloud's own, or named by the environment */
+	c->x.take = take;
+	c->x.header = take_header;
+	c->x.alive = alive;
+	c->x.arg = c;
+	c->text = out_memory(c->keep);
+	exchange_run(c->clouds->keys.curl, &c->x);
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -160,8 +145,9 @@ static struct str explain_status(struct call *c, long status, struct str body)
 	return out_text(o);
 }
 
-static struct str explain_code(struct call *c, const struct exchange *x, bool *lasting)
+static struct str explain_code(struct call *c, bool *lasting)
 {
+	const struct exchange *x = &c->x;
 	const char *error = exchange_error(x, lasting);
 	if (x->code == CURLE_OPERATION_TIMEDOUT && x->timeout_s > 0 && x->took_s >= x->timeout_s)
 		return arena_fmt(c->keep, "a page of the list took longer than %.0f s", LIST_S);
@@ -209,11 +195,11 @@ static bool check_list(
 		       next.len, MAX_TOKEN);
 }
 
-static void read_list(struct call *c, const struct attempt *a, struct answer *ret)
+static void read_list(struct call *c, struct answer *ret)
 {
 	struct diag err;
 	cJSON *objects = cJSON_CreateArray();
-	if (c->cloud->read_list(out_text(a->text), objects, &ret->next, c->keep, &err) &&
+	if (c->cloud->read_list(out_text(c->text), objects, &ret->next, c->keep, &err) &&
 		check_list(c, objects, ret->next, &err)) {
 		ret->body = json_compact(objects, c->keep);
 		ret->origin = c->origin;
@@ -225,31 +211,29 @@ static void read_list(struct call *c, const struct attempt *a, struct answer *re
 }
 
 /* All but the bytes of an object, which judge_download compares with what was to come. */
-static void judge(struct call *c, struct attempt *a, struct answer *ret)
+static void judge(struct call *c, struct answer *ret)
 {
 	bool lasting = false;
-	ret->status = a->x.status;
-	ret->outcome = a->x.code ? OUTCOME_LATER : outcome_of(a->x.status);
-	if (a->x.code)
-		ret->error = explain_code(c, &a->x, &lasting);
+	ret->status = c->x.status;
+	ret->outcome = c->x.code ? OUTCOME_LATER : outcome_of(c->x.status);
+	if (c->x.code)
+		ret->error = explain_code(c, &lasting);
 	else if (ret->outcome != OUTCOME_DELIVERED)
-		ret->error = explain_status(c, a->x.status, out_text(a->text));
-	else if (a->x.status != 200) /* 204, 206: nothing that was asked for */
-		ret->error = explain_status(c, a->x.status, STR(""));
+		ret->error = explain_status(c, c->x.status, out_text(c->text));
+	else if (c->x.status != 200) /* 204, 206: nothing that was asked for */
+		ret->error = explain_status(c, c->x.status, STR(""));
 	else if (c->is_list)
-		read_list(c, a, ret);
-	if (ret->error.len && ret->outcome == OUTCOME_DELIVERED)
-		ret->outcome = OUTCOME_REFUSED;
-	if (lasting)
+		read_list(c, ret);
+	if (lasting || (ret->error.len && ret->outcome == OUTCOME_DELIVERED))
 		ret->outcome = OUTCOME_REFUSED;
 }
 
-static void judge_download(struct call *c, struct attempt *a, struct answer *ret)
+static void judge_download(struct call *c, struct answer *ret)
 {
 	struct diag err;
-	const struct download *d = &a->download;
-	bool ok = download_end(&a->download, &err), is_full = d->error != 0;
-	struct str came = str_from(a->checks.version), listed = c->r->version;
+	const struct download *d = &c->download;
+	bool ok = download_end(&c->download, &err), is_full = d->error != 0;
+	struct str came = str_from(c->checks.version), listed = c->r->version;
 	if (ret->outcome != OUTCOME_DELIVERED && !is_full && d->bytes <= d->expected)
 		return;
 	if (!is_full && came.len && listed.len && !str_eq(came, listed)) {
@@ -262,28 +246,26 @@ static void judge_download(struct call *c, struct attempt *a, struct answer *ret
 }
 
 /* True when the same request, made anew, is worth it at once. */
-static bool attempt(struct call *c, struct answer *ret, double *retry_after_s)
+static bool attempt(struct call *c, struct answer *ret)
 {
-	struct attempt a = { .keys = &c->clouds->keys, .to_file = !c->is_list };
 	struct diag err;
-	a.checks.version_header = c->cloud->version_header;
+	c->checks = (struct checks){ .version_header = c->cloud->version_header };
+	c->x = (struct exchange){ .headers = NULL };
 	*ret = (struct answer){ .outcome = OUTCOME_REFUSED };
-	c->headers = NULL;
 	bool ok = c->cloud->prepare(c, &err);
-	if (ok && a.to_file)
-		ok = download_begin(&a.download, c->r->to, (int64_t)c->r->bytes, &a.checks, &err);
+	if (ok && !c->is_list)
+		ok = download_begin(&c->download, c->r->to, (int64_t)c->r->bytes, &c->checks, &err);
 	if (ok) {
-		perform(c, &a);
-		judge(c, &a, ret);
+		perform(c);
+		judge(c, ret);
 	} else {
 		ret->error = arena_str(c->keep, str_from(err.text));
 	}
-	if (ok && a.to_file)
-		judge_download(c, &a, ret);
-	curl_slist_free_all(c->headers);
-	*retry_after_s = a.x.retry_after_s;
-	bool refused = ok && !a.x.code && a.x.status >= 300 && a.x.status < 500;
-	return refused && c->cloud->learn && c->cloud->learn(c, &a.checks, out_text(a.text));
+	if (ok && !c->is_list)
+		judge_download(c, ret);
+	curl_slist_free_all(c->x.headers);
+	bool refused = ok && !c->x.code && c->x.status >= 300 && c->x.status < 500;
+	return refused && c->cloud->learn && c->cloud->learn(c);
 }
 
 /* ---- all attempts ---------------------------------------------------------------------------- */
@@ -291,14 +273,14 @@ static bool attempt(struct call *c, struct answer *ret, double *retry_after_s)
 static void attempts(struct call *c, struct answer *ret)
 {
 	const struct keyring *k = &c->clouds->keys;
-	double retry_after_s, wait;
+	double wait;
 	for (int count = 1, learnt = 0;; count++) {
-		while (attempt(c, ret, &retry_after_s) && learnt++ < MAX_LEARNT)
+		while (attempt(c, ret) && learnt++ < MAX_LEARNT)
 			;
 		ret->attempts = count;
 		if (ret->outcome != OUTCOME_LATER || count >= (int)c->r->attempts)
 			return;
-		wait = retry_wait_s(count, retry_after_s);
+		wait = retry_wait_s(count, c->x.retry_after_s);
 		if (wait > LONGEST_PATIENCE_S)
 			break;
 		/* Whoever waits for the answer is told so all the while. */

@@ -19,6 +19,7 @@
 #ifndef HTTP_CLOUD_H
 #define HTTP_CLOUD_H
 
+#include "http/download.h"
 #include "http/keyring.h"
 
 enum { CLOUD_MAX_REGIONS = 256 }; /* buckets of one batch whose region had to be learnt */
@@ -37,8 +38,6 @@ void cloud_run(struct clouds *c, const struct request *r, struct arena *keep, st
 
 /* ---- what the clouds differ in: s3.c, gcs.c -------------------------------------------------- */
 
-struct checks; /* download.h */
-
 struct call {
 	struct clouds *clouds;
 	const struct cloud *cloud;
@@ -46,11 +45,14 @@ struct call {
 	struct arena *keep;
 	struct str bucket, key; /* the prefix, for a list */
 	bool is_list;
-	/* By prepare. */
-	struct str url, origin;
-	struct str from;	 /* of the credentials; missing: there are none */
-	const char *authorities; /* that the cloud's own tools would take; NULL: of curl's users */
-	struct curl_slist *headers;
+	/* By prepare, with the address, the headers and what signs them in `x`. */
+	struct str origin;
+	struct str from; /* of the credentials; missing: there are none */
+	/* Of the last attempt: an object's bytes go into its file, all else into memory. */
+	struct exchange x;
+	struct checks checks;
+	struct download download;
+	struct out *text;
 };
 
 struct cloud {
@@ -62,7 +64,7 @@ struct cloud {
 		struct diag *err);
 	struct str (*refusal)(struct str body, struct arena *keep);
 	/* True when a refusal taught what makes the same request worth it again; or NULL. */
-	bool (*learn)(struct call *c, const struct checks *headers, struct str body);
+	bool (*learn)(struct call *c);
 };
 extern const struct cloud cloud_s3, cloud_gcs;
 

@@ -1,9 +1,12 @@
 /* One request by libcurl.  See exchange.h. */
 #include "http/exchange.h"
 
+#include <math.h>
 #include <openssl/x509_vfy.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CONNECT_MS 10000L
@@ -107,6 +110,8 @@ static void set_all(CURL *c, struct exchange *x)
 		curl_easy_setopt(c, CURLOPT_PROXY, "");
 	if (x->user || x->password) {
 		curl_easy_setopt(c, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		if (x->signature)
+			curl_easy_setopt(c, CURLOPT_AWS_SIGV4, x->signature);
 		curl_easy_setopt(c, CURLOPT_USERNAME, x->user ? x->user : "");
 		curl_easy_setopt(c, CURLOPT_PASSWORD, x->password ? x->password : "");
 	}
@@ -153,17 +158,6 @@ void exchange_run(CURL *curl, struct exchange *x)
 
 /* ---- what went wrong ------------------------------------------------------------------------- */
 
-/* Errors that stay until somebody changes something; all others may pass. */
-static const struct lasting {
-	CURLcode code;
-	const char *error;
-} lastings[] = {
-	{ CURLE_PEER_FAILED_VERIFICATION, NULL }, /* certificate_error */
-	{ CURLE_SSL_CACERT_BADFILE, "the file of authorities (CURL_CA_BUNDLE, or of AWS: "
-				    "AWS_CA_BUNDLE, ca_bundle) cannot be read" },
-	{ CURLE_URL_MALFORMAT, "the address is not a valid one" },
-};
-
 #define UNVERIFIED "the server's certificate could not be verified: "
 
 /* libcurl itself compares the name, and what it tells then is not always the same. */
@@ -199,11 +193,18 @@ const char *exchange_error(const struct exchange *x, bool *lasting)
 			       ? "the proxy wants a user and a password, or others (HTTPS_PROXY)"
 			       : "the proxy refused to lead to the server (HTTPS_PROXY, NO_PROXY)";
 	}
-	for (ptrdiff_t i = 0; i < COUNT_OF(lastings); i++)
-		if (lastings[i].code == x->code)
-			return lastings[i].error ? lastings[i].error : certificate_error(x);
-	*lasting = false;
-	return curl_easy_strerror(x->code);
+	switch ((int)x->code) { /* these stay until somebody changes something; others may pass */
+	case CURLE_PEER_FAILED_VERIFICATION:
+		return certificate_error(x);
+	case CURLE_SSL_CACERT_BADFILE:
+		return "the file of authorities (CURL_CA_BUNDLE, or of AWS: AWS_CA_BUNDLE, "
+		       "ca_bundle) cannot be read";
+	case CURLE_URL_MALFORMAT:
+		return "the address is not a valid one";
+	default:
+		*lasting = false;
+		return curl_easy_strerror(x->code);
+	}
 }
 
 bool header_add(struct curl_slist **list, const char *name, struct str value, struct arena *keep)
@@ -212,4 +213,40 @@ bool header_add(struct curl_slist **list, const char *name, struct str value, st
 	struct curl_slist *longer = curl_slist_append(*list, line.p);
 	*list = longer ? longer : *list;
 	return longer != NULL;
+}
+
+/* ---- when to try again ----------------------------------------------------------------------- */
+
+#define FIRST_WAIT_S   0.5
+#define LONGEST_WAIT_S 20.0
+
+enum outcome outcome_of(long status)
+{
+	if (status >= 200 && status < 300)
+		return OUTCOME_DELIVERED;
+	if (status == 410)
+		return OUTCOME_GONE;
+	return status == 408 || status == 425 || status == 429 || status >= 500 ? OUTCOME_LATER
+										: OUTCOME_REFUSED;
+}
+
+/* From a half to one and a half: those who failed together do not come back together. */
+static double jitter(void)
+{
+	unsigned char random[2] = { 0, 128 };
+	(void)!getentropy(random, sizeof(random));
+	return 0.5 + (random[0] + 256.0 * random[1]) / 65536.0;
+}
+
+double retry_wait_s(int attempts, double retry_after_s)
+{
+	double wait = FIRST_WAIT_S * ldexp(1, attempts - 1);
+	wait = (wait < LONGEST_WAIT_S ? wait : LONGEST_WAIT_S) * jitter();
+	return retry_after_s > wait ? retry_after_s : wait;
+}
+
+void sleep_s(double seconds)
+{
+	struct timespec t = { (time_t)seconds, (long)((seconds - floor(seconds)) * 1e9) };
+	nanosleep(&t, NULL);
 }

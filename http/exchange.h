@@ -21,14 +21,15 @@ struct exchange {
 	struct str host; /* of the URL */
 	struct curl_slist *headers;
 	const char *user, *password; /* basic authentication; both NULL: none */
-	struct str body;	     /* of a POST or PUT */
-	long connect_ms;	     /* 0, or more than that: ten seconds */
-	double timeout_s;	     /* of all of it; 0: no limit */
-	double stall_s;		     /* with less than STALL_BYTES in each; 0: no limit */
-	bool is_trusted;	     /* the host may have any address */
-	const char *authorities;     /* a file of them; NULL: those that curl's users name, or the
+	const char *signature;	 /* "aws:amz:REGION:SERVICE": they are a key that signs instead */
+	struct str body;	 /* of a POST or PUT */
+	long connect_ms;	 /* 0, or more than that: ten seconds */
+	double timeout_s;	 /* of all of it; 0: no limit */
+	double stall_s;		 /* with less than STALL_BYTES in each; 0: no limit */
+	bool is_trusted;	 /* the host may have any address */
+	const char *authorities; /* a file of them; NULL: those that curl's users name, or the
 				    system's */
-	bool may_pack;		     /* the answer may come as gzip; `take` gets it unpacked */
+	bool may_pack;		 /* the answer may come as gzip; `take` gets it unpacked */
 	bool is_direct; /* past proxies: a metadata server speaks to its own machine only */
 	bool (*take)(void *arg, struct str bytes); /* of the answer's body; false: stop */
 	void (*header)(void *arg, struct str name, struct str value); /* or NULL */
@@ -50,7 +51,6 @@ const char *exchange_error(const struct exchange *x, bool *lasting);
 
 bool header_add(struct curl_slist **list, const char *name, struct str value, struct arena *keep);
 
-/* retry.c */
 enum outcome outcome_of(long status);
 double retry_wait_s(int attempts, double retry_after_s);
 void sleep_s(double seconds);

@@ -51,11 +51,11 @@ static bool prepare(struct call *c, struct diag *err)
 				    !keyring_google(&c->clouds->keys, &token, err)))
 		return false;
 	c->from = token.text.p ? token.from : str_from(NULL);
-	c->url = url_of(c);
+	c->x.url = arena_z(c->keep, url_of(c));
 	/* Objects stored packed come as they are stored: their length and hashes are of that. */
-	bool ok = header_add(&c->headers, "accept-encoding", STR("gzip"), c->keep) &&
+	bool ok = header_add(&c->x.headers, "accept-encoding", STR("gzip"), c->keep) &&
 		  (!token.text.p ||
-			  header_add(&c->headers, "authorization",
+			  header_add(&c->x.headers, "authorization",
 				  arena_fmt(c->keep, "Bearer %.*s", STR_ARG(token.text)), c->keep));
 	return ok || diag_set(err, DIAG_LIMIT, "no memory for a request");
 }

@@ -45,6 +45,28 @@ bool keyring_google(struct keyring *k, struct google_token *ret, struct diag *er
 /* The region that the environment or the profile names; "us-east-1" where none does. */
 struct str keyring_region(struct arena *keep);
 
+/* ---- keyring_aws.c: for s3.c, which signs ---------------------------------------------------- */
+
+struct aws_profile {
+	struct str credentials, config;		  /* texts; empty where there is no such file */
+	struct str credentials_path, config_path; /* missing where there is none */
+	struct str name;
+	struct str section; /* as the config file calls it */
+};
+/* Of the texts that are there. */
+void aws_profile_name(struct aws_profile *p, struct str name, struct arena *keep);
+struct str aws_profile_get(const struct aws_profile *p, const char *key);
+/* The file that AWS_CA_BUNDLE names, or the profile's ca_bundle; NULL for neither. */
+const char *aws_authorities(struct arena *keep);
+const char *aws_domain(struct str region);
+/* Keys with the moment they end; or an error that begins with what they are from. */
+struct aws_fresh {
+	struct str id, secret, token, until; /* borrowed; until missing: not told */
+};
+bool aws_accept(struct keyring *k, struct aws_fresh got, struct aws_keys *ret, struct diag *err);
+
+/* ---- what both clouds' parts share ----------------------------------------------------------- */
+
 /* A variable's value; missing when it is unset or empty. */
 struct str env(const char *name);
 

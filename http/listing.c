@@ -1,7 +1,7 @@
 /* What storage servers answer.  See listing.h. */
 #include "http/listing.h"
 
-#include <ctype.h>
+#include <curl/curl.h>
 
 enum { WORD_MAX = 64 };
 
@@ -14,26 +14,16 @@ struct str url_escape(struct str s, struct arena *keep)
 	return out_text(o);
 }
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9'	    ? c - '0'
-	       : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10
-					    : -1;
-}
-
 struct str url_unescape(struct str s, struct arena *keep)
 {
+	static const char *const blank[] = { " " };
 	struct out *o = out_memory(keep);
-	for (ptrdiff_t i = 0; i < s.len; i++) {
-		int high = i + 2 < s.len && s.p[i] == '%' ? hex_digit(s.p[i + 1]) : -1;
-		int low = high >= 0 ? hex_digit(s.p[i + 2]) : -1;
-		if (low >= 0)
-			out_char(o, (char)(16 * high + low));
-		else
-			out_char(o, s.p[i] == '+' ? ' ' : s.p[i]);
-		i += low >= 0 ? 2 : 0;
-	}
-	return out_text(o);
+	int len = 0;
+	out_replaced(o, s, "+", blank);
+	char *plain = curl_easy_unescape(NULL, arena_z(keep, out_text(o)), (int)s.len, &len);
+	struct str ret = arena_str(keep, (struct str){ plain, len });
+	curl_free(plain);
+	return ret;
 }
 
 void url_part(struct out *o, const char *before, struct str value, const char *after)

@@ -3,13 +3,11 @@
  *
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html, API_GetObject.html
  */
-#include <time.h>
-
 #include "http/cloud.h"
-#include "http/download.h"
-#include "http/keyring_aws.h"
 #include "http/listing.h"
-#include "http/sigv4.h"
+
+/* Of a body that has no bytes. */
+#define EMPTY_SHA256 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
@@ -53,7 +51,7 @@ static struct str origin_of(struct call *c, struct str region)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* The query's parts are in the order of their names, as they are signed. */
+/* The query's parts are in the order of their names: older libcurl signs them as they stand. */
 static struct str url_of(struct call *c)
 {
 	struct out *o = out_memory(c->keep);
@@ -71,30 +69,15 @@ static struct str url_of(struct call *c)
 	return out_text(o);
 }
 
-/* The headers of a signed request, whose path begins behind the host of `c->url`. */
+/* What libcurl signs with the rest, by Signature Version 4. */
 static bool sign(struct call *c, const struct aws_keys *keys, struct str region)
 {
-	struct str rest = str_from_offset(c->url, str_find(c->url, STR("://")) + 3);
-	ptrdiff_t slash = str_find_char(rest, '/');
-	char stamp[32] = "";
-	time_t now = time(NULL);
-	struct tm utc;
-	if (gmtime_r(&now, &utc))
-		strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &utc);
-	const struct sigv4_header headers[] = { { STR("host"), str_head(rest, slash) },
-		{ STR("x-amz-content-sha256"), STR(SIGV4_EMPTY) },
-		{ STR("x-amz-date"), str_from(stamp) },
-		{ STR("x-amz-security-token"), keys->token } };
-	struct sigv4_key key = { keys->id, keys->secret, region, STR("s3") };
-	struct sigv4_request s = { .method = STR("GET"), .headers = headers };
-	s.header_count = keys->token.len ? 4 : 3;
-	s.stamp = str_from(stamp);
-	s.payload_hash = STR(SIGV4_EMPTY);
-	str_cut(str_from_offset(rest, slash), '?', &s.path, &s.query);
-	for (ptrdiff_t i = 0; i < s.header_count; i++)
-		if (!header_add(&c->headers, headers[i].name.p, headers[i].value, c->keep))
-			return false;
-	return header_add(&c->headers, "authorization", sigv4_sign(&key, &s, c->keep), c->keep);
+	c->x.user = arena_z(c->keep, keys->id);
+	c->x.password = arena_z(c->keep, keys->secret);
+	c->x.signature = arena_fmt(c->keep, "aws:amz:%.*s:s3", STR_ARG(region)).p;
+	return header_add(&c->x.headers, "x-amz-content-sha256", STR(EMPTY_SHA256), c->keep) &&
+	       (!keys->token.len ||
+		       header_add(&c->x.headers, "x-amz-security-token", keys->token, c->keep));
 }
 
 static bool prepare(struct call *c, struct diag *err)
@@ -108,10 +91,10 @@ static bool prepare(struct call *c, struct diag *err)
 		return false;
 	c->origin = origin_of(c, region);
 	c->from = keys.id.p ? keys.from : str_from(NULL);
-	c->url = url_of(c);
-	c->authorities = aws_authorities(c->keep);
+	c->x.url = arena_z(c->keep, url_of(c));
+	c->x.authorities = aws_authorities(c->keep);
 	bool ok = !c->r->version.p ||
-		  header_add(&c->headers, "if-match",
+		  header_add(&c->x.headers, "if-match",
 			  arena_fmt(c->keep, "\"%.*s\"", STR_ARG(c->r->version)), c->keep);
 	ok = ok && (!keys.id.p || sign(c, &keys, region));
 	return ok || diag_set(err, DIAG_LIMIT, "no memory for a request");
@@ -120,12 +103,12 @@ static bool prepare(struct call *c, struct diag *err)
 /* ---- regions --------------------------------------------------------------------------------- */
 
 /* A bucket of another region is told by a header, or in the refusal's text. */
-static bool learn(struct call *c, const struct checks *headers, struct str body)
+static bool learn(struct call *c)
 {
 	struct clouds *all = c->clouds;
-	struct str region = str_from(headers->region);
+	struct str region = str_from(c->checks.region);
 	struct bucket_region *known = region_known(c);
-	region = region.len ? region : refusal_region(body, c->keep);
+	region = region.len ? region : refusal_region(out_text(c->text), c->keep);
 	if (!region.len || region.len > 32 || !str_only(region, "a-z0-9-") ||
 		str_eq(region, region_of(c)))
 		return false;

@@ -73,7 +73,8 @@ class Server:
                            f"for {KEY}</Message></Error>".encode(), headers)
 
             def do_GET(self):
-                outer.asked.append((self.command, self.path, dict(self.headers)))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                outer.asked.append((self.command, self.path, headers))
                 path, _, query = self.path.partition("?")
                 if path in outer.other:
                     outer.other[path](self)
@@ -118,7 +119,7 @@ class Server:
             return None if self.public else "AccessDenied"
         if not given.startswith("AWS4-HMAC-SHA256 "):
             return "InvalidArgument"
-        words = dict(w.split("=", 1) for w in given.split(" ", 1)[1].split(","))
+        words = dict(w.strip().split("=", 1) for w in given.split(" ", 1)[1].split(","))
         key, day, region, _, _ = words["Credential"].split("/")
         stamp = h.headers["x-amz-date"]
         if key != KEY:
