@@ -2,7 +2,7 @@
 -- to look at and its profile; rows in the order in which they are shown.  What they read is made by
 -- questions.sql and fleet.sql, and levels by change points.
 
-CREATE TABLE coverage AS
+CREATE TEMP TABLE coverage AS
 WITH placed AS (
 	SELECT *, row_number() OVER (PARTITION BY outcome ORDER BY profile, run) AS place FROM seen)
 SELECT outcome, sum(runs) AS runs, sum(runs) * 1.0 / (SELECT sum(runs) FROM seen),
@@ -12,14 +12,14 @@ SELECT outcome, sum(runs) AS runs, sum(runs) * 1.0 / (SELECT sum(runs) FROM seen
 FROM placed GROUP BY outcome ORDER BY outcome <> 'judged', runs DESC, outcome;
 
 -- In how many windows before a rule was broken, of those in which the workload ran.
-CREATE TABLE often AS
+CREATE TEMP TABLE often AS
 SELECT w.workload, w.rule, ifnull(b.windows, 0) AS seen, e.windows AS ran
 FROM said AS w JOIN earlier AS e ON e.workload = w.workload
 LEFT JOIN broke AS b ON b.workload = w.workload AND b.rule = w.rule
 WHERE w.is_now AND w.verdict IN ('fail', 'warn') ORDER BY w.workload, w.rule;
 CREATE INDEX often_of ON often (workload, rule);
 
-CREATE TABLE ranking AS
+CREATE TEMP TABLE ranking AS
 SELECT row_number() OVER (
 		ORDER BY CASE WHEN (SELECT by_money FROM weighing) THEN dollars * share END DESC NULLS LAST,
 		nullif(chip_hours * share, 0) DESC NULLS LAST, chips * share DESC NULLS LAST,
@@ -35,7 +35,7 @@ LEFT JOIN often AS o ON o.workload = f.workload AND o.rule = w.rule
 WHERE is_now ORDER BY rank;
 
 -- The run to look at is that of the workload that gives back most.
-CREATE TABLE grouped AS
+CREATE TEMP TABLE grouped AS
 WITH kinds AS (
 	SELECT 'chip' AS kind, coalesce(chip, 'unknown') AS grp, * FROM fleet WHERE is_now
 	UNION ALL SELECT 'owner', coalesce(owner, 'unknown'), * FROM fleet WHERE is_now
@@ -59,25 +59,25 @@ SELECT kind, grp, sum(weight * share) / sum(CASE WHEN share IS NOT NULL THEN wei
 	max(CASE place WHEN 1 THEN profile END) AS profile
 FROM placed GROUP BY kind, grp ORDER BY kind, sum(weight * share) DESC NULLS LAST, grp;
 
-CREATE TABLE "by-chip" AS
+CREATE TEMP TABLE "by-chip" AS
 SELECT grp, share, chips_back, chip_hours_back, dollars_back, priced_hours_back, roofline_ratio,
 	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile
 FROM grouped WHERE kind = 'chip' ORDER BY rowid;
-CREATE TABLE "by-owner" AS
+CREATE TEMP TABLE "by-owner" AS
 SELECT grp, share, chips_back, chip_hours_back, dollars_back, priced_hours_back, roofline_ratio,
 	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile
 FROM grouped WHERE kind = 'owner' ORDER BY rowid;
-CREATE TABLE "by-model" AS
+CREATE TEMP TABLE "by-model" AS
 SELECT grp, share, chips_back, chip_hours_back, dollars_back, priced_hours_back, roofline_ratio,
 	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile
 FROM grouped WHERE kind = 'model' ORDER BY rowid;
-CREATE TABLE "by-size" AS
+CREATE TEMP TABLE "by-size" AS
 SELECT grp, share, chips_back, chip_hours_back, dollars_back, priced_hours_back, roofline_ratio,
 	roofline_ratio_hi, mfu, chips, workloads, runs, run, profile
 FROM grouped WHERE kind = 'size' ORDER BY rowid;
 
 -- Each part is of the hours for which it is known, and those are a part of the one before it.
-CREATE TABLE goodput AS
+CREATE TEMP TABLE goodput AS
 WITH hours AS (
 	SELECT b.workload, b.chip_hours AS allocated, b.running_hours AS running,
 		ifnull(b.running_hours, b.chip_hours) AS held, b.dollars / nullif(b.chip_hours, 0) AS price,
@@ -102,7 +102,7 @@ FROM parts WHERE workloads > 0 ORDER BY place;
 
 -- Windows that were over before are told as they were: by chips, since hours are of this one alone.
 -- A workload counts with the chips of its last usable run.
-CREATE TABLE trend AS
+CREATE TEMP TABLE trend AS
 WITH each AS (
 	SELECT ago, workload, sum(usable) AS runs, sum(share_e12) / 1e12 / sum(shares) AS share,
 		sum(lo_e12) / 1e12 / sum(los) AS lo,
@@ -126,7 +126,7 @@ SELECT strftime('%Y-%m-%d', (:to_ns - ago * :span_ns) / 1e9, 'unixepoch'), count
 		AND ns <= :to_ns - ago * :span_ns), NULL, NULL
 FROM counted GROUP BY ago ORDER BY ago;
 
-CREATE TABLE rules AS
+CREATE TEMP TABLE rules AS
 WITH broken AS (
 	SELECT s.rule, s.title, s.verdict, s.message, s.run, s.profile, c.share, f.chips, f.chip_hours,
 		f.dollars, row_number() OVER (
@@ -143,7 +143,7 @@ SELECT rule, max(title), count(*), sum(verdict = 'fail'), sum(chips * share) AS 
 FROM broken GROUP BY rule ORDER BY hours DESC NULLS LAST, back DESC NULLS LAST, count(*) DESC, rule;
 
 -- Slow in one job a host may only have more to do; in most of several it is the machine.
-CREATE TABLE machines AS
+CREATE TEMP TABLE machines AS
 WITH jobs AS (
 	SELECT l.*, 2 * late > l.runs AS is_slow, lost_e12 / 1e12 / f.runs AS share, f.chips,
 		f.chip_hours, f.dollars, row_number() OVER (PARTITION BY host
@@ -162,7 +162,7 @@ ORDER BY money DESC NULLS LAST, hours DESC NULLS LAST, back DESC NULLS LAST, hos
 -- Like is compared with like: the same batch on as many of the same chips; and what the noise of its
 -- history does as well is no change.  Where the roofline time of the step moved as far, the batch may
 -- be another that no job file tells: nothing is known to be lost.
-CREATE TABLE movers AS
+CREATE TEMP TABLE movers AS
 WITH moved AS (
 	SELECT n.*, b.step_ns / 1e9 / b.runs AS before_s,
 		n.step_time_s / (b.step_ns / 1e9 / b.runs) - 1 AS change,
@@ -183,7 +183,7 @@ SELECT state, workload, owner, before_s, step_time_s, change, work_change,
 FROM told
 ORDER BY abs(lost) DESC NULLS LAST, abs(change) DESC, workload;
 
-CREATE TABLE changes AS
+CREATE TEMP TABLE changes AS
 WITH spans AS (
 	SELECT *, lag(ns, 1, 0) OVER turn AS begin_ns, lead(ns, 1, :to_ns + 1) OVER turn AS end_ns
 	FROM levels WINDOW turn AS (PARTITION BY workload ORDER BY ns)),
@@ -204,7 +204,7 @@ LEFT JOIN looked_up AS u ON u.workload = c.workload AND u.captured_ns = c.ns
 ORDER BY captured DESC, abs(change) DESC, c.workload;
 
 -- For pictures, so of as many changes as are shown.
-CREATE TABLE history AS
+CREATE TEMP TABLE history AS
 SELECT workload, strftime('%Y-%m-%dT%H:%M:%fZ', usable_ns / 1e9, 'unixepoch') AS captured,
 	step_ns / 1e9, NULL, NULL
 FROM days WHERE usable > 0 AND workload IN (SELECT workload FROM changes ORDER BY rowid LIMIT 100)
@@ -212,7 +212,7 @@ ORDER BY workload, usable_ns, step_ns;
 
 -- Fixed is what now holds, or has nothing left to hold of; never what could not be judged.  Where rules,
 -- options or rooflint changed in between, it is not known whether the run or its judge did it.
-CREATE TABLE problems AS
+CREATE TEMP TABLE problems AS
 SELECT CASE WHEN n.judge IS NOT b.judge THEN 'rejudged' WHEN n.verdict = 'fail' THEN 'new'
 		ELSE 'fixed' END AS state, n.workload, n.rule,
 	b.verdict, n.verdict,
@@ -227,14 +227,14 @@ ORDER BY state = 'rejudged', state DESC, cost DESC NULLS LAST, n.workload, n.rul
 
 -- One that has expired excuses nothing, and what it excused was not a problem of the window before:
 -- it stands here, where those are looked for that soon end.
-CREATE TABLE waivers AS
+CREATE TEMP TABLE waivers AS
 SELECT workload, rule, note, waiver_ends, julianday(waiver_ends, '+1 day') - julianday(:to), share,
 	message, run, profile
 FROM said
 WHERE is_now AND (verdict = 'waived' OR (verdict IN ('fail', 'warn') AND waiver_ends IS NOT NULL))
 ORDER BY waiver_ends NULLS LAST, note, share DESC NULLS LAST, workload, rule;
 
-CREATE TABLE quality AS
+CREATE TEMP TABLE quality AS
 WITH placed AS (
 	SELECT part.value, runs, workload, run, profile, row_number() OVER (
 		PARTITION BY part.value ORDER BY captured_ns DESC, profile, workload) AS place
@@ -249,7 +249,7 @@ FROM later HAVING count(*) > 0
 ORDER BY runs DESC, value;
 
 -- It counts what others found.
-CREATE TABLE totals AS
+CREATE TEMP TABLE totals AS
 SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(is_cpu), sum(runs), sum(chips),
 	sum(weight * roofline_ratio) / sum(CASE WHEN roofline_ratio IS NOT NULL THEN weight END),
 	sum(weight * roofline_ratio_hi)
@@ -281,7 +281,7 @@ SELECT CASE is_now WHEN 1 THEN 'this' ELSE 'before' END, count(*), sum(is_cpu), 
 	CASE WHEN is_now THEN (SELECT ifnull(sum(usable), 0) FROM days WHERE last_ns <= :before_ns) END, NULL, NULL
 FROM fleet GROUP BY is_now ORDER BY is_now DESC;
 
-CREATE TABLE missing AS
+CREATE TEMP TABLE missing AS
 WITH placed AS (
 	SELECT a.*, s.until, s.reason, row_number() OVER (
 		PARTITION BY a.what, a.workload, a.due_ns ORDER BY s.until DESC, s.reason) AS place
@@ -303,7 +303,7 @@ ORDER BY is_new DESC, p.what = 'night', p.what = 'billed', p.dollars DESC NULLS 
 	p.chip_hours DESC NULLS LAST, p.workload, p.due_ns;
 
 -- Of an owner without a usable run nothing is known, and so nothing is broken.
-CREATE TABLE budgets AS
+CREATE TEMP TABLE budgets AS
 WITH spent AS (
 	SELECT b.*, CASE WHEN b.owner IS NULL THEN (SELECT sum(dollars * share) FROM fleet WHERE is_now)
 			ELSE (SELECT dollars_back FROM "by-owner" WHERE grp = b.owner) END AS money,

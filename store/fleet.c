@@ -13,7 +13,7 @@ struct fleet {
 	struct facts_db db;  /* answers, and what is made of them */
 	struct store *facts; /* those that were taken; NULL when there are none */
 	struct fleet_file file;
-	struct str owner; /* whose workloads `db` has; missing: all */
+	struct str owner; /* who is asked for; missing: all */
 	struct str judge;
 	struct fleet_window window;
 	struct arena *keep;
@@ -25,6 +25,7 @@ static bool open_db(struct facts_db *d, struct diag *err)
 {
 	return facts_db_open_private(d, err) &&
 	       facts_db_execute(d,
+		       "PRAGMA temp.journal_mode = OFF;"
 		       "CREATE TABLE usage (workload TEXT, chip_hours REAL, price REAL, "
 		       "running_hours REAL);"
 		       "CREATE TABLE expected (pattern TEXT, every_ns INTEGER);"
@@ -79,12 +80,25 @@ static bool run_statement(struct fleet *f, sqlite3_stmt *stmt, struct diag *err)
 	return ok;
 }
 
+/* A statement that puts so many cells into a table. */
+static bool prepare_insert(
+	struct fleet *f, struct str table, int cells, sqlite3_stmt **ret, struct diag *err)
+{
+	struct arena scratch = *f->keep;
+	struct out *o = out_memory(&scratch);
+	out_fmt(o, "INSERT INTO %.*s VALUES (?", STR_ARG(table));
+	for (int i = 1; i < cells; i++)
+		out_z(o, ", ?");
+	out_z(o, ")");
+	return facts_db_statement(&f->db, arena_z(&scratch, out_text(o)), NULL, ret, err);
+}
+
 /* A row of texts and, behind them, of numbers; missing and NaN are NULL. */
-static bool add_row(struct fleet *f, const char *sql, const struct str *texts, int text_count,
+static bool add_row(struct fleet *f, const char *table, const struct str *texts, int text_count,
 	const double *reals, int real_count, struct diag *err)
 {
 	sqlite3_stmt *stmt;
-	if (!facts_db_statement(&f->db, sql, NULL, &stmt, err))
+	if (!prepare_insert(f, str_from(table), text_count + real_count, &stmt, err))
 		return false;
 	for (int i = 0; i < text_count; i++)
 		facts_db_bind(stmt, i + 1, texts[i]);
@@ -96,8 +110,7 @@ static bool add_row(struct fleet *f, const char *sql, const struct str *texts, i
 static bool add_usage(void *arg, const struct usage *u, struct diag *err)
 {
 	const double reals[] = { u->chip_hours, u->price, u->running_hours };
-	return add_row(
-		arg, "INSERT INTO usage VALUES (?, ?, ?, ?)", &u->workload, 1, reals, 3, err);
+	return add_row(arg, "usage", &u->workload, 1, reals, 3, err);
 }
 
 bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag *err)
@@ -112,22 +125,20 @@ bool fleet_expect(struct fleet *f, const struct fleet_file *file, struct diag *e
 	for (ptrdiff_t i = 0; ok && i < file->expected_count; i++) {
 		const struct fleet_expected *e = &file->expected[i];
 		double every_ns = e->every_ns ? (double)e->every_ns : (double)NAN;
-		ok = add_row(f, "INSERT INTO expected VALUES (?, ?)", &e->workload, 1, &every_ns, 1,
-			err);
+		ok = add_row(f, "expected", &e->workload, 1, &every_ns, 1, err);
 	}
 	for (ptrdiff_t i = 0; ok && i < file->snoozed_count; i++) {
 		const struct fleet_snooze *e = &file->snoozed[i];
 		const struct str texts[] = { e->workload, e->until, e->reason };
-		ok = add_row(f, "INSERT INTO snoozed VALUES (?, ?, ?)", texts, 3, NULL, 0, err);
+		ok = add_row(f, "snoozed", texts, 3, NULL, 0, err);
 	}
 	for (ptrdiff_t i = 0; ok && i < file->budget_count; i++) {
 		const struct fleet_budget *b = &file->budgets[i];
 		const double reals[] = { b->dollars, b->chip_hours };
-		ok = add_row(f, "INSERT INTO budget VALUES (?, ?, ?)", &b->owner, 1, reals, 2, err);
+		ok = add_row(f, "budget", &b->owner, 1, reals, 2, err);
 	}
 	for (ptrdiff_t i = 0; ok && i < file->route_count; i++)
-		ok = add_row(
-			f, "INSERT INTO route VALUES (?)", &file->routes[i].owner, 1, NULL, 0, err);
+		ok = add_row(f, "route", &file->routes[i].owner, 1, NULL, 0, err);
 	return ok;
 }
 
@@ -220,12 +231,7 @@ static bool begin_answer(struct asking *a, enum asked id, struct diag *err)
 		a->cells += columns.p[i] == ',';
 	if (!facts_db_execute(d, arena_z(&a->scratch, make), err))
 		return false;
-	struct out *o = out_memory(&a->scratch);
-	out_fmt(o, "INSERT INTO %.*s VALUES (?", STR_ARG(name));
-	for (int i = 1; i < a->cells; i++)
-		out_z(o, ", ?");
-	out_z(o, ")");
-	return facts_db_statement(d, arena_z(&a->scratch, out_text(o)), NULL, &a->insert, err) &&
+	return prepare_insert(a->fleet, name, a->cells, &a->insert, err) &&
 	       facts_db_execute(d, "BEGIN", err);
 }
 
@@ -369,27 +375,20 @@ static bool add_felt(
 	if (!now || !before)
 		return true;
 	double least = change_least(s->values, s->count, now, before, scratch);
-	return add_row(a->fleet, "INSERT INTO felt VALUES (?, ?)", &s->workload, 1, &least, 1, err);
+	return add_row(a->fleet, "felt", &s->workload, 1, &least, 1, err);
 }
 
 static bool end_series(
 	struct asking *a, const struct series *s, struct arena scratch, struct diag *err)
 {
-	struct fleet *f = a->fleet;
 	struct change *changes;
 	ptrdiff_t count = change_points(s->values, s->count, &scratch, &changes);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct change *c = &changes[i];
-		sqlite3_stmt *stmt;
-		if (!facts_db_statement(
-			    &f->db, "INSERT INTO levels VALUES (?, ?, ?, ?, ?)", NULL, &stmt, err))
-			return false;
-		facts_db_bind(stmt, 1, s->workload);
-		sqlite3_bind_int64(stmt, 2, s->moments[c->at]);
-		sqlite3_bind_double(stmt, 3, c->before);
-		sqlite3_bind_double(stmt, 4, c->after);
-		sqlite3_bind_double(stmt, 5, c->p_value);
-		if (!run_statement(f, stmt, err))
+		struct str ns = arena_fmt(&scratch, "%lld", (long long)s->moments[c->at]);
+		const struct str texts[] = { s->workload, ns };
+		const double reals[] = { c->before, c->after, c->p_value };
+		if (!add_row(a->fleet, "levels", texts, 2, reals, 3, err))
 			return false;
 	}
 	return add_felt(a, s, scratch, err);
@@ -533,82 +532,35 @@ bool fleet_ask(struct fleet *f, struct store *store, const struct fleet_window *
 
 /* ---- one owner's part ------------------------------------------------------------------------ */
 
-/* What was given and what a store answered; all else is made of it. */
-static const struct {
-	const char *name;
-	bool is_by_workload; /* only its owner's rows */
-} gathered[] = { { "usage", false }, { "expected", false }, { "budget", false }, { "route", false },
-	{ "snoozed", false }, { "sayings", false }, { "days", true }, { "alike", true },
-	{ "seen", true }, { "claims", true }, { "late_hosts", true }, { "flaws", true },
-	{ "later", true }, { "turns", true }, { "felt", true }, { "levels", true },
-	{ "broke", true } };
-
-static bool copy_rows(sqlite3_stmt *from, struct fleet *to, const char *name, struct diag *err)
-{
-	struct out *o = out_memory(to->keep);
-	sqlite3_stmt *into;
-	int count = sqlite3_column_count(from), code = SQLITE_DONE;
-	out_fmt(o, "INSERT INTO %s VALUES (?", name);
-	for (int i = 1; i < count; i++)
-		out_z(o, ", ?");
-	out_z(o, ")");
-	bool ok = facts_db_statement(&to->db, arena_z(to->keep, out_text(o)), NULL, &into, err);
-	while (ok && (code = sqlite3_step(from)) == SQLITE_ROW) {
-		for (int i = 0; i < count; i++)
-			sqlite3_bind_value(into, i + 1, sqlite3_column_value(from, i));
-		ok = sqlite3_step(into) == SQLITE_DONE || facts_db_fail(&to->db, err);
-		sqlite3_reset(into);
-	}
-	sqlite3_finalize(into);
-	return ok && (code == SQLITE_DONE || facts_db_fail(&to->db, err));
-}
-
-/* The tables that stand in both were made by open_db. */
-static bool copy_table(
-	struct fleet *f, struct fleet *part, const char *name, bool by_workload, struct diag *err)
+/* What scripts made for the fleet, or for another owner. */
+static bool drop_made(struct facts_db *d, struct diag *err)
 {
 	sqlite3_stmt *stmt;
-	struct str make = arena_fmt(part->keep,
-		"SELECT replace(sql, 'CREATE TABLE ', 'CREATE TABLE IF NOT EXISTS ') "
-		"FROM sqlite_schema WHERE name = '%s'",
-		name);
-	struct str rows = arena_fmt(part->keep, "SELECT * FROM %s%s ORDER BY rowid", name,
-		by_workload ? " WHERE workload IN (SELECT workload FROM owned WHERE owner = ?1)"
-			    : "");
-	bool ok = facts_db_statement(&f->db, make.p, NULL, &stmt, err) &&
-		  (sqlite3_step(stmt) == SQLITE_ROW || facts_db_fail(&f->db, err)) &&
-		  facts_db_execute(&part->db, (const char *)sqlite3_column_text(stmt, 0), err);
-	sqlite3_finalize(stmt);
-	if (!ok || !facts_db_statement(&f->db, rows.p, NULL, &stmt, err))
+	if (!facts_db_statement(d,
+		    "SELECT group_concat('DROP TABLE temp.\"' || name || '\"', ';') "
+		    "FROM temp.sqlite_schema WHERE type = 'table'",
+		    NULL, &stmt, err))
 		return false;
-	if (by_workload)
-		facts_db_bind(stmt, 1, part->owner);
-	ok = facts_db_execute(&part->db, "BEGIN", err) && copy_rows(stmt, part, name, err) &&
-	     facts_db_execute(&part->db, "COMMIT", err);
+	bool ok = sqlite3_step(stmt) == SQLITE_ROW || facts_db_fail(d, err);
+	struct str drops = ok ? facts_db_text(stmt, 0, d->keep) : (struct str){ NULL, 0 };
 	sqlite3_finalize(stmt);
-	return ok;
+	return ok && (!drops.p || facts_db_execute(d, arena_z(d->keep, drops), err));
 }
 
 bool fleet_ask_owner(struct fleet *f, struct str owner, struct arena *keep,
 	struct fleet_report *ret, struct diag *err)
 {
-	struct fleet *part = fleet_new(keep, err);
-	struct asking a = { .fleet = part };
-	if (!part)
-		return false;
-	part->owner = owner;
-	part->judge = f->judge;
-	part->window = f->window;
-	bool ok = true;
-	for (size_t i = 0; ok && i < sizeof(gathered) / sizeof(gathered[0]); i++)
-		ok = copy_table(f, part, gathered[i].name, gathered[i].is_by_workload, err);
-	if (ok && begin_asking(&a)) {
-		ok = run_script(&a, "store/gather.sql", err) &&
+	struct asking a = { .fleet = f };
+	f->owner = owner;
+	bool ok = drop_made(&f->db, err) && begin_asking(&a);
+	if (ok) {
+		ok = run_script(&a, "store/owner.sql", err) &&
+		     run_script(&a, "store/gather.sql", err) &&
 		     run_script(&a, "store/latest.sql", err) &&
 		     run_script(&a, "store/fleet.sql", err) && answer_all(&a, keep, ret, err);
 		arena_free(&a.scratch);
 	}
-	fleet_free(part);
+	f->owner = (struct str){ NULL, 0 };
 	return ok;
 }
 

@@ -8,7 +8,7 @@
 -- A CPU is no chip: what ran on CPUs alone is told of by itself, and adds to no chips or chip-hours.
 
 -- Whether the chip-hours of all workloads are known, and what all of them cost.
-CREATE TABLE weighing AS
+CREATE TEMP TABLE weighing AS
 SELECT ifnull(min(workload IN (SELECT workload FROM bill WHERE chip_hours > 0)), 0) AS by_hours,
 	ifnull(min(workload IN (SELECT workload FROM bill WHERE dollars > 0)), 0) AS by_money
 FROM newest WHERE is_now AND platform IS NOT 'cpu';
@@ -17,7 +17,7 @@ FROM newest WHERE is_now AND platform IS NOT 'cpu';
 -- more of them or of another batch is another step, so the mean step time is that of runs like the
 -- newest.  Chip-hours are those of this window; as weights they serve the one before, too, so that only
 -- its ratios differ.
-CREATE TABLE fleet AS
+CREATE TEMP TABLE fleet AS
 SELECT m.*, r.run, r.profile, r.owner, r.model, r.platform IS 'cpu' AS is_cpu, r.chips AS devices,
 	r.chip AS device, r.global_batch, r.tokens_per_step, r.step_ns / 1e9 / r.runs AS step_time_s, r.lo_e12, r.los,
 	CASE WHEN r.platform IS 'cpu' THEN 'cpu' ELSE r.chip END AS chip,
@@ -48,7 +48,7 @@ ORDER BY m.is_now, m.workload;
 CREATE INDEX fleet_workload ON fleet (workload, is_now);
 
 -- What rules said of the newest runs, with the share of a step that each costs.
-CREATE TABLE said AS
+CREATE TEMP TABLE said AS
 SELECT l.workload, l.is_now, l.judge, l.run, l.profile, CASE WHEN NOT l.is_cpu THEN l.chips END AS chips,
 	s.rule, s.title, s.verdict, s.message, s.note, s.waiver_ends, s.gain_e12 / 1e12 AS share
 FROM latest AS l JOIN sayings AS s ON s.hash = l.hash
@@ -56,7 +56,7 @@ ORDER BY l.workload, l.is_now, s.rule;
 CREATE INDEX said_rule ON said (workload, rule, is_now);
 
 -- The rule that costs a workload most now.
-CREATE TABLE worst AS
+CREATE TEMP TABLE worst AS
 SELECT workload, rule
 FROM (SELECT *, row_number() OVER (
 	PARTITION BY workload ORDER BY share DESC NULLS LAST, verdict, rule) AS place
@@ -67,7 +67,7 @@ CREATE INDEX worst_workload ON worst (workload);
 
 -- What messages and tables tell first, and the windows before in which it ran: a problem that was there
 -- then is an old one.  As many as a page has lines, and three of each owner.
-CREATE TABLE earlier AS
+CREATE TEMP TABLE earlier AS
 SELECT workload, count(DISTINCT ago) AS windows FROM days
 WHERE ago > 0 AND usable > 0 AND workload IN (
 	SELECT workload FROM (
@@ -80,7 +80,7 @@ GROUP BY workload ORDER BY workload;
 
 -- The share of a step that each rule costs a workload, mean over its runs in this window as the
 -- workload's own share is: all rules together never cost more than settling every finding gives back.
-CREATE TABLE costs AS
+CREATE TEMP TABLE costs AS
 SELECT c.workload, c.rule, c.gain_e12 / 1e12 / f.runs AS share
 FROM claims AS c JOIN fleet AS f ON f.workload = c.workload AND f.is_now
 ORDER BY c.workload, c.rule;

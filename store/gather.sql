@@ -3,7 +3,7 @@
 --   :to_ns, :from_ns   this window is (from, to]; :span_ns is how long it is, :to its end as a text
 
 -- Chip-hours of each workload, what they cost and how many it was running, where every line says so.
-CREATE TABLE bill AS
+CREATE TEMP TABLE bill AS
 SELECT workload, sum(chip_hours) AS chip_hours,
 	CASE WHEN count(price) = count(*) THEN sum(chip_hours * price) END AS dollars,
 	CASE WHEN count(running_hours) = count(*) THEN sum(running_hours) END AS running_hours
@@ -15,12 +15,12 @@ GROUP BY workload;
 CREATE INDEX days_of ON days (workload, last_usable_ns);
 
 -- What the newest usable run of a workload is like: with it runs are one history.
-CREATE TABLE lines AS
+CREATE TEMP TABLE lines AS
 SELECT workload, chip, chips, global_batch, tokens_per_step, max(last_usable_ns)
 FROM days WHERE usable > 0 GROUP BY workload ORDER BY workload;
 
 -- Only runs on the same chips, and with the same batch, as the newest are one history.
-CREATE TABLE series AS
+CREATE TEMP TABLE series AS
 SELECT d.* FROM lines AS l CROSS JOIN days AS d ON d.workload = l.workload AND d.chip IS l.chip
 	AND d.chips IS l.chips AND d.global_batch IS l.global_batch
 	AND d.tokens_per_step IS l.tokens_per_step
@@ -28,18 +28,18 @@ WHERE d.usable > 0 ORDER BY d.workload, d.usable_ns;
 CREATE INDEX series_of ON series (workload, usable_ns);
 
 -- Captures that cannot be read came, too.
-CREATE TABLE visits AS
+CREATE TEMP TABLE visits AS
 SELECT workload, ago, first_ns AS at FROM days UNION SELECT workload, ago, last_ns FROM days
 ORDER BY workload, at;
 CREATE INDEX visits_at ON visits (workload, at);
-CREATE TABLE attendance AS
+CREATE TEMP TABLE attendance AS
 SELECT workload, ago, sum(runs) AS runs, count(DISTINCT day) AS days
 FROM days GROUP BY workload, ago ORDER BY workload, ago;
 CREATE INDEX attendance_of ON attendance (workload, ago);
 
 -- A workload or a night counts as usual when it was there in four windows running.  A night has half a
 -- day to come late, and a workload that has as many days as before did not lose one, it moved.
-CREATE TABLE absent AS
+CREATE TEMP TABLE absent AS
 WITH
 wanted AS (
 	SELECT pattern, (SELECT ifnull(sum(runs), 0) FROM attendance
@@ -84,7 +84,7 @@ FROM bill WHERE chip_hours > 0 AND workload NOT IN (SELECT workload FROM alike W
 
 -- Moments to look up: the newest runs; when what is missing was there last; the newest run of a workload before this
 -- window where it is older than the window before.
-CREATE TABLE moments AS
+CREATE TEMP TABLE moments AS
 SELECT max(last_ns) AS ns FROM days WHERE workload IN (SELECT workload FROM absent) GROUP BY workload
 UNION
 SELECT max(last_usable_ns) FROM days

@@ -1,6 +1,6 @@
 -- The newest usable run of each workload in this window, and the newest before it: what the rules said
 -- of them is looked up.  Of several judgements and copies of one capture, this judge's first.
-CREATE TABLE looked_up AS
+CREATE TEMP TABLE looked_up AS
 SELECT *
 FROM (SELECT *, row_number() OVER (
 	PARTITION BY workload, captured_ns ORDER BY judge IS :judge DESC, profile, hash) AS place
@@ -9,7 +9,7 @@ WHERE place = 1
 ORDER BY workload, captured_ns;
 CREATE UNIQUE INDEX looked_up_at ON looked_up (workload, captured_ns);
 
-CREATE TABLE newest AS
+CREATE TEMP TABLE newest AS
 SELECT a.*, t.hash, t.run, t.profile, t.owner, t.model, t.platform, t.judge, t.rules
 FROM (SELECT *, row_number() OVER (PARTITION BY workload, is_now
 	ORDER BY captured_ns DESC, chip, chips, global_batch, tokens_per_step) AS age FROM alike) AS a
@@ -18,7 +18,7 @@ WHERE age = 1
 ORDER BY a.workload, is_now;
 
 -- With those that are older than the window before, of workloads that did not run in it.
-CREATE TABLE latest AS
+CREATE TEMP TABLE latest AS
 SELECT workload, is_now, hash, run, profile, platform IS 'cpu' AS is_cpu, chips, judge, rules FROM newest
 UNION ALL
 SELECT workload, 0, hash, run, profile, platform IS 'cpu', chips, judge, rules
@@ -29,8 +29,8 @@ FROM (SELECT *, row_number() OVER (PARTITION BY workload ORDER BY captured_ns DE
 WHERE age = 1
 ORDER BY workload, is_now;
 
--- Whose a workload is: by its newest capture that says so.
-CREATE TABLE owned AS
+-- Whose a workload is: by its newest capture that says so.  Known of all when one owner is asked for.
+CREATE TABLE IF NOT EXISTS owned AS
 SELECT workload, owner
 FROM (SELECT workload, owner, row_number() OVER (
 	PARTITION BY workload ORDER BY captured_ns DESC, profile, hash) AS age
