@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/when.h"
 #include "cmd/audit.h"
 #include "cmd/progress.h"
@@ -74,7 +75,6 @@ static bool judge_roots(struct audit *a, const struct list *roots)
 	};
 	batch.all_runs = true;
 	batch.lost = tell_lost;
-	batch.lost_arg = a;
 	batch.take = take_reports;
 	batch.take_arg = a;
 	batch.shard = a->shard;
@@ -233,14 +233,9 @@ static bool audit_prepare(
 
 static bool read_usage(struct audit *a, struct str path)
 {
-	struct input in;
-	if (!path.p)
-		return true;
-	if (!input_open(path, a->keep, &in, &a->err))
-		return false;
-	bool ok = fleet_usage(a->fleet, path, in.bytes, &a->err) && input_check(&in, &a->err);
-	input_close(&in);
-	return ok;
+	struct str text;
+	return !path.p || (input_text(path, JSON_MAX_BYTES, a->keep, &text, &a->err) &&
+				  fleet_usage(a->fleet, path, text, &a->err));
 }
 
 /* The same spool and links as --notify has. */
@@ -259,18 +254,11 @@ static bool make_routes(struct audit *a, const struct audit_settings *s)
 
 static bool read_fleet(struct audit *a, const struct audit_settings *s)
 {
-	struct input in;
-	if (!s->fleet.p)
-		return true;
-	if (!input_open(s->fleet, a->keep, &in, &a->err))
-		return false;
-	/* Its names are asked for when the file is closed. */
-	bool ok = fleet_file_parse(
-			  s->fleet, arena_str(a->keep, in.bytes), a->keep, &a->file, &a->err) &&
-		  input_check(&in, &a->err) && fleet_expect(a->fleet, &a->file, &a->err) &&
-		  make_routes(a, s);
-	input_close(&in);
-	return ok;
+	struct str text;
+	return !s->fleet.p ||
+	       (input_text(s->fleet, JSON_MAX_BYTES, a->keep, &text, &a->err) &&
+		       fleet_file_parse(s->fleet, text, a->keep, &a->file, &a->err) &&
+		       fleet_expect(a->fleet, &a->file, &a->err) && make_routes(a, s));
 }
 
 static bool audit_open(struct audit *a, const struct audit_settings *s, ptrdiff_t args)
@@ -373,7 +361,7 @@ static const struct option audit_options[] = {
 		"what the report says; may be repeated"),
 	RULE_OPTIONS(struct audit_settings),
 	READ_OPTIONS(struct audit_settings),
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command audit_command = {

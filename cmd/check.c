@@ -226,7 +226,7 @@ static const struct option check_options[] = {
 	NOTIFY_OPTIONS(struct check_settings, "notify", "notify-when",
 		"tell a notification of the rule file, or KIND:VARIABLE (rooflint notify --help), "
 		"what is new; may be repeated"),
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command check_command = {

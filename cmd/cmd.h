@@ -32,6 +32,7 @@ enum option_kind {
 	OPTION_LIST,   /* struct list, in the order given */
 	/* int: index into the words of `argument`, of which the first is the default */
 	OPTION_WORD,
+	OPTION_HELP, /* nothing: the text is shown, and the command is not run */
 };
 #define OPTION_NUMBER_MAX 256 /* worker processes base/task runs at the most */
 
@@ -43,6 +44,13 @@ struct option {
 	const char *argument; /* as help shows it; the words of an OPTION_WORD, separated by '|' */
 	const char *help;
 };
+
+/* Behind a command's own options. */
+#define OPTIONS_END                                                                                \
+	{ "help", 'h', OPTION_HELP, 0, NULL, "show this text" },                                   \
+	{                                                                                          \
+		0                                                                                  \
+	}
 
 /* What every command shares; made once, in main. */
 struct context {
@@ -56,7 +64,7 @@ struct command {
 	const char *arguments;	      /* as the usage line shows them */
 	const char *summary;	      /* one line, without a full stop */
 	const char *details;	      /* paragraphs for help and the manual page; may be NULL */
-	const struct option *options; /* ends with a NULL name; may be NULL */
+	const struct option *options; /* end with OPTIONS_END */
 	int least, most;	      /* arguments it takes; most is -1 for any number */
 	ptrdiff_t settings_bytes;     /* zeroed before the options are stored */
 	enum status (*run)(struct context *c, const void *settings, const struct list *args);
@@ -68,7 +76,8 @@ extern const struct command check_command, diff_command, init_command, ratchet_c
 	hardware_command, rules_command, explain_command, audit_command, facts_command,
 	store_command, completion_command, mcp_command, help_command;
 
-extern const struct option help_option; /* that every command has */
+extern const struct option no_options[];
+bool has_options(const struct command *command); /* besides --help */
 /* options.c.  `words` is the command line behind the command's name.  --help sets *help. */
 bool options_parse(const struct command *command, const struct list *words, struct arena *keep,
 	void *settings, struct list *args, bool *help, struct diag *err);

@@ -10,15 +10,6 @@
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-/* An option, or in the end `--help`, or NULL. */
-static const struct option *option_at(const struct command *c, ptrdiff_t i)
-{
-	ptrdiff_t count = 0;
-	while (c->options && c->options[count].name)
-		count++;
-	return i < count ? &c->options[i] : i == count ? &help_option : NULL;
-}
-
 /* The words of an option that takes one of a few: "a|b" is "a b". */
 static void put_words(struct out *o, const struct option *option)
 {
@@ -54,8 +45,7 @@ static void bash_script(struct out *o)
 		out_fmt(o, "%s%s", i ? " " : "", commands[i]->name);
 	out_z(o, "'\n\telse\n\t\tcase \"${COMP_WORDS[1]} $before\" in\n");
 	for (ptrdiff_t i = 0; commands[i]; i++)
-		for (ptrdiff_t k = 0; option_at(commands[i], k); k++) {
-			const struct option *option = option_at(commands[i], k);
+		for (const struct option *option = commands[i]->options; option->name; option++) {
 			if (option->kind != OPTION_WORD)
 				continue;
 			out_fmt(o, "\t\t'%s --%s') words='", commands[i]->name, option->name);
@@ -66,8 +56,8 @@ static void bash_script(struct out *o)
 		 "\t\tcase ${COMP_WORDS[1]} in\n");
 	for (ptrdiff_t i = 0; commands[i]; i++) {
 		out_fmt(o, "\t\t%s) words='", commands[i]->name);
-		for (ptrdiff_t k = 0; option_at(commands[i], k); k++)
-			out_fmt(o, "%s--%s", k ? " " : "", option_at(commands[i], k)->name);
+		for (const struct option *p = commands[i]->options; p->name; p++)
+			out_fmt(o, "%s--%s", p == commands[i]->options ? "" : " ", p->name);
 		out_z(o, "' ;;\n");
 	}
 	out_z(o, "\t\tesac\n\tfi\n"
@@ -123,8 +113,8 @@ static void zsh_script(struct out *o)
 		 "\tcase $command in\n");
 	for (ptrdiff_t i = 0; commands[i]; i++) {
 		out_fmt(o, "\t%s)\n\t\t_arguments", commands[i]->name);
-		for (ptrdiff_t k = 0; option_at(commands[i], k); k++)
-			zsh_option(o, option_at(commands[i], k));
+		for (const struct option *p = commands[i]->options; p->name; p++)
+			zsh_option(o, p);
 		out_z(o, " \\\n\t\t\t'*:file:_files' ;;\n");
 	}
 	out_z(o, "\tesac\n}\n_rooflint \"$@\"\n");
@@ -142,8 +132,7 @@ static void fish_script(struct out *o)
 		out_z(o, "'\n");
 	}
 	for (ptrdiff_t i = 0; commands[i]; i++)
-		for (ptrdiff_t k = 0; option_at(commands[i], k); k++) {
-			const struct option *option = option_at(commands[i], k);
+		for (const struct option *option = commands[i]->options; option->name; option++) {
 			out_fmt(o, "complete -c rooflint -n '__fish_seen_subcommand_from %s' -l %s",
 				commands[i]->name, option->name);
 			if (option->letter)
@@ -199,5 +188,6 @@ const struct command completion_command = {
 		   "  zsh:  rooflint completion zsh > _rooflint, in a folder of $fpath",
 	.least = 1,
 	.most = 1,
+	.options = no_options,
 	.run = completion_run,
 };

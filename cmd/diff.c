@@ -106,7 +106,7 @@ static const struct option diff_options[] = {
 	{ "all", 0, OPTION_FLAG, AT(all), NULL,
 		"every op that changed, not only the twenty that lost and won most" },
 	READ_OPTIONS(struct diff_settings),
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command diff_command = {

@@ -268,7 +268,8 @@ static enum status explain_run(struct context *c, const void *settings, const st
 	return STATUS_OK;
 }
 
-static const struct option explain_options[] = { RULE_OPTIONS(struct explain_settings), { 0 } };
+static const struct option explain_options[] = { RULE_OPTIONS(struct explain_settings),
+	OPTIONS_END };
 
 const struct command explain_command = {
 	.name = "explain",

@@ -96,7 +96,7 @@ static const struct option facts_options[] = {
 		"ndjson|markdown|clickhouse|clickhouse-cluster|bigquery",
 		"records (default), the table of their columns, the statements that make a table "
 		"of ClickHouse for --store, or BigQuery's schema of the records" },
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command facts_command = {

@@ -219,7 +219,7 @@ static const struct option hardware_options[] = {
 	{ "format", 0, OPTION_WORD, offsetof(struct hardware_settings, format), "text|json",
 		"for people (default), or the chip's own file: edit a copy and give it to "
 		"--hardware" },
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command hardware_command = {

@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/grid.h"
 
-enum { HELP_WIDTH = 80, HELP_INDENT = 2, HELP_MOST_COMMANDS = 32, OPTION_TEXT_MAX = 128 };
+enum { HELP_WIDTH = 80, HELP_INDENT = 2, OPTION_TEXT_MAX = 128 };
 
 /* ---- finding commands ------------------------------------------------------------------------ */
 
@@ -23,11 +23,10 @@ const struct command *command_find(struct str name)
 
 bool command_unknown(struct str name, struct arena *keep, struct diag *err)
 {
-	struct str names[HELP_MOST_COMMANDS];
-	ptrdiff_t count = 0;
-	for (; count < HELP_MOST_COMMANDS && commands[count]; count++)
-		names[count] = str_from(commands[count]->name);
-	struct str hint = did_you_mean(keep, name, names, count);
+	struct list names = { 0 };
+	for (ptrdiff_t i = 0; commands[i]; i++)
+		list_add(&names, str_from(commands[i]->name), keep);
+	struct str hint = did_you_mean(keep, name, names.items, names.count);
 	return diag_set(err, DIAG_USAGE, "unknown command '%.*s'%.*s (rooflint --help)",
 		STR_ARG(name), STR_ARG(hint));
 }
@@ -60,16 +59,15 @@ static void put_options(struct out *o, const struct command *command)
 	/* Wider names stand on a line of their own. */
 	enum { COLUMN_MOST = 30 };
 	char text[OPTION_TEXT_MAX];
-	int column = 2 * HELP_INDENT + option_text(&help_option, text);
-	for (const struct option *p = command->options; p && p->name; p++) {
+	int column = 0;
+	for (const struct option *p = command->options; p->name; p++) {
 		int needs = 2 * HELP_INDENT + option_text(p, text);
 		column = needs > column ? needs : column;
 	}
 	column = column < COLUMN_MOST ? column : COLUMN_MOST;
 	out_z(o, "\nOptions:\n");
-	for (const struct option *p = command->options; p && p->name; p++)
+	for (const struct option *p = command->options; p->name; p++)
 		put_option(o, p, column);
-	put_option(o, &help_option, column);
 }
 
 /* ---- the two texts --------------------------------------------------------------------------- */
@@ -108,7 +106,7 @@ void help_program(struct out *o)
 void help_command_text(const struct command *command, struct out *o)
 {
 	out_fmt(o, "usage: rooflint %s%s%s%s\n\n", command->name,
-		command->options ? " [options]" : "", command->arguments[0] ? " " : "",
+		has_options(command) ? " [options]" : "", command->arguments[0] ? " " : "",
 		command->arguments);
 	print_words(o, str_from(command->summary), 0, 0, HELP_WIDTH);
 	if (command->details) {
@@ -145,7 +143,7 @@ static enum status help_run(struct context *c, const void *settings, const struc
 static const struct option help_options[] = {
 	{ "man", 0, OPTION_FLAG, offsetof(struct help_settings, man), NULL,
 		"the same as a manual page, in roff" },
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command help_command = {

@@ -174,7 +174,7 @@ static const struct option hlo_options[] = {
 		"rule file whose costs: of custom calls count, found as check finds it" },
 	{ "format", 0, OPTION_WORD, offsetof(struct hlo_settings, format), "text|json",
 		"for people (default), or base units for programs" },
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command hlo_command = {

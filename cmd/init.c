@@ -208,7 +208,7 @@ static const struct option init_options[] = {
 	{ "ci", 0, OPTION_WORD, offsetof(struct init_settings, ci), CI_WORDS,
 		"instead of rules, a pipeline of that system that judges the run" },
 	READ_OPTIONS(struct init_settings),
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command init_command = {

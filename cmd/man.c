@@ -82,14 +82,14 @@ static void command_page(const struct command *c, struct out *o)
 	put_z(o, c->summary);
 	out_char(o, '\n');
 	put_section(o, "SYNOPSIS");
-	out_fmt(o, "\\fBrooflint %s\\fR%s ", c->name, c->options ? " [\\fIoptions\\fR]" : "");
+	out_fmt(o, "\\fBrooflint %s\\fR%s ", c->name, has_options(c) ? " [\\fIoptions\\fR]" : "");
 	put_z(o, c->arguments);
 	out_char(o, '\n');
 	put_section(o, "DESCRIPTION");
 	put_paragraphs(o, c->details ? c->details : c->summary);
-	if (c->options)
+	if (has_options(c))
 		put_section(o, "OPTIONS");
-	for (const struct option *p = c->options; p && p->name; p++)
+	for (const struct option *p = c->options; p->kind != OPTION_HELP; p++)
 		put_option(o, p);
 	put_section(o, "SEE ALSO");
 	out_z(o, "\\fBrooflint\\fR(1)\n");

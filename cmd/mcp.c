@@ -591,5 +591,6 @@ const struct command mcp_command = {
 		"  { \"command\": \"rooflint\", \"args\": [\"mcp\", \"/data/runs\"] }",
 	.least = 0,
 	.most = -1,
+	.options = no_options,
 	.run = mcp_run,
 };

@@ -56,7 +56,7 @@ static const struct option notify_options[] = {
 	{ "templates", 0, OPTION_TEXT, AT(templates), "DIR",
 		"templates of messages that replace built-in ones (docs/notify.md)" },
 	{ "quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "only what went wrong" },
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command notify_command = {

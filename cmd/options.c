@@ -7,8 +7,7 @@
 
 #include "base/text.h"
 
-/* Options of one command: help texts show them all on one screen. */
-enum { OPTIONS_MAX = 64, WORDS_MAX = 8 };
+enum { WORDS_MAX = 8 };
 
 struct parse {
 	const struct command *command;
@@ -20,7 +19,12 @@ struct parse {
 	struct diag *err;
 };
 
-const struct option help_option = { "help", 'h', OPTION_FLAG, 0, NULL, "show this text" };
+const struct option no_options[] = { OPTIONS_END };
+
+bool has_options(const struct command *command)
+{
+	return command->options[0].kind != OPTION_HELP;
+}
 
 static bool usage_error(struct parse *p, struct str what)
 {
@@ -71,6 +75,8 @@ static bool store(struct parse *p, const struct option *o, struct str value)
 		return true;
 	case OPTION_WORD:
 		return store_word(p, o, value);
+	case OPTION_HELP:
+		break;
 	}
 	return true;
 }
@@ -88,34 +94,32 @@ static bool store_next(struct parse *p, const struct option *o)
 
 static const struct option *find_long(const struct command *c, struct str name)
 {
-	for (const struct option *o = c->options; o && o->name; o++)
+	for (const struct option *o = c->options; o->name; o++)
 		if (str_eq(name, str_from(o->name)))
 			return o;
-	return str_eq(name, STR("help")) ? &help_option : NULL;
+	return NULL;
 }
 
 /* Whoever writes "--format html" for "--html" is told so: the value is what was meant. */
 static bool unknown_long(struct parse *p, struct str name, struct str value)
 {
-	struct str names[OPTIONS_MAX + 1];
-	ptrdiff_t count = 0;
-	for (const struct option *o = p->command->options; o && o->name && count < OPTIONS_MAX; o++)
-		names[count++] = arena_fmt(p->keep, "--%s", o->name);
-	names[count++] = STR("--help");
+	struct list names = { 0 };
+	for (const struct option *o = p->command->options; o->name; o++)
+		list_add(&names, arena_fmt(p->keep, "--%s", o->name), p->keep);
 	struct str word = arena_fmt(p->keep, "--%.*s", STR_ARG(name));
 	struct str hint = find_long(p->command, value)
 				  ? arena_fmt(p->keep, "; did you mean '--%.*s'?", STR_ARG(value))
-				  : did_you_mean(p->keep, word, names, count);
+				  : did_you_mean(p->keep, word, names.items, names.count);
 	return usage_error(
 		p, arena_fmt(p->keep, "unknown option '%.*s'%.*s", STR_ARG(word), STR_ARG(hint)));
 }
 
 static const struct option *find_letter(const struct command *c, char letter)
 {
-	for (const struct option *o = c->options; o && o->name; o++)
+	for (const struct option *o = c->options; o->name; o++)
 		if (o->letter == letter)
 			return o;
-	return letter == help_option.letter ? &help_option : NULL;
+	return NULL;
 }
 
 static bool parse_long(struct parse *p, struct str word, bool *help)
@@ -128,7 +132,7 @@ static bool parse_long(struct parse *p, struct str word, bool *help)
 			has_value		    ? value
 			: p->next < p->words->count ? p->words->items[p->next]
 						    : STR(""));
-	if (o == &help_option)
+	if (o->kind == OPTION_HELP)
 		return *help = true;
 	if (has_value && o->kind == OPTION_FLAG)
 		return usage_error(p, arena_fmt(p->keep, "--%s takes no value", o->name));
@@ -143,7 +147,7 @@ static bool parse_letters(struct parse *p, struct str word, bool *help)
 			return usage_error(p, arena_fmt(p->keep, "unknown option '-%.*s'",
 						      STR_ARG(str_head(word, 1))));
 		word = str_from_offset(word, 1);
-		if (o == &help_option)
+		if (o->kind == OPTION_HELP)
 			return *help = true;
 		if (o->kind != OPTION_FLAG)
 			return word.len ? store(p, o, word) : store_next(p, o);

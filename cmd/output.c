@@ -29,42 +29,33 @@ enum file {
 static const struct file_output {
 	const char *option;
 	ptrdiff_t path; /* in the settings */
+	/* NULL: by what else the settings say. */
+	void (*write)(const struct report_set *set, struct arena *keep, struct out *o);
 } files[] = {
-	[FILE_JSON] = { "json", offsetof(struct output_settings, json) },
-	[FILE_JUNIT] = { "junit", offsetof(struct output_settings, junit) },
-	[FILE_SARIF] = { "sarif", offsetof(struct output_settings, sarif) },
-	[FILE_GITLAB] = { "gitlab-quality", offsetof(struct output_settings, gitlab) },
-	[FILE_MARKDOWN] = { "markdown", offsetof(struct output_settings, markdown) },
-	[FILE_METRICS] = { "openmetrics", offsetof(struct output_settings, openmetrics) },
-	[FILE_HTML] = { "html", offsetof(struct output_settings, html) },
+	[FILE_JSON] = { "json", offsetof(struct output_settings, json), report_json_write },
+	[FILE_JUNIT] = { "junit", offsetof(struct output_settings, junit), NULL },
+	[FILE_SARIF] = { "sarif", offsetof(struct output_settings, sarif), report_sarif },
+	[FILE_GITLAB] = { "gitlab-quality", offsetof(struct output_settings, gitlab),
+		report_gitlab },
+	[FILE_MARKDOWN] = { "markdown", offsetof(struct output_settings, markdown), NULL },
+	[FILE_METRICS] = { "openmetrics", offsetof(struct output_settings, openmetrics),
+		report_openmetrics },
+	[FILE_HTML] = { "html", offsetof(struct output_settings, html), NULL },
 };
 
 static bool write_document(enum file file, const struct report_set *set,
 	const struct output_settings *s, struct arena *keep, struct out *o, struct diag *err)
 {
 	const struct doc_template *page;
-	switch (file) {
-	case FILE_JSON:
-		report_json_write(set, keep, o);
-		break;
-	case FILE_JUNIT:
+	if (files[file].write) {
+		files[file].write(set, keep, o);
+	} else if (file == FILE_JUNIT) {
 		report_junit(set, (enum junit_flavor)s->junit_flavor, keep, o);
-		break;
-	case FILE_SARIF:
-		report_sarif(set, keep, o);
-		break;
-	case FILE_GITLAB:
-		report_gitlab(set, keep, o);
-		break;
-	case FILE_MARKDOWN:
+	} else if (file == FILE_MARKDOWN) {
 		report_markdown(set,
 			s->markdown_size == SIZE_SUMMARY ? MARKDOWN_SUMMARY : MARKDOWN_COMMENT,
 			keep, o);
-		break;
-	case FILE_METRICS:
-		report_openmetrics(set, keep, o);
-		break;
-	case FILE_HTML:
+	} else {
 		page = report_html_load(s->templates, keep, err);
 		if (page)
 			report_html(set, HTML_WHOLE, page, keep, o);

@@ -226,7 +226,7 @@ static const struct option query_options[] = {
 	{ "store", 0, OPTION_TEXT, offsetof(struct query_settings, store), "FILE",
 		"what --baseline store:... asks" },
 	READ_OPTIONS(struct query_settings),
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command query_command = {

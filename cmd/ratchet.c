@@ -151,7 +151,7 @@ static const struct option ratchet_options[] = {
 	{ "write", 0, OPTION_FLAG, offsetof(struct ratchet_settings, write), NULL,
 		"replace RULES.yaml; without it the new file goes to standard output" },
 	READ_OPTIONS(struct ratchet_settings),
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command ratchet_command = {

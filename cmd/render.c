@@ -22,7 +22,7 @@ static enum status render_run(struct context *c, const void *settings, const str
 
 static const struct option render_options[] = {
 	OUTPUT_OPTIONS(struct render_settings),
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command render_command = {

@@ -317,7 +317,7 @@ static const struct option rules_options[] = {
 		"test: turn every test that passes bad, and demand that its rule says so" },
 	{ "junit", 0, OPTION_TEXT, AT(junit), "FILE",
 		"test: write JUnit XML, a case for each test; - is standard output" },
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command rules_command = {

@@ -90,7 +90,7 @@ static const struct option store_options[] = {
 		"prune: forget what was captured earlier" },
 	{ "superseded", 0, OPTION_FLAG, AT(superseded), NULL,
 		"prune: of a run that was judged several times, keep what came last" },
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command store_command = {

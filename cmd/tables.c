@@ -112,7 +112,7 @@ static enum status tables_run(struct context *c, const void *settings, const str
 static const struct option tables_options[] = {
 	{ "format", 0, OPTION_WORD, offsetof(struct tables_settings, format), "text|markdown",
 		"for a terminal (default) or a page" },
-	{ 0 },
+	OPTIONS_END,
 };
 
 const struct command tables_command = {

@@ -97,11 +97,6 @@ struct str sign_standard(struct str secret, struct str id, int64_t timestamp, st
 /* "sha256=HEX" of the body alone, as GitHub signs; the key is the text of the first secret. */
 struct str sign_hub(struct str secret, struct str body, struct arena *keep);
 
-enum { DIGEST_BYTES = 32 }; /* of SHA-256 */
-void hmac_sha256(
-	const void *key, ptrdiff_t key_len, struct str text, unsigned char ret[DIGEST_BYTES]);
-void out_hex(struct out *o, const unsigned char *bytes, ptrdiff_t count);
-
 /* transfer.c: all attempts of one request, by a handle of libcurl that keeps its connections. */
 void transfer(void *curl, const struct request *r, struct arena *keep, struct answer *ret);
 

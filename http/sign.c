@@ -12,7 +12,7 @@
 
 #include "base/out.h"
 
-enum { DIGEST_BASE64 = 4 * ((DIGEST_BYTES + 2) / 3) + 1 };
+enum { DIGEST_BYTES = 32, DIGEST_BASE64 = 4 * ((32 + 2) / 3) + 1 };
 
 struct key {
 	unsigned char bytes[SIGN_MAX_KEY + 3]; /* EVP_DecodeBlock pads to threes */
@@ -34,18 +34,12 @@ static bool key_decode(struct str text, struct key *ret)
 	return ret->len >= SIGN_MIN_KEY && ret->len <= SIGN_MAX_KEY;
 }
 
-void hmac_sha256(
+static void hmac_sha256(
 	const void *key, ptrdiff_t key_len, struct str text, unsigned char ret[DIGEST_BYTES])
 {
 	unsigned int len = DIGEST_BYTES;
 	HMAC(EVP_sha256(), key, (int)key_len, (const unsigned char *)text.p, (size_t)text.len, ret,
 		&len);
-}
-
-void out_hex(struct out *o, const unsigned char *bytes, ptrdiff_t count)
-{
-	for (ptrdiff_t i = 0; i < count; i++)
-		out_fmt(o, "%02x", bytes[i]);
 }
 
 /* "v1," and the signature behind what is there; false when the word is no key. */
@@ -90,6 +84,7 @@ struct str sign_hub(struct str secret, struct str body, struct arena *keep)
 	str_cut(str_trim(secret), ' ', &key, &rest);
 	hmac_sha256(key.p, key.len, body, digest);
 	out_z(o, "sha256=");
-	out_hex(o, digest, DIGEST_BYTES);
+	for (int i = 0; i < DIGEST_BYTES; i++)
+		out_fmt(o, "%02x", digest[i]);
 	return out_text(o);
 }

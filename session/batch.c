@@ -369,7 +369,7 @@ static void add_path(struct crew *crew, struct str path)
 		return;
 	if (crew->batch->lost) {
 		crew->count = before;
-		crew->batch->lost(crew->batch->lost_arg, &crew->err);
+		crew->batch->lost(crew->batch->take_arg, &crew->err);
 		return;
 	}
 	/* There is no run, and the reason would be found again. */

@@ -26,17 +26,16 @@ struct batch {
 	void (*give_up)(const struct diag *err);
 	void (*progress)(ptrdiff_t done, ptrdiff_t count); /* after each of several; or NULL */
 	/*
-	 * A path that was named and whose runs could not be listed: told, and no report.  NULL: it
-	 * has a report that says so.
-	 */
-	void (*lost)(void *arg, const struct diag *err);
-	void *lost_arg;
-	/*
 	 * NULL: reports are gathered.  Else each profile's are handed over when they come, in the
 	 * order of names, and forgotten, so that memory does not grow with their number.
 	 */
 	void (*take)(void *arg, const struct report_set *set);
-	void *take_arg;
+	void *take_arg; /* of the next two, too */
+	/*
+	 * A path that was named and whose runs could not be listed: told, and no report.  NULL: it
+	 * has a report that says so.
+	 */
+	void (*lost)(void *arg, const struct diag *err);
 	/* With take: a second passed in which none came; or NULL. */
 	void (*idle)(void *arg);
 	/*

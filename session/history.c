@@ -26,17 +26,6 @@ static bool fail_query(struct str word, struct str part, const char *why, struct
 		err, DIAG_USAGE, "--baseline %.*s: '%.*s' %s", STR_ARG(word), STR_ARG(part), why);
 }
 
-/* Of a run that was judged; one that could not be read is no baseline. */
-static bool is_run_verdict(struct str word)
-{
-	static const enum verdict all[] = { VERDICT_PASS, VERDICT_WARN, VERDICT_FAIL,
-		VERDICT_INCONCLUSIVE };
-	for (ptrdiff_t i = 0; i < COUNT_OF(all); i++)
-		if (str_eq(word, verdict_name(all[i])))
-			return true;
-	return false;
-}
-
 static bool read_part(
 	struct history_query *q, struct str part, struct arena *keep, struct diag *err)
 {
@@ -55,7 +44,9 @@ static bool read_part(
 		if (texts[i].text->p)
 			return fail_query(q->text, part, TWICE, err);
 		*texts[i].text = value;
-		return texts[i].text != &q->verdict || is_run_verdict(value) ||
+		/* A run that could not be read is no baseline. */
+		return texts[i].text != &q->verdict ||
+		       str_is_among(value, "pass warn fail inconclusive") ||
 		       fail_query(q->text, part, "takes pass, warn, fail or inconclusive", err);
 	}
 	if (str_eq(key, STR("last"))) {
