@@ -12,7 +12,7 @@
 
 #include "base/out.h"
 
-enum { DIGEST_BYTES = 32, DIGEST_BASE64 = 4 * ((32 + 2) / 3) + 1 };
+enum { DIGEST_BYTES = 32, DIGEST_BASE64 = 4 * ((DIGEST_BYTES + 2) / 3) + 1 };
 
 struct key {
 	unsigned char bytes[SIGN_MAX_KEY + 3]; /* EVP_DecodeBlock pads to threes */
