@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/when.h"
 #include "cmd/audit.h"
-#include "cmd/progress.h"
 #include "cmd/shared.h"
 #include "session/known.h"
 #include "store/address.h"

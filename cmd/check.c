@@ -6,7 +6,6 @@
 #include "base/task.h"
 #include "base/when.h"
 #include "cmd/output.h"
-#include "cmd/progress.h"
 #include "cmd/shared.h"
 #include "session/batch.h"
 #include "session/deliver.h"

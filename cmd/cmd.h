@@ -101,6 +101,11 @@ enum status fail(const struct diag *d);	   /* print it; the status that goes wit
 enum status misused(const struct diag *d); /* print it: what the user gave is wrong */
 enum status status_of(enum diag_id id);
 enum status misuse(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/*
+ * A line on the terminal while many profiles are judged: how many, how fast, how long still.
+ * Nothing in the first second, so that short batches show nothing; gone when all are done.
+ */
+void show_progress(ptrdiff_t done, ptrdiff_t count);
 /* Of a text that is whole before its file is touched; false when it failed, which was printed. */
 bool write_file(struct arena *keep, struct str path, struct str text);
 _Noreturn void give_up(const struct diag *d); /* print it and end: there is nothing to save */

@@ -147,23 +147,26 @@ static bool metadata(struct keyring *k, const char *method, const char *path, co
 	       ask(k, &q, k->keep, ret, &ignored) == 200 && ret->len;
 }
 
-static bool aws_machine(struct keyring *k, struct aws_keys *ret)
+/* That it gives none is no error: it is asked last, and the bucket may be public. */
+static bool aws_machine(struct keyring *k, struct aws_keys *ret, struct diag *err)
 {
 	static const char roles[] = "meta-data/iam/security-credentials/";
 	static const char key[] = "x-aws-ec2-metadata-token";
 	struct str token, role, body, rest;
 	struct diag ignored;
+	(void)err;
 	if (str_eq_nocase(env("AWS_EC2_METADATA_DISABLED"), STR("true")) ||
 		!metadata(k, "PUT", "api/token", "x-aws-ec2-metadata-token-ttl-seconds",
 			STR("21600"), &token) ||
 		!metadata(k, "GET", roles, key, token, &role))
-		return false;
+		return true;
 	str_cut(str_trim(role), '\n', &role, &rest);
 	const char *path = arena_fmt(k->keep, "%s%.*s", roles, STR_ARG(role)).p;
 	if (!metadata(k, "GET", path, key, token, &body))
-		return false;
+		return true;
 	ret->from = arena_fmt(k->keep, "the role '%.*s' of this machine", STR_ARG(role));
-	return accept_json(k, body, "Token", ret, &ignored);
+	accept_json(k, body, "Token", ret, &ignored);
+	return true;
 }
 
 /* ---- containers: ECS, and pods of EKS -------------------------------------------------------- */
@@ -395,17 +398,10 @@ static bool by_profile(struct keyring *k, struct aws_keys *ret, struct diag *err
 		       STR_ARG(p.name));
 }
 
-static bool by_machine(struct keyring *k, struct aws_keys *ret, struct diag *err)
-{
-	(void)err;
-	aws_machine(k, ret);
-	return true;
-}
-
 bool keyring_aws(struct keyring *k, struct aws_keys *ret, struct diag *err)
 {
 	static bool (*const ways[])(struct keyring *, struct aws_keys *, struct diag *) = {
-		by_environment, by_web_identity, by_profile, aws_container, by_machine
+		by_environment, by_web_identity, by_profile, aws_container, aws_machine
 	};
 	*ret = k->aws;
 	if (now_s() < k->aws_until_s)

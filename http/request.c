@@ -21,32 +21,32 @@ static const struct key {
 	const char *name;
 	enum key_kind kind;
 	ptrdiff_t offset;
-	bool required;
-	double most; /* of a number */
+	const char *needed; /* the methods that need it, blanks between; NULL: none */
+	double most;	    /* of a number */
 } keys[] = {
-	{ "id", KEY_NUMBER, offsetof(struct request, id), true, 1e15 },
-	{ "method", KEY_TEXT, offsetof(struct request, method), true, 0 },
-	{ "url", KEY_TEXT, offsetof(struct request, url), false, 0 },
-	{ "url_from", KEY_NAME, offsetof(struct request, url_from), false, 0 },
-	{ "secret_from", KEY_NAME, offsetof(struct request, secret_from), false, 0 },
-	{ "user_from", KEY_NAME, offsetof(struct request, user_from), false, 0 },
-	{ "password_from", KEY_NAME, offsetof(struct request, password_from), false, 0 },
-	{ "message_id", KEY_TEXT, offsetof(struct request, message_id), false, 0 },
-	{ "content_type", KEY_TEXT, offsetof(struct request, content_type), false, 0 },
-	{ "timeout_s", KEY_NUMBER, offsetof(struct request, timeout_s), false, HTTP_MAX_SECONDS },
-	{ "deadline_s", KEY_NUMBER, offsetof(struct request, deadline_s), false, HTTP_MAX_SECONDS },
-	{ "attempts", KEY_NUMBER, offsetof(struct request, attempts), false, HTTP_MAX_ATTEMPTS },
-	{ "answer_bytes", KEY_NUMBER, offsetof(struct request, answer_bytes), false,
+	{ "id", KEY_NUMBER, offsetof(struct request, id), NULL, 1e15 },
+	{ "method", KEY_TEXT, offsetof(struct request, method), NULL, 0 },
+	{ "url", KEY_TEXT, offsetof(struct request, url), NULL, 0 },
+	{ "url_from", KEY_NAME, offsetof(struct request, url_from), NULL, 0 },
+	{ "secret_from", KEY_NAME, offsetof(struct request, secret_from), NULL, 0 },
+	{ "user_from", KEY_NAME, offsetof(struct request, user_from), NULL, 0 },
+	{ "password_from", KEY_NAME, offsetof(struct request, password_from), NULL, 0 },
+	{ "message_id", KEY_TEXT, offsetof(struct request, message_id), NULL, 0 },
+	{ "content_type", KEY_TEXT, offsetof(struct request, content_type), NULL, 0 },
+	{ "timeout_s", KEY_NUMBER, offsetof(struct request, timeout_s), NULL, HTTP_MAX_SECONDS },
+	{ "deadline_s", KEY_NUMBER, offsetof(struct request, deadline_s), NULL, HTTP_MAX_SECONDS },
+	{ "attempts", KEY_NUMBER, offsetof(struct request, attempts), NULL, HTTP_MAX_ATTEMPTS },
+	{ "answer_bytes", KEY_NUMBER, offsetof(struct request, answer_bytes), NULL,
 		HTTP_MAX_ANSWER },
-	{ "object", KEY_BYTES, offsetof(struct request, object), false, 0 },
-	{ "page", KEY_TEXT, offsetof(struct request, page), false, 0 },
-	{ "after", KEY_BYTES, offsetof(struct request, after), false, 0 },
-	{ "delimiter", KEY_TEXT, offsetof(struct request, delimiter), false, 0 },
-	{ "version", KEY_TEXT, offsetof(struct request, version), false, 0 },
-	{ "to", KEY_BYTES, offsetof(struct request, to), false, 0 },
-	{ "bytes", KEY_NUMBER, offsetof(struct request, bytes), false, 1e15 },
-	{ "stall_s", KEY_NUMBER, offsetof(struct request, stall_s), false, HTTP_MAX_SECONDS },
-	{ "length", KEY_NUMBER, -1, false, 0 }, /* the frame's own */
+	{ "object", KEY_BYTES, offsetof(struct request, object), "LIST FETCH", 0 },
+	{ "page", KEY_TEXT, offsetof(struct request, page), NULL, 0 },
+	{ "after", KEY_BYTES, offsetof(struct request, after), NULL, 0 },
+	{ "delimiter", KEY_TEXT, offsetof(struct request, delimiter), NULL, 0 },
+	{ "version", KEY_TEXT, offsetof(struct request, version), NULL, 0 },
+	{ "to", KEY_BYTES, offsetof(struct request, to), "FETCH", 0 },
+	{ "bytes", KEY_NUMBER, offsetof(struct request, bytes), "FETCH", 1e15 },
+	{ "stall_s", KEY_NUMBER, offsetof(struct request, stall_s), NULL, HTTP_MAX_SECONDS },
+	{ "length", KEY_NUMBER, -1, NULL, 0 }, /* the frame's own */
 };
 enum { KEYS = COUNT_OF(keys) };
 
@@ -73,40 +73,6 @@ static bool read_value(const struct key *k, const cJSON *v, char *to, struct dia
 	       diag_set(err, DIAG_DELIVERY, "'%s' is a text of plain ASCII", k->name);
 }
 
-/* What a method needs besides. */
-static const struct method {
-	struct str name;
-	bool address; /* in one of two keys */
-	const char *needs[3];
-} methods[] = {
-	{ STR_INIT("POST"), true, { NULL } },
-	{ STR_INIT("LIST"), false, { "object" } },
-	{ STR_INIT("FETCH"), false, { "object", "to", "bytes" } },
-};
-enum { METHODS = COUNT_OF(methods), NEEDS = 3 };
-
-static bool has_key(const cJSON *head, const char *name, struct diag *err)
-{
-	return cJSON_GetObjectItemCaseSensitive(head, name) ||
-	       diag_set(err, DIAG_DELIVERY, "a request needs '%s'", name);
-}
-
-static bool has_needs(const cJSON *head, struct str method, struct diag *err)
-{
-	bool has_url = cJSON_HasObjectItem(head, "url");
-	for (int i = 0; i < METHODS; i++) {
-		if (!str_eq(method, methods[i].name))
-			continue;
-		if (methods[i].address && has_url == cJSON_HasObjectItem(head, "url_from"))
-			return diag_set(err, DIAG_DELIVERY, "a request needs 'url' or 'url_from'");
-		for (int k = 0; k < NEEDS && methods[i].needs[k]; k++)
-			if (!has_key(head, methods[i].needs[k], err))
-				return false;
-		return true;
-	}
-	return diag_set(err, DIAG_DELIVERY, "'method' is POST, LIST or FETCH");
-}
-
 bool request_read(const cJSON *head, struct str body, struct request *ret, struct diag *err)
 {
 	const cJSON *v;
@@ -123,11 +89,17 @@ bool request_read(const cJSON *head, struct str body, struct request *ret, struc
 		if (k->offset >= 0 && !read_value(k, v, (char *)ret + k->offset, err))
 			return false;
 	}
+	const char *lacks = !cJSON_HasObjectItem(head, "id") ? "id" : "method";
+	if (!cJSON_HasObjectItem(head, lacks))
+		return diag_set(err, DIAG_DELIVERY, "a request needs '%s'", lacks);
+	if (!str_is_among(ret->method, "POST LIST FETCH"))
+		return diag_set(err, DIAG_DELIVERY, "'method' is POST, LIST or FETCH");
+	if (str_eq(ret->method, STR("POST")) && !ret->url.p == !ret->url_from.p)
+		return diag_set(err, DIAG_DELIVERY, "a request needs 'url' or 'url_from'");
 	for (int i = 0; i < KEYS; i++)
-		if (keys[i].required && !has_key(head, keys[i].name, err))
-			return false;
-	if (!has_needs(head, ret->method, err))
-		return false;
+		if (keys[i].needed && str_is_among(ret->method, keys[i].needed) &&
+			!cJSON_HasObjectItem(head, keys[i].name))
+			return diag_set(err, DIAG_DELIVERY, "a request needs '%s'", keys[i].name);
 	if (ret->secret_from.p && !ret->message_id.p)
 		return diag_set(err, DIAG_DELIVERY, "what is signed needs a 'message_id'");
 	return true;

@@ -131,12 +131,9 @@ static ptrdiff_t cut(const struct history *h, struct arena scratch, ptrdiff_t *c
 		}
 	}
 	for (ptrdiff_t i = from[h->count]; i > 0; i = from[i])
-		cuts[found++] = i;
-	for (ptrdiff_t i = 0; i < found / 2; i++) {
-		ptrdiff_t swap = cuts[i];
-		cuts[i] = cuts[found - 1 - i];
-		cuts[found - 1 - i] = swap;
-	}
+		found++;
+	for (ptrdiff_t i = from[h->count], k = found; i > 0; i = from[i])
+		cuts[--k] = i;
 	return found;
 }
 
