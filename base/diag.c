@@ -116,6 +116,16 @@ bool diag_append(struct diag *d, const char *fmt, ...)
 	return false;
 }
 
+struct text_place text_place_at(struct str file, struct str source, ptrdiff_t offset)
+{
+	struct text_place place = { .file = file, .source = source, .line = 1, .width = 1 };
+	struct str line, before = str_head(source, offset);
+	while (str_cut(before, '\n', &line, &before))
+		place.line++;
+	place.column = line.len + 1;
+	return place;
+}
+
 static struct str source_line(struct str source, int64_t line)
 {
 	struct str head, rest = source;

@@ -74,6 +74,9 @@ struct text_place {
 	int64_t line, column, width;
 };
 
+/* Of the byte at an offset, up to and with its length. */
+struct text_place text_place_at(struct str file, struct str source, ptrdiff_t offset);
+
 struct diag {
 	enum diag_id id;
 	char text[DIAG_BYTES]; /* valid UTF-8, may span lines (caret excerpts), no final newline */

@@ -2,19 +2,9 @@
 
 struct str embed_find(struct str name)
 {
-	ptrdiff_t low = 0, high = embedded_count;
-
-	while (low < high) {
-		ptrdiff_t mid = low + (high - low) / 2;
-		int order = str_cmp(name, str_from(embedded_files[mid].name));
-
-		if (order == 0)
-			return embedded_files[mid].text;
-		if (order < 0)
-			high = mid;
-		else
-			low = mid + 1;
-	}
+	for (const struct embedded *file = embedded_files; file->name; file++)
+		if (str_eq(str_from(file->name), name))
+			return file->text;
 	return (struct str){ NULL, 0 };
 }
 

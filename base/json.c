@@ -40,12 +40,7 @@ static ptrdiff_t error_offset(struct str text)
 
 static bool syntax_error(struct str file, struct str text, ptrdiff_t offset, struct diag *err)
 {
-	struct text_place place = { .file = file, .source = text, .line = 1, .width = 1 };
-	struct str line, before = str_head(text, offset);
-	while (str_cut(before, '\n', &line, &before))
-		place.line++;
-	place.column = line.len + 1;
-	return diag_caret(err, DIAG_FILE_KIND, place,
+	return diag_caret(err, DIAG_FILE_KIND, text_place_at(file, text, offset),
 		offset >= text.len ? "the JSON text ends too early"
 				   : "not valid JSON from here on");
 }

@@ -64,46 +64,52 @@ bool op_kind_multiplies(enum op_kind k);
 /* Its arithmetic is the vector units', as far as is known. */
 bool op_kind_is_vector(enum op_kind k);
 
-/* XLA's PrimitiveType numbers. */
+/* XLA's PrimitiveType by its numbers (xla_data.proto).  X(enum, name, bits, 0 of types without;
+ * whether it is a float) */
+#define DTYPES(X)                                                                                  \
+	X(INVALID, "invalid", 0, false)                                                            \
+	X(PRED, "pred", 8, false)                                                                  \
+	X(S8, "s8", 8, false)                                                                      \
+	X(S16, "s16", 16, false)                                                                   \
+	X(S32, "s32", 32, false)                                                                   \
+	X(S64, "s64", 64, false)                                                                   \
+	X(U8, "u8", 8, false)                                                                      \
+	X(U16, "u16", 16, false)                                                                   \
+	X(U32, "u32", 32, false)                                                                   \
+	X(U64, "u64", 64, false)                                                                   \
+	X(F16, "f16", 16, true)                                                                    \
+	X(F32, "f32", 32, true)                                                                    \
+	X(F64, "f64", 64, true)                                                                    \
+	X(TUPLE, "tuple", 0, false)                                                                \
+	X(OPAQUE, "opaque", 0, false)                                                              \
+	X(C64, "c64", 64, false)                                                                   \
+	X(BF16, "bf16", 16, true)                                                                  \
+	X(TOKEN, "token", 0, false)                                                                \
+	X(C128, "c128", 128, false)                                                                \
+	X(F8E5M2, "f8e5m2", 8, true)                                                               \
+	X(F8E4M3FN, "f8e4m3fn", 8, true)                                                           \
+	X(S4, "s4", 4, false)                                                                      \
+	X(U4, "u4", 4, false)                                                                      \
+	X(F8E4M3B11FNUZ, "f8e4m3b11fnuz", 8, true)                                                 \
+	X(F8E5M2FNUZ, "f8e5m2fnuz", 8, true)                                                       \
+	X(F8E4M3FNUZ, "f8e4m3fnuz", 8, true)                                                       \
+	X(S2, "s2", 2, false)                                                                      \
+	X(U2, "u2", 2, false)                                                                      \
+	X(F8E4M3, "f8e4m3", 8, true)                                                               \
+	X(F8E3M4, "f8e3m4", 8, true)                                                               \
+	X(S1, "s1", 1, false)                                                                      \
+	X(U1, "u1", 1, false)                                                                      \
+	X(F4E2M1FN, "f4e2m1fn", 4, true)                                                           \
+	X(F8E8M0FNU, "f8e8m0fnu", 8, false)                                                        \
+	X(BUFFER, "buffer", 0, false)                                                              \
+	X(F6E3M2FN, "f6e3m2fn", 6, true)                                                           \
+	X(F6E2M3FN, "f6e2m3fn", 6, true)
+
 enum dtype {
-	DTYPE_INVALID = 0,
-	DTYPE_PRED = 1,
-	DTYPE_S8,
-	DTYPE_S16,
-	DTYPE_S32,
-	DTYPE_S64,
-	DTYPE_U8,
-	DTYPE_U16,
-	DTYPE_U32,
-	DTYPE_U64,
-	DTYPE_F16,
-	DTYPE_F32,
-	DTYPE_F64,
-	DTYPE_TUPLE,
-	DTYPE_OPAQUE,
-	DTYPE_C64,
-	DTYPE_BF16,
-	DTYPE_TOKEN,
-	DTYPE_C128,
-	DTYPE_F8E5M2,
-	DTYPE_F8E4M3FN,
-	DTYPE_S4,
-	DTYPE_U4,
-	DTYPE_F8E4M3B11FNUZ,
-	DTYPE_F8E5M2FNUZ,
-	DTYPE_F8E4M3FNUZ,
-	DTYPE_S2,
-	DTYPE_U2,
-	DTYPE_F8E4M3,
-	DTYPE_F8E3M4,
-	DTYPE_S1,
-	DTYPE_U1,
-	DTYPE_F4E2M1FN,
-	DTYPE_F8E8M0FNU,
-	DTYPE_BUFFER,
-	DTYPE_F6E3M2FN,
-	DTYPE_F6E2M3FN,
-	DTYPE_COUNT
+#define X(id, name, bits, is_float) DTYPE_##id,
+	DTYPES(X)
+#undef X
+		DTYPE_COUNT
 };
 
 struct str dtype_name(enum dtype t);	/* "bf16" */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/wire.h"
+
 struct str str_from(const char *z)
 {
 	return (struct str){ z, z ? (ptrdiff_t)strlen(z) : 0 };
@@ -15,15 +17,10 @@ struct str str_span(const char *begin, const char *end)
 	return (struct str){ begin, begin ? end - begin : 0 };
 }
 
-static inline int lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c;
-}
-
 bool str_same_nocase(struct str a, struct str b)
 {
 	for (ptrdiff_t i = 0; i < a.len; i++)
-		if (lower(a.p[i]) != lower(b.p[i]))
+		if (lower_case(a.p[i]) != lower_case(b.p[i]))
 			return false;
 	return true;
 }
@@ -35,21 +32,13 @@ int str_cmp(struct str a, struct str b)
 	return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* Eight bytes at a time, little end first on every machine: compilers make it one load. */
-static inline uint64_t load64(const unsigned char *p)
-{
-	return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
-	       (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
-	       (uint64_t)p[7] << 56;
-}
-
 uint64_t str_hash(struct str s)
 {
 	const unsigned char *p = (const unsigned char *)s.p;
 	uint64_t h = 0x9e3779b97f4a7c15u ^ (uint64_t)s.len;
 	ptrdiff_t i = 0;
 	for (; s.len - i >= 8; i += 8)
-		h = hash_mix(h ^ load64(p + i)) * 0x9fb21c651e98df25u;
+		h = hash_mix(h ^ wire_load64(p + i)) * 0x9fb21c651e98df25u;
 	uint64_t rest = 0;
 	for (int shift = 0; i < s.len; i++, shift += 8)
 		rest |= (uint64_t)p[i] << shift;
@@ -70,13 +59,13 @@ uint64_t str_hash_quick(struct str s, uint64_t seed)
 	uint64_t h = seed ^ (uint64_t)s.len * 0x9fb21c651e98df25u, a = 0, b = 0;
 	seed ^= 0x9e3779b97f4a7c15u;
 	for (ptrdiff_t i = 0; i + 16 < s.len; i += 16)
-		h = fold(seed ^ load64(p + i), h ^ load64(p + i + 8));
+		h = fold(seed ^ wire_load64(p + i), h ^ wire_load64(p + i + 8));
 	if (s.len >= 16)
-		a = load64(p + s.len - 16);
+		a = wire_load64(p + s.len - 16);
 	else if (s.len >= 8)
-		a = load64(p);
+		a = wire_load64(p);
 	if (s.len >= 8)
-		b = load64(p + s.len - 8);
+		b = wire_load64(p + s.len - 8);
 	else
 		for (ptrdiff_t i = 0; i < s.len; i++)
 			b = b << 8 | p[i];
@@ -306,32 +295,34 @@ bool str_to_i64(struct str s, int64_t *ret)
 	return true;
 }
 
-static ptrdiff_t digits(struct str s)
+/* Behind the digits from `at` on. */
+static ptrdiff_t digits(struct str s, ptrdiff_t at)
 {
-	ptrdiff_t n = 0;
-	while (n < s.len && is_digit(s.p[n]))
-		n++;
-	return n;
+	while (at < s.len && is_digit(s.p[at]))
+		at++;
+	return at;
 }
 
-/* [-] digits [. digits] [e [+-] digits]; one of the two digit runs may be missing. */
+ptrdiff_t str_number(struct str s)
+{
+	ptrdiff_t at = digits(s, str_starts(s, STR("-")));
+	if (at < s.len && s.p[at] == '.')
+		at = digits(s, at + 1);
+	if (at < s.len && (s.p[at] == 'e' || s.p[at] == 'E')) {
+		ptrdiff_t sign = at + 1 < s.len && (s.p[at + 1] == '-' || s.p[at + 1] == '+');
+		ptrdiff_t end = digits(s, at + 1 + sign);
+		if (end > at + 1 + sign)
+			return end;
+	}
+	return at;
+}
+
+/* One of the two runs of digits, before and behind the point, may be missing. */
 static bool is_decimal(struct str s)
 {
-	str_take(&s, STR("-"));
-	ptrdiff_t whole = digits(s), part = 0;
-	s = str_from_offset(s, whole);
-	if (str_take(&s, STR("."))) {
-		part = digits(s);
-		s = str_from_offset(s, part);
-	}
-	if (whole + part == 0)
-		return false;
-	if (str_take(&s, STR("e")) || str_take(&s, STR("E"))) {
-		if (!str_take(&s, STR("-")))
-			str_take(&s, STR("+"));
-		return s.len && digits(s) == s.len;
-	}
-	return !s.len;
+	struct str digit = str_from_offset(s, str_starts(s, STR("-")));
+	str_take(&digit, STR("."));
+	return digit.len && is_digit(digit.p[0]) && str_number(s) == s.len;
 }
 
 /* Longest number read: no double needs more than 767 significant digits to be told apart. */

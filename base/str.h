@@ -82,6 +82,11 @@ static inline bool is_letter(char c) /* ASCII, whatever the locale */
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+static inline char lower_case(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
 bool str_contains(struct str s, struct str needle);
@@ -107,7 +112,10 @@ bool str_only(struct str s, const char *set);
 int str_digits(struct str s, uint64_t *value);
 bool str_to_i64(struct str s, int64_t *ret);
 bool str_to_u64(struct str s, uint64_t *ret);
-/* Digits, '.', exponent; no hex, inf or nan. */
+/* How far a number goes: sign, digits, '.', exponent.  An 'e' belongs to it only before digits: "1e3
+ * s", "5 eggs". */
+ptrdiff_t str_number(struct str s);
+/* No hex, inf or nan. */
 bool str_to_double(struct str s, double *ret);
 
 /* "b" of "a/b"; "a/b" of "a/b/"; "a" of "a/b", "." of "b", "/" of "/b". */

@@ -228,11 +228,8 @@ static void say_why(char *why, size_t size, int status)
 	}
 	int number = WTERMSIG(status);
 	const char *name = strsignal(number);
-	char first = name ? name[0] : '?';
-	if (first >= 'A' && first <= 'Z')
-		first = (char)(first - 'A' + 'a');
-	snprintf(why, size, "killed by signal %d (%c%s)%s", number, first,
-		name && name[0] ? name + 1 : "",
+	snprintf(why, size, "killed by signal %d (%c%s)%s", number,
+		lower_case(name ? name[0] : '?'), name && name[0] ? name + 1 : "",
 		number == SIGKILL ? ", as happens when memory runs out" : "");
 }
 

@@ -105,22 +105,16 @@ struct str text_brief(struct arena *keep, struct str clean)
 
 struct str text_cut(struct arena *keep, struct str clean, ptrdiff_t bytes)
 {
-	static const struct str dots = STR_INIT("...");
-	ptrdiff_t end = bytes - dots.len;
+	ptrdiff_t end = bytes - ellipsis.len;
 	if (clean.len <= bytes)
 		return clean;
-	while (end > 0 && ((unsigned char)clean.p[end] & 0xc0) == 0x80)
+	while (end > 0 && !begins_character(clean, end))
 		end--;
-	return arena_fmt(keep, "%.*s%.*s", STR_ARG(str_head(clean, end)), STR_ARG(dots));
+	return arena_fmt(keep, "%.*s%.*s", STR_ARG(str_head(clean, end)), STR_ARG(ellipsis));
 }
 
 /* Longest word worth a guess, in bytes: keys and names are far shorter. */
 enum { WORD_MAX = 64 };
-
-static int fold(char c)
-{
-	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c;
-}
 
 static int least(int a, int b)
 {
@@ -137,9 +131,10 @@ static int distance(struct str a, struct str b)
 	for (int i = 1; i <= a.len; i++) {
 		row[0] = i;
 		for (int j = 1; j <= b.len; j++) {
-			int x = fold(a.p[i - 1]), y = fold(b.p[j - 1]);
+			char x = lower_case(a.p[i - 1]), y = lower_case(b.p[j - 1]);
 			row[j] = least(last[j - 1] + (x != y), least(last[j], row[j - 1]) + 1);
-			if (i > 1 && j > 1 && x == fold(b.p[j - 2]) && y == fold(a.p[i - 2]))
+			if (i > 1 && j > 1 && x == lower_case(b.p[j - 2]) &&
+				y == lower_case(a.p[i - 2]))
 				row[j] = least(row[j], before[j - 2] + 1);
 		}
 		int *spare = before;
@@ -152,21 +147,12 @@ static int distance(struct str a, struct str b)
 
 struct str text_shell(struct arena *keep, struct str s)
 {
+	static const char *const escaped[] = { "'\\''" };
 	struct out *o = out_memory(keep);
-	bool is_plain = s.len > 0;
-	for (ptrdiff_t i = 0; i < s.len; i++) {
-		char c = s.p[i];
-		is_plain &=
-			is_letter(c) || (c >= '-' && c <= ':') || c == '_' || c == '+' || c == '=';
-	}
-	if (is_plain)
+	if (s.len && str_only(s, "a-zA-Z0-9./:_+=-"))
 		return s;
 	out_char(o, '\'');
-	for (ptrdiff_t i = 0; i < s.len; i++)
-		if (s.p[i] == '\'')
-			out_z(o, "'\\''");
-		else
-			out_char(o, s.p[i]);
+	out_replaced(o, s, "'", escaped);
 	out_char(o, '\'');
 	return out_text(o);
 }

@@ -94,28 +94,6 @@ const char *unit_name(enum unit u)
 	return (ptrdiff_t)u < COUNT_OF(names) ? names[u] : "none";
 }
 
-static ptrdiff_t digits(struct str s, ptrdiff_t at)
-{
-	while (at < s.len && is_digit(s.p[at]))
-		at++;
-	return at;
-}
-
-/* Length of the number in front.  An 'e' belongs to it only before digits: "1e3 s", "5 eggs". */
-static ptrdiff_t number_len(struct str s)
-{
-	ptrdiff_t at = digits(s, str_starts(s, STR("-")));
-	if (at < s.len && s.p[at] == '.')
-		at = digits(s, at + 1);
-	if (at < s.len && (s.p[at] == 'e' || s.p[at] == 'E')) {
-		ptrdiff_t sign = at + 1 < s.len && (s.p[at + 1] == '-' || s.p[at + 1] == '+');
-		ptrdiff_t end = digits(s, at + 1 + sign);
-		if (end > at + 1 + sign)
-			return end;
-	}
-	return at;
-}
-
 static struct str nearest_unit(struct str word)
 {
 	struct str names[COUNT_OF(scales)];
@@ -131,7 +109,7 @@ bool unit_parse(struct str text, double *ret, enum unit *ret_unit, struct str *n
 		*nearest = (struct str){ NULL, 0 };
 	text = str_trim(text);
 	bool dollars = str_take(&text, STR("$"));
-	ptrdiff_t len = number_len(text);
+	ptrdiff_t len = str_number(text);
 	struct str name = str_trim(str_from_offset(text, len));
 	if (!str_to_double(str_head(text, len), &number) || (dollars && name.len))
 		return false;

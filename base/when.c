@@ -6,48 +6,38 @@
 #define NS_PER_S INT64_C(1000000000)
 #define DAY_S	 INT64_C(86400)
 
-/*
- * Days from 1970-01-01 to a date of the Gregorian calendar: years begin in March, so that the day
- * that comes and goes is the last.
- */
-static int64_t days_of(int64_t year, int64_t month, int64_t day)
+/* Year, month, day, hour, minute and second as the calendar has them; false where it does not. */
+static bool seconds_of(const int64_t at[6], int64_t *ret)
 {
-	year -= month <= 2;
-	month += month <= 2 ? 9 : -3;
-	return 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day -
-	       719469;
+	struct tm said = { .tm_year = (int)at[0] - 1900,
+		.tm_mon = (int)at[1] - 1,
+		.tm_mday = (int)at[2],
+		.tm_hour = (int)at[3],
+		.tm_min = (int)at[4],
+		.tm_sec = (int)at[5] };
+	struct tm meant = said;
+	*ret = timegm(&meant);
+	return meant.tm_mon == said.tm_mon && meant.tm_mday == said.tm_mday &&
+	       meant.tm_hour == said.tm_hour && meant.tm_min == said.tm_min &&
+	       meant.tm_sec == said.tm_sec;
 }
 
-static int64_t month_days(int64_t year, int64_t month)
-{
-	return days_of(month == 12 ? year + 1 : year, month == 12 ? 1 : month + 1, 1) -
-	       days_of(year, month, 1);
-}
-
-/* Year, month, day, hour, minute and second. */
 static bool moment_ns(const int64_t at[6], int64_t fraction_ns, int64_t *ret_ns)
 {
-	if (at[0] < 1970 || at[0] > 2261 || at[1] < 1 || at[1] > 12 || at[2] < 1 ||
-		at[2] > month_days(at[0], at[1]) || at[3] > 23 || at[4] > 59 || at[5] > 59)
+	int64_t seconds;
+	if (at[0] < 1970 || at[0] > 2261 || !seconds_of(at, &seconds))
 		return false;
-	int64_t days = days_of(at[0], at[1], at[2]);
-	int64_t seconds = days * DAY_S + at[3] * 3600 + at[4] * 60 + at[5];
 	*ret_ns = seconds * NS_PER_S + fraction_ns;
 	return true;
 }
 
 struct str when_text(struct arena *keep, int64_t ns)
 {
-	int64_t seconds = ns / NS_PER_S, day = seconds / DAY_S, rest = seconds % DAY_S;
-	int64_t year = 1970 + day / 366, month = 1;
-	while (days_of(year + 1, 1, 1) <= day)
-		year++;
-	while (month < 12 && days_of(year, month + 1, 1) <= day)
-		month++;
-	return arena_fmt(keep, "%04lld-%02lld-%02lldT%02lld:%02lld:%02lld.%03lldZ", (long long)year,
-		(long long)month, (long long)(day - days_of(year, month, 1) + 1),
-		(long long)(rest / 3600), (long long)(rest / 60 % 60), (long long)(rest % 60),
-		(long long)(ns % NS_PER_S / 1000000));
+	char text[sizeof("2026-03-14T09:26:53") + 8];
+	time_t seconds = (time_t)(ns / NS_PER_S);
+	struct tm at;
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &at));
+	return arena_fmt(keep, "%s.%03lldZ", text, (long long)(ns % NS_PER_S / 1000000));
 }
 
 /* Exactly `digits` digits from the front of *s. */
@@ -98,9 +88,8 @@ bool when_parse(struct str text, int64_t *ret_ns)
 
 bool when_is_day(struct str text)
 {
-	int64_t parts[3];
-	return take_parts(&text, "--", parts, 3) && !text.len && parts[1] >= 1 && parts[1] <= 12 &&
-	       parts[2] >= 1 && parts[2] <= month_days(parts[0], parts[1]);
+	int64_t parts[6] = { 0 }, ignored;
+	return take_parts(&text, "--", parts, 3) && !text.len && seconds_of(parts, &ignored);
 }
 
 bool when_parse_run(struct str name, int64_t *ret_ns)

@@ -65,10 +65,8 @@ static char name_next(struct str *s)
 	while (s->len) {
 		char c = s->p[0];
 		*s = str_from_offset(*s, 1);
-		if (c >= 'A' && c <= 'Z')
-			return (char)(c - 'A' + 'a');
 		if (c && c != ' ' && c != '\t' && c != '-' && c != '_')
-			return c;
+			return lower_case(c);
 	}
 	return 0;
 }

@@ -187,7 +187,7 @@ bool assignment_of_text(struct assignment *a, const struct hlo_module *m)
 		scan_fail(&s, "expected at least one allocation");
 	if (!s.why)
 		check_whole(&s, a, m);
-	return !s.why || diag_caret(a->r->err, DIAG_HLO, text_place(&s, note->file), "%s", s.why);
+	return !s.why || scan_tell(&s, note->file, a->r->err);
 }
 
 /* ---- the memory usage report ----------------------------------------------------------------- */
@@ -235,6 +235,6 @@ bool report_total(const struct hlo_note *note, int64_t space, int64_t *ret, stru
 				scan_size(&s, ret);
 		}
 	if (s.why)
-		return diag_caret(err, DIAG_HLO, text_place(&s, note->file), "%s", s.why);
+		return scan_tell(&s, note->file, err);
 	return *ret >= 0;
 }

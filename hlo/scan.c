@@ -15,6 +15,11 @@ bool scan_fail(struct scan *s, const char *why)
 	return scan_fail_at(s, s->at, why);
 }
 
+bool scan_tell(const struct scan *s, struct str file, struct diag *err)
+{
+	return diag_caret(err, DIAG_HLO, text_place_at(file, s->text, s->wrong), "%s", s->why);
+}
+
 static struct str rest(const struct scan *s)
 {
 	return str_from_offset(s->text, s->at);

@@ -26,6 +26,8 @@ static inline char scan_peek(const struct scan *s)
 struct str scan_since(const struct scan *s, ptrdiff_t from); /* up to the cursor */
 bool scan_fail(struct scan *s, const char *why);	     /* always false */
 bool scan_fail_at(struct scan *s, ptrdiff_t at, const char *why);
+/* What is wrong, with a caret.  Always false. */
+bool scan_tell(const struct scan *s, struct str file, struct diag *err);
 bool scan_take(struct scan *s, struct str word);
 bool scan_expect(struct scan *s, struct str word, const char *why);
 

@@ -224,13 +224,8 @@ static struct text_place place(const struct scan *s)
 	ptrdiff_t from = s->wrong > QUOTE_BYTES / 2 ? s->wrong - QUOTE_BYTES / 2 : 0;
 	struct str quote = str_head(str_from_offset(s->text, from), QUOTE_BYTES);
 	ptrdiff_t newline = str_rfind_char(str_head(quote, s->wrong - from), '\n');
-	quote = str_from_offset(quote, newline + 1);
-	ptrdiff_t end = str_find_char(quote, '\n');
-	return (struct text_place){ .file = STR("shape"),
-		.source = end < 0 ? quote : str_head(quote, end),
-		.line = 1,
-		.column = s->wrong - from - newline,
-		.width = 1 };
+	str_cut(str_from_offset(quote, newline + 1), '\n', &quote, &(struct str){ 0 });
+	return text_place_at(STR("shape"), quote, s->wrong - from - newline - 1);
 }
 
 bool shape_parse(

@@ -417,16 +417,6 @@ static bool read_items(struct text *t)
 	return resolve_calls(t, *t->s.keep) && text_desugar(t);
 }
 
-struct text_place text_place(const struct scan *s, struct str file)
-{
-	struct str before = str_head(s->text, s->wrong);
-	struct text_place p = { .file = file, .source = s->text, .line = 1, .width = 1 };
-	for (ptrdiff_t at; (at = str_find_char(before, '\n')) >= 0; p.line++)
-		before = str_from_offset(before, at + 1);
-	p.column = before.len + 1;
-	return p;
-}
-
 void text_begin(struct text *t, struct str text, struct arena *keep)
 {
 	*t = (struct text){ .s = { .text = text, .keep = keep } };
@@ -448,7 +438,7 @@ struct hlo_module *hlo_text_parse(
 	}
 	t.m->instructions = arena_make(keep, struct hlo_instruction, t.instruction_cap);
 	if (!read_items(&t)) {
-		diag_caret(err, DIAG_HLO, text_place(&t.s, file), "%s", t.s.why);
+		scan_tell(&t.s, file, err);
 		return NULL;
 	}
 	place_sources(t.m);

@@ -58,7 +58,7 @@ struct hlo_module *hlo_text_instruction(
 	text_begin(&t, text, keep);
 	t.alone = true;
 	if (!read_alone(&t, &i)) {
-		diag_caret(err, DIAG_HLO, text_place(&t.s, file), "%s", t.s.why);
+		scan_tell(&t.s, file, err);
 		return NULL;
 	}
 	struct hlo_module *m = t.m;

@@ -35,6 +35,5 @@ void text_begin(struct text *t, struct str text, struct arena *keep);
 /* "name = shape opcode(operands), attributes" at the cursor; operands and callees as offsets. */
 bool text_instruction(struct text *t, struct hlo_instruction *i);
 struct str text_name_at(const struct text *t, ptrdiff_t at);
-struct text_place text_place(const struct scan *s, struct str file);
 
 #endif

@@ -8,11 +8,8 @@ static bool query_fail(const struct sql_fault *fault, struct str sql, struct dia
 {
 	if (fault->at < 0)
 		return diag_set(err, fault->id, "query: %.*s", STR_ARG(fault->text));
-	/* The text may have several lines. */
-	ptrdiff_t line = str_rfind_char(str_head(sql, fault->at), '\n');
-	struct text_place place = { STR_INIT("query"), sql, 1, fault->at - line, fault->width };
-	for (; line >= 0; line = str_rfind_char(str_head(sql, line), '\n'))
-		place.line++;
+	struct text_place place = text_place_at(STR("query"), sql, fault->at);
+	place.width = fault->width;
 	return diag_caret(err, fault->id, place, "%.*s", STR_ARG(fault->text));
 }
 
