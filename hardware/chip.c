@@ -109,28 +109,23 @@ static const struct chip *read_file(struct str path, struct arena *keep, struct 
 		       : NULL;
 }
 
-static struct str listed(struct chip_set *set, struct str list, struct str id)
-{
-	return arena_fmt(&set->own, "%.*s%s%.*s", STR_ARG(list), list.len ? ", " : "", STR_ARG(id));
-}
-
 /* Ids that begin with the name, as three do with "h100". */
-static struct str ids_from(struct chip_set *set, struct str prefix)
+static struct list ids_from(struct chip_set *set, struct str prefix)
 {
-	struct str list = STR("");
+	struct list ids = { 0 };
 	for (ptrdiff_t i = 0; prefix.len && i < set->count; i++)
 		if (chip_name_eq(str_head(chip_at(set, i)->id, prefix.len), prefix))
-			list = listed(set, list, chip_at(set, i)->id);
-	return list;
+			list_add(&ids, chip_at(set, i)->id, &set->own);
+	return ids;
 }
 
 enum { NEAR_CHIPS = 3 };
 
 /* Ids of the chips whose id, name or alias is like the name, the likest first. */
-static struct str ids_near(struct chip_set *set, struct str name)
+static struct list ids_near(struct chip_set *set, struct str name)
 {
-	struct list words = { 0 }, ids = { 0 }; /* each word, and the id that it stands for */
-	struct str list = STR(""), near;
+	struct list words = { 0 }, of = { 0 }, ids = { 0 }; /* each word, and the id of its chip */
+	struct str near;
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		const struct chip *c = chip_at(set, i);
 		for (ptrdiff_t j = -2; j < c->alias_count; j++) {
@@ -139,34 +134,31 @@ static struct str ids_near(struct chip_set *set, struct str name)
 				: j == -1 ? c->name
 					  : c->aliases[j],
 				&set->own);
-			list_add(&ids, c->id, &set->own);
+			list_add(&of, c->id, &set->own);
 		}
 	}
-	for (int n = 0; n < NEAR_CHIPS; n++) {
+	while (ids.count < NEAR_CHIPS && (near = text_nearest(name, words.items, words.count)).p) {
 		ptrdiff_t at = 0;
-		if (!(near = text_nearest(name, words.items, words.count)).p)
-			break;
 		while (words.items[at].p != near.p)
 			at++;
-		struct str id = ids.items[at];
-		list = listed(set, list, id);
-		for (ptrdiff_t i = 0; i < ids.count; i++)
-			if (str_eq(ids.items[i], id))
+		list_add(&ids, of.items[at], &set->own);
+		for (ptrdiff_t i = 0; i < of.count; i++)
+			if (of.items[i].p == ids.items[ids.count - 1].p)
 				words.items[i] = STR("");
 	}
-	return list;
+	return ids;
 }
 
 static void not_found(struct chip_set *set, struct str name, struct diag *err)
 {
 	struct str clean = str_head(text_clean(&set->own, name), 200);
-	struct str alike = ids_from(set, clean);
-	if (!alike.len)
+	struct list alike = ids_from(set, clean);
+	if (!alike.count)
 		alike = ids_near(set, clean);
 	diag_set(err, DIAG_HARDWARE_NAME, "no chip is called '%.*s'", STR_ARG(clean));
-	if (alike.len)
-		diag_append(err, "did you mean %s%.*s?",
-			str_find_char(alike, ',') < 0 ? "" : "one of ", STR_ARG(alike));
+	if (alike.count)
+		diag_append(err, "did you mean %s%.*s?", alike.count > 1 ? "one of " : "",
+			STR_ARG(words_joined(&set->own, alike.items, alike.count, ", ")));
 	diag_append(err, "`rooflint hardware` lists all; for another one name a YAML or JSON file, "
 			 "as hardware/README.md describes it");
 }

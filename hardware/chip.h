@@ -106,7 +106,6 @@ bool chip_mentions(const struct chip_set *set, ptrdiff_t i, struct str text);
 struct chip_match {
 	const struct chip *chip; /* NULL: unknown, and `why` says which line to add to which file */
 	struct str why;
-	bool ambiguous; /* NULL because several chips fit; `why` lists them */
 };
 struct chip_match chip_recognise(
 	struct chip_set *set, const struct chip_hints *hints, struct arena *keep);

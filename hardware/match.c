@@ -48,11 +48,10 @@ static bool is_vendor(const struct chip *c, enum chip_vendor v)
 
 static struct str names_of(const struct candidates *list, struct arena *keep)
 {
-	struct str text = { "", 0 };
+	struct list ids = { 0 };
 	for (int i = 0; i < list->count; i++)
-		text = arena_fmt(keep, "%.*s%s%.*s", STR_ARG(text), i ? ", " : "",
-			STR_ARG(list->items[i]->id));
-	return text;
+		list_add(&ids, list->items[i]->id, keep);
+	return words_joined(keep, ids.items, ids.count, ", ");
 }
 
 /* "compute capability 9.0, 132 cores, 84.9 GB, 1.98 GHz", of what is known. */
@@ -76,14 +75,9 @@ static struct str quoted(struct str name, struct arena *keep)
 	return arena_fmt(keep, "\"%.*s\"", STR_ARG(text_clean(keep, clean)));
 }
 
-static struct chip_match known(const struct chip *c, struct str why)
-{
-	return (struct chip_match){ c, why, false };
-}
-
 static struct chip_match unknown(struct str why)
 {
-	return (struct chip_match){ NULL, why, false };
+	return (struct chip_match){ NULL, why };
 }
 
 /* ---- by name ------------------------------------------------------------------------------ */
@@ -133,12 +127,10 @@ static struct str add_alias(struct str quoted_name, struct str model, struct are
 static struct chip_match by_list(const struct candidates *list, struct str what, struct arena *keep)
 {
 	if (list->count == 1)
-		return known(list->items[0], what);
+		return (struct chip_match){ list->items[0], what };
 	struct str ids = names_of(list, keep);
-	return (struct chip_match){ NULL,
-		arena_fmt(keep, "%.*s fits %.*s: say which with --hardware", STR_ARG(what),
-			STR_ARG(ids)),
-		true };
+	return unknown(arena_fmt(
+		keep, "%.*s fits %.*s: say which with --hardware", STR_ARG(what), STR_ARG(ids)));
 }
 
 static struct chip_match tpu(struct chip_set *set, struct str type, struct arena *keep)
@@ -225,12 +217,9 @@ static struct chip_match by_counters(struct chip_set *set, const struct chip_hin
 			"as hardware/README.md describes it, and pass it with --hardware",
 			STR_ARG(what)));
 	if (h->core_count <= 0)
-		return (struct chip_match){ NULL,
-			arena_fmt(keep,
-				"%.*s without a core count could be %.*s: say which with "
-				"--hardware",
-				STR_ARG(what), STR_ARG(ids)),
-			true };
+		return unknown(arena_fmt(keep,
+			"%.*s without a core count could be %.*s: say which with --hardware",
+			STR_ARG(what), STR_ARG(ids)));
 	return by_list(&list, what, keep);
 }
 

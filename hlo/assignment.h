@@ -1,5 +1,5 @@
 /*
- * A buffer assignment as it was read, for those who replay it and those who sum it up.
+ * A buffer assignment as it was read, from a message or from a text.
  *
  * Private to hlo/.
  */
@@ -46,42 +46,5 @@ struct assignment {
 bool assignment_of_text(struct assignment *a, const struct hlo_module *m);
 /* The report's total of a memory space; false with err as it was when it has none. */
 bool report_total(const struct hlo_note *note, int64_t space, int64_t *ret, struct diag *err);
-
-ptrdiff_t find_buffer(const struct assignment *a, int64_t id); /* its index; -1 if there is none */
-
-static inline bool is_indefinite(const struct allocation *x)
-{
-	return x->parameter || x->live_out || x->constant;
-}
-
-static inline bool is_temporary(const struct allocation *x)
-{
-	return !is_indefinite(x) && !x->thread_local_;
-}
-
-/* ---- replay.c -------------------------------------------------------------------------------- */
-
-/* The trace's events one by one, straight from the wire: they are many and needed twice. */
-struct replay {
-	struct assignment *a;
-	struct wire w;
-	int64_t now, peak; /* bytes */
-	int64_t events, at_peak;
-	int64_t stop; /* after this many events; INT64_MAX for all */
-};
-
-/* What is in use over the schedule: at most `most` points for `events` events, above `base`. */
-struct replay_points {
-	struct hlo_memory_point *items;
-	ptrdiff_t most;
-	int64_t events, base;
-	ptrdiff_t count;
-};
-
-/* The trace of the space asked for; missing if there is none, or the bytes are bad (a->r->err). */
-struct str replay_choose(struct assignment *a);
-/* Afterwards buffers that are alive have users.  `points` may be NULL. */
-bool replay_run(struct replay *p, struct assignment *a, struct str trace, int64_t stop,
-	struct replay_points *points);
 
 #endif

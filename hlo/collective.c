@@ -8,10 +8,7 @@
  */
 #include "hlo/collective.h"
 
-#include <stdlib.h>
-
 #include "base/saturate.h"
-#include "base/stats.h"
 #include "hlo/inside.h"
 #include "hlo/slices.h"
 #include "hlo/walk.h"
@@ -140,12 +137,6 @@ static void axis_of(const struct hlo_module *m, const struct hlo_instruction *i,
 
 /* ---- permutes: a pair of one device with itself moves nothing -------------------------------- */
 
-static int id_order(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* The devices that pairs join make a set: a chain, or a ring where its last sends to its first. */
 struct joined {
 	ptrdiff_t sets, rings;
@@ -153,84 +144,76 @@ struct joined {
 };
 
 /* Disjoint sets over the devices that send or receive. */
-struct device_sets {
-	int64_t *ids; /* sorted */
-	ptrdiff_t *parent, *devices, *pairs, count;
+struct device {
+	int32_t parent; /* itself: it stands for its set, which has so many */
+	int64_t devices, pairs;
 };
 
-static ptrdiff_t set_of(struct device_sets *x, int64_t id)
+static int32_t set_of(struct device *x, int32_t at)
 {
-	const int64_t *found = bsearch(&id, x->ids, (size_t)x->count, sizeof(id), id_order);
-	ptrdiff_t at = found - x->ids;
-	while (x->parent[at] != at)
-		at = x->parent[at] = x->parent[x->parent[at]];
+	while (x[at].parent != at)
+		at = x[at].parent = x[x[at].parent].parent;
 	return at;
 }
 
-static struct joined join_pairs(const struct hlo_dims *pairs, struct arena scratch)
+static int32_t device_of(struct map *ids, int64_t id, struct device *x, struct arena *scratch)
+{
+	int32_t next = (int32_t)ids->count, at = map_put_id(ids, id, next, scratch);
+	if (at == next)
+		x[at] = (struct device){ at, 1, 0 };
+	return set_of(x, at);
+}
+
+static struct joined join_pairs(const struct hlo_instruction *i, struct arena scratch)
 {
 	struct joined ret = { .smallest = INT64_MAX };
-	ptrdiff_t ends = pairs->count / 2 * 2;
-	struct device_sets x = { .ids = arena_make(&scratch, int64_t, ends) };
-	for (ptrdiff_t k = 0; k < ends; k++)
-		if (pairs->items[k] != pairs->items[k ^ 1])
-			x.ids[x.count++] = pairs->items[k];
-	sort_integers(x.ids, x.count);
-	ptrdiff_t distinct = 0;
-	for (ptrdiff_t k = 0; k < x.count; k++)
-		if (!k || x.ids[k] != x.ids[distinct - 1])
-			x.ids[distinct++] = x.ids[k];
-	x.count = distinct;
-	x.parent = arena_make(&scratch, ptrdiff_t, x.count);
-	x.devices = arena_make(&scratch, ptrdiff_t, x.count);
-	x.pairs = arena_make(&scratch, ptrdiff_t, x.count);
-	for (ptrdiff_t k = 0; k < x.count; k++) {
-		x.parent[k] = k;
-		x.devices[k] = 1;
-	}
-	for (ptrdiff_t k = 0; k < ends; k += 2) {
-		if (pairs->items[k] == pairs->items[k + 1])
+	struct map ids = map_with_room(2 * i->pair_count, &scratch);
+	struct device *x = arena_make(&scratch, struct device, 2 * i->pair_count);
+	for (ptrdiff_t k = 0; k < i->pair_count; k++) {
+		if (i->pairs[k].source == i->pairs[k].target)
 			continue;
-		ptrdiff_t a = set_of(&x, pairs->items[k]), b = set_of(&x, pairs->items[k + 1]);
-		x.pairs[a]++;
+		int32_t a = device_of(&ids, i->pairs[k].source, x, &scratch);
+		int32_t b = device_of(&ids, i->pairs[k].target, x, &scratch);
+		x[a].pairs++;
 		if (a == b)
 			continue;
-		ptrdiff_t large = x.devices[a] < x.devices[b] ? b : a, small = a + b - large;
-		x.parent[small] = large;
-		x.devices[large] += x.devices[small];
-		x.pairs[large] += x.pairs[small];
+		int32_t large = x[a].devices < x[b].devices ? b : a, small = a + b - large;
+		x[small].parent = large;
+		x[large].devices += x[small].devices;
+		x[large].pairs += x[small].pairs;
 	}
-	for (ptrdiff_t k = 0; k < x.count; k++) {
-		int64_t n = x.devices[k];
-		if (x.parent[k] != k)
+	for (int32_t k = 0; k < ids.count; k++) {
+		int64_t n = x[k].devices;
+		if (x[k].parent != k)
 			continue;
 		ret.sets++;
-		ret.rings += x.pairs[k] == n;
+		ret.rings += x[k].pairs == n;
 		ret.largest = n > ret.largest ? n : ret.largest;
 		ret.smallest = n < ret.smallest ? n : ret.smallest;
 	}
 	return ret;
 }
 
-static uint64_t apart(int64_t a, int64_t b)
+static uint64_t apart(struct hlo_pair p)
 {
-	return a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b;
+	return p.source < p.target ? (uint64_t)p.target - (uint64_t)p.source
+				   : (uint64_t)p.source - (uint64_t)p.target;
 }
 
 /* How far all pairs are apart, but for those that close a ring; 0 if they differ.  The direction
  * is that of all those pairs: 1 to higher ids, -1 to lower ones, 0 both. */
-static int64_t shift_of(const struct hlo_dims *pairs, int64_t ring, int *direction)
+static int64_t shift_of(const struct hlo_instruction *i, int64_t ring, int *direction)
 {
 	uint64_t least = INT64_MAX;
 	bool up = false, down = false;
-	for (ptrdiff_t k = 0; k + 1 < pairs->count; k += 2) {
-		uint64_t d = apart(pairs->items[k], pairs->items[k + 1]);
+	for (ptrdiff_t k = 0; k < i->pair_count; k++) {
+		uint64_t d = apart(i->pairs[k]);
 		least = d && d < least ? d : least;
 	}
-	for (ptrdiff_t k = 0; k + 1 < pairs->count; k += 2) {
-		uint64_t d = apart(pairs->items[k], pairs->items[k + 1]);
-		up |= d == least && pairs->items[k] < pairs->items[k + 1];
-		down |= d == least && pairs->items[k] > pairs->items[k + 1];
+	for (ptrdiff_t k = 0; k < i->pair_count; k++) {
+		uint64_t d = apart(i->pairs[k]);
+		up |= d == least && i->pairs[k].source < i->pairs[k].target;
+		down |= d == least && i->pairs[k].source > i->pairs[k].target;
 		if (d && d != least && (d % least || d / least != (uint64_t)ring - 1))
 			return 0;
 	}
@@ -240,17 +223,16 @@ static int64_t shift_of(const struct hlo_dims *pairs, int64_t ring, int *directi
 
 static void pairs_of(const struct hlo_instruction *i, struct hlo_collective *c, struct arena *keep)
 {
-	const struct hlo_dims *pairs = &i->source_target;
-	if (pairs->count < 2)
+	if (!i->pair_count)
 		return;
-	struct joined all = join_pairs(pairs, *keep);
+	struct joined all = join_pairs(i, *keep);
 	c->groups = all.sets;
 	c->group_size = all.sets ? all.largest : 1;
 	c->axis = STR("none");
 	if (!all.sets)
 		return;
 	bool alike = all.largest == all.smallest && (!all.rings || all.rings == all.sets);
-	c->stride = shift_of(pairs, all.rings ? all.largest : 0, &c->direction);
+	c->stride = shift_of(i, all.rings ? all.largest : 0, &c->direction);
 	struct str stride =
 		c->stride ? arena_fmt(keep, ", stride %lld", (long long)c->stride) : STR("");
 	c->axis = arena_fmt(keep, "%s of %s%lld%.*s",

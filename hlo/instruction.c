@@ -5,9 +5,6 @@
  */
 #include "hlo/internal.h"
 
-/* More dimensions than an array can have cannot be numbered. */
-enum { MAX_DIMS = SHAPE_MAX_RANK };
-
 static const struct read_rule metadata_table_rules[] = {
 	[2] = READ_BOTH(STR, struct hlo_instruction, op_name),
 	[3] = READ_FIELD(STR, struct hlo_instruction, source.file, AS("source_file")),
@@ -55,10 +52,8 @@ static const struct read_rule window_dim_table_rules[] = {
 	[1] = READ_BOTH(INT, struct hlo_window_dim, size),
 	[2] = READ_BOTH(INT, struct hlo_window_dim, stride),
 	[3] = READ_FIELD(INT, struct hlo_window_dim, padding_low, AS("pad")),
-	[4] = READ_FIELD(INT, struct hlo_window_dim, padding_high),
 	[5] = READ_FIELD(INT, struct hlo_window_dim, window_dilation, AS("rhs_dilate")),
 	[6] = READ_FIELD(INT, struct hlo_window_dim, base_dilation, AS("lhs_dilate")),
-	[7] = READ_FIELD(BOOL, struct hlo_window_dim, reversal, AS("rhs_reversal")),
 };
 READ_SHARED(window_dim_table, "WindowDimension");
 
@@ -68,34 +63,21 @@ static void at_least_one(int64_t *value)
 		*value = 1;
 }
 
-void window_bound(struct hlo_window_dim *dim)
-{
-	at_least_one(&dim->stride);
-	at_least_one(&dim->window_dilation);
-	at_least_one(&dim->base_dilation);
-}
-
 void instruction_bound(struct hlo_instruction *i)
 {
 	at_least_one(&i->feature_group_count);
 	at_least_one(&i->batch_group_count);
 	if (i->channel_id < 0)
 		i->channel_id = 0;
-}
-
-static bool read_window_dim(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct hlo_instruction *i = into;
-	if (i->window_rank == MAX_DIMS)
-		return read_refuse(r, f->bytes, "Window", "the window has too many dimensions");
-	struct hlo_window_dim *dim = READ_PUSH(r->keep, i->window, i->window_rank);
-	bool ok = read_message(r, &window_dim_table, f->bytes, dim);
-	window_bound(dim);
-	return ok;
+	for (ptrdiff_t k = 0; k < i->window_rank; k++) {
+		at_least_one(&i->window[k].stride);
+		at_least_one(&i->window[k].window_dilation);
+		at_least_one(&i->window[k].base_dilation);
+	}
 }
 
 static const struct read_rule window_table_rules[] = {
-	[1] = { .kind = READ_CALL, .read = read_window_dim },
+	[1] = READ_ELEMENTS(window_dim_table, struct hlo_instruction, window, window_rank),
 };
 READ_TABLE(window_table, "Window");
 
@@ -105,51 +87,18 @@ static const struct read_rule precision_table_rules[] = {
 };
 READ_TABLE(precision_table, "PrecisionConfig");
 
-struct pair {
-	int64_t source, target;
-};
-
 static const struct read_rule pair_table_rules[] = {
-	[1] = READ_FIELD(INT, struct pair, source),
-	[2] = READ_FIELD(INT, struct pair, target),
+	[1] = READ_FIELD(INT, struct hlo_pair, source),
+	[2] = READ_FIELD(INT, struct hlo_pair, target),
 };
 READ_TABLE(pair_table, "SourceTarget");
 
-static bool read_pair(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct hlo_dims *pairs = into;
-	struct pair pair = { 0 };
-	if (!read_message(r, &pair_table, f->bytes, &pair))
-		return false;
-	*READ_PUSH(r->keep, pairs->items, pairs->count) = pair.source;
-	*READ_PUSH(r->keep, pairs->items, pairs->count) = pair.target;
-	return true;
-}
-
-struct slice_dim {
-	int64_t start, limit, stride;
-};
-
 static const struct read_rule slice_table_rules[] = {
-	[1] = READ_FIELD(INT, struct slice_dim, start),
-	[2] = READ_FIELD(INT, struct slice_dim, limit),
-	[3] = READ_FIELD(INT, struct slice_dim, stride),
+	[1] = READ_FIELD(INT, struct hlo_slice_dim, start),
+	[2] = READ_FIELD(INT, struct hlo_slice_dim, limit),
+	[3] = READ_FIELD(INT, struct hlo_slice_dim, stride),
 };
 READ_TABLE(slice_table, "SliceDimensions");
-
-static bool read_slice(struct reader *r, const struct wire_field *f, void *into)
-{
-	struct hlo_dims *slice = into;
-	struct slice_dim dim = { 0 };
-	if (slice->count == 3 * MAX_DIMS)
-		return read_refuse(r, f->bytes, "SliceDimensions", "too many dimensions");
-	if (!read_message(r, &slice_table, f->bytes, &dim))
-		return false;
-	*READ_PUSH(r->keep, slice->items, slice->count) = dim.start;
-	*READ_PUSH(r->keep, slice->items, slice->count) = dim.limit;
-	*READ_PUSH(r->keep, slice->items, slice->count) = dim.stride;
-	return true;
-}
 
 /* LiteralProto's fields 4 to 7 are s32s, s64s, u32s and u64s, packed or not; a scalar has one. */
 static bool read_literal(struct reader *r, const struct wire_field *f, void *into)
@@ -245,7 +194,7 @@ static const struct read_rule instruction_table_rules[] = {
 	[13] = READ_FIELD(INT, struct hlo_instruction, tuple_index, AS("index")),
 	[15] = { .kind = READ_MESSAGE, .table = &window_table },
 	[16] = READ_MADE(convolution_table, struct hlo_instruction, convolution),
-	[17] = READ_BY(read_slice, struct hlo_instruction, slice),
+	[17] = READ_ELEMENTS(slice_table, struct hlo_instruction, slice, slice_rank),
 	[26] = READ_BOTH(INT, struct hlo_instruction, channel_id),
 	[28] = READ_BOTH(STR, struct hlo_instruction, custom_call_target),
 	[30] = READ_MADE(dot_table, struct hlo_instruction, dot),
@@ -257,7 +206,7 @@ static const struct read_rule instruction_table_rules[] = {
 	[49] = READ_BY(read_replica_group, struct hlo_instruction, groups),
 	[50] = READ_BOTH(INT, struct hlo_instruction, feature_group_count),
 	[51] = { .kind = READ_MESSAGE, .table = &precision_table },
-	[52] = READ_BY(read_pair, struct hlo_instruction, source_target),
+	[52] = READ_ELEMENTS(pair_table, struct hlo_instruction, pairs, pair_count),
 	[58] = READ_BOTH(INT, struct hlo_instruction, batch_group_count),
 	[63] = READ_BOTH(STR, struct hlo_instruction, direction),
 	[68] = { .kind = READ_CALL, .read = read_frontend },

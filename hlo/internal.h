@@ -15,7 +15,6 @@ extern const struct read_table transfer_table;
 
 /* The same for both readers: what old writers spell 0 is 1, and no channel is below 0. */
 void instruction_bound(struct hlo_instruction *i);
-void window_bound(struct hlo_window_dim *dim);
 
 /* module.c: how many devices it is compiled for. */
 extern const struct read_table devices_table;

@@ -3,8 +3,11 @@
  *
  * Allocations that live as long as the program (parameters, results, constants) are "indefinite";
  * everything else shares one temporary allocation per memory space, whose use over time the heap
- * simulator has recorded (replay.c).  That allocation is larger than what is in use at any time:
- * buffers that live at different times leave holes.
+ * simulator has recorded as a trace of ALLOC, FREE and SHARE_WITH.  That allocation is larger than
+ * what is in use at any time: buffers that live at different times leave holes.
+ *
+ * The trace's own buffer_allocation_index is not used: real files name an allocation that its
+ * buffers are not in.
  */
 #include "hlo/memory.h"
 
@@ -31,7 +34,6 @@ static bool read_buffer(struct reader *r, const struct wire_field *f, void *into
 	struct assignment *a = into;
 	struct buffer *b = READ_PUSH(r->keep, a->buffers, a->buffer_count);
 	b->allocation = -1;
-	b->canonical = a->buffer_count - 1;
 	return read_message(r, &buffer_table, f->bytes, b) &&
 	       size_fits(r, f->bytes, buffer_table.message, b->size);
 }
@@ -69,9 +71,14 @@ static const struct read_rule assignment_table_rules[] = {
 };
 READ_TABLE(assignment_table, "BufferAssignmentProto");
 
-ptrdiff_t find_buffer(const struct assignment *a, int64_t id)
+static bool is_indefinite(const struct allocation *x)
 {
-	return map_get_id(&a->ids, id);
+	return x->parameter || x->live_out || x->constant;
+}
+
+static bool is_temporary(const struct allocation *x)
+{
+	return !is_indefinite(x) && !x->thread_local_;
 }
 
 static bool place_buffers(struct assignment *a)
@@ -79,7 +86,7 @@ static bool place_buffers(struct assignment *a)
 	for (ptrdiff_t i = 0; i < a->allocation_count; i++) {
 		struct allocation *x = &a->allocations[i];
 		for (ptrdiff_t k = 0; k < x->members.count; k++) {
-			ptrdiff_t at = find_buffer(a, x->members.items[k]);
+			ptrdiff_t at = map_get_id(&a->ids, x->members.items[k]);
 			if (at < 0)
 				return read_refuse(a->r, x->bytes, allocation_table.message,
 					"a buffer is assigned, and no buffer has that id");
@@ -242,18 +249,139 @@ static bool list_living(const struct hlo_module *m, struct assignment *a, struct
 	return true;
 }
 
-/* Twice through the trace: to find the peak, and up to it again to see what is alive there. */
+/* ---- the trace ------------------------------------------------------------------------------- */
+
+enum event_kind { EVENT_ALLOC, EVENT_FREE, EVENT_SHARE_WITH };
+
+struct event {
+	int64_t kind, buffer_id, shares_with;
+};
+
+static const struct read_rule event_table_rules[] = {
+	[1] = READ_FIELD(INT, struct event, kind),
+	[2] = READ_FIELD(INT, struct event, buffer_id),
+	[5] = READ_FIELD(INT, struct event, shares_with),
+};
+READ_TABLE(event_table, "HeapSimulatorTrace.Event");
+
+struct replay {
+	struct assignment *a;
+	int64_t now, peak; /* bytes */
+	int64_t events, at_peak;
+	bool is_ours;	    /* its first buffer lies in a temporary allocation of the space */
+	int64_t our_events; /* of buffers of the space */
+};
+
+/* What is in use over the schedule: at most `most` points for `events` events, above `base`. */
+struct replay_points {
+	struct hlo_memory_point *items;
+	ptrdiff_t most;
+	int64_t events, base;
+	ptrdiff_t count;
+};
+
+static void event_apply(struct replay *p, const struct event *e)
+{
+	struct assignment *a = p->a;
+	struct buffer *buffers = a->buffers;
+	ptrdiff_t at = map_get_id(&a->ids, e->buffer_id), with = at;
+	p->events++;
+	if (at < 0)
+		return;
+	p->our_events += buffers[at].color == a->space;
+	if (p->events == 1 && buffers[at].allocation >= 0) {
+		const struct allocation *x = &a->allocations[buffers[at].allocation];
+		p->is_ours = x->color == a->space && is_temporary(x);
+	}
+	if (e->kind == EVENT_SHARE_WITH && map_get_id(&a->ids, e->shares_with) >= 0)
+		with = map_get_id(&a->ids, e->shares_with);
+	if (e->kind == EVENT_FREE) {
+		struct buffer *memory = &buffers[buffers[at].canonical];
+		if (memory->users > 0 && !--memory->users)
+			p->now -= memory->size < p->now ? memory->size : p->now;
+	} else {
+		/* The memory of a shared buffer that was freed meanwhile is taken again. */
+		buffers[with].canonical = buffers[at].canonical = with;
+		if (!buffers[with].users++)
+			p->now = sat_add(p->now, buffers[with].size);
+	}
+	if (p->now > p->peak) {
+		p->peak = p->now;
+		p->at_peak = p->events;
+	}
+}
+
+/* Each point stands for as many events as the others, up to one. */
+static void point_add(struct replay_points *points, int64_t event, int64_t bytes)
+{
+	int64_t share = (points->events + points->most - 1) / points->most;
+	ptrdiff_t at = (ptrdiff_t)((event - 1) / (share > 0 ? share : 1));
+	struct hlo_memory_point *point = &points->items[at];
+	if (at >= points->most)
+		return;
+	if (at >= points->count) {
+		points->count = at + 1;
+		*point = (struct hlo_memory_point){ bytes, bytes };
+	}
+	point->most = bytes > point->most ? bytes : point->most;
+	point->least = bytes < point->least ? bytes : point->least;
+}
+
+/*
+ * The trace's first `stop` events one by one, straight from the wire: they are many and needed
+ * twice.  Afterwards buffers that are alive have users.  `points` may be NULL.
+ */
+static bool replay_run(struct replay *p, struct assignment *a, struct str trace, int64_t stop,
+	struct replay_points *points)
+{
+	struct wire w = wire_open(trace);
+	struct wire_field f;
+	*p = (struct replay){ .a = a };
+	for (ptrdiff_t i = 0; i < a->buffer_count; i++) {
+		a->buffers[i].users = 0;
+		a->buffers[i].canonical = i;
+	}
+	while (trace.len && p->events < stop && wire_next(&w, &f)) {
+		struct event e = { 0 };
+		if (f.number != 1 || f.type != WIRE_LEN)
+			continue;
+		if (!read_message(a->r, &event_table, f.bytes, &e))
+			return false;
+		event_apply(p, &e);
+		if (points)
+			point_add(points, p->events, sat_add(points->base, p->now));
+	}
+	return !w.why || wire_error(&w, a->r->whole, "HeapSimulatorTrace", a->r->err);
+}
+
+/* The trace of the space asked for, run through once: the first that begins in it, else the one that
+ * is most of it.  Missing if there is none; false if the bytes are bad. */
+static bool replay_choose(struct assignment *a, struct replay *ret, struct str *trace)
+{
+	struct replay p;
+	*ret = (struct replay){ .our_events = 0 };
+	*trace = (struct str){ NULL, 0 };
+	for (ptrdiff_t i = 0; i < a->traces.count && !ret->is_ours; i++) {
+		if (!replay_run(&p, a, a->traces.items[i], INT64_MAX, NULL))
+			return false;
+		if (p.is_ours || p.our_events > ret->our_events) {
+			*ret = p;
+			*trace = a->traces.items[i];
+		}
+	}
+	return true;
+}
+
+/* Once more up to the peak, to see what is alive there. */
 static bool replay_trace(struct assignment *a, int64_t *peak, struct hlo_memory *ret)
 {
 	struct replay p;
-	struct str t = replay_choose(a);
-	if (!t.p || a->r->err->id != DIAG_NONE)
-		return a->r->err->id == DIAG_NONE;
-	if (!replay_run(&p, a, t, INT64_MAX, NULL) || !replay_run(&p, a, t, p.at_peak, NULL))
+	struct str t;
+	if (!replay_choose(a, &p, &t))
 		return false;
-	ret->from_trace = true;
-	*peak = p.peak;
-	return true;
+	ret->from_trace = t.p != NULL;
+	*peak = t.p ? p.peak : *peak;
+	return !t.p || replay_run(&p, a, t, p.at_peak, NULL);
 }
 
 static bool read_assignment(const struct hlo_module *m, struct assignment *a)
@@ -295,7 +423,6 @@ bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
 	return list_living(m, &a, keep, ret);
 }
 
-/* The trace says how many events it has when it has been run through once. */
 ptrdiff_t hlo_memory_points(const struct hlo_module *m, int64_t space, struct arena *keep,
 	struct hlo_memory_point *ret, ptrdiff_t most, int64_t *events)
 {
@@ -304,8 +431,8 @@ ptrdiff_t hlo_memory_points(const struct hlo_module *m, int64_t space, struct ar
 	struct assignment a = { .r = &r, .space = space };
 	struct hlo_memory sums = { .space = space };
 	struct replay p;
-	struct str t = read_assignment(m, &a) ? replay_choose(&a) : STR("");
-	if (!t.len || err.id != DIAG_NONE || !replay_run(&p, &a, t, INT64_MAX, NULL))
+	struct str t;
+	if (!read_assignment(m, &a) || !replay_choose(&a, &p, &t) || !t.len)
 		return 0;
 	sum_allocations(&a, &sums);
 	*events = p.events;

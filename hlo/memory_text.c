@@ -100,7 +100,6 @@ static bool read_value_line(struct scan *s, struct assignment *a)
 	struct allocation *x = &a->allocations[a->allocation_count - 1];
 	ptrdiff_t at = a->buffer_count - 1;
 	b->allocation = a->allocation_count - 1;
-	b->canonical = at;
 	if (!scan_i64(s, &b->id) || !scan_take(s, STR(" ")))
 		return scan_fail(s, "expected a value's number and name");
 	b->name = scan_name(s);

@@ -49,8 +49,15 @@ struct hlo_convolution {
 };
 
 struct hlo_window_dim {
-	int64_t size, stride, padding_low, padding_high, window_dilation, base_dilation;
-	bool reversal;
+	int64_t size, stride, padding_low, window_dilation, base_dilation;
+};
+
+struct hlo_pair {
+	int64_t source, target;
+};
+
+struct hlo_slice_dim {
+	int64_t start, limit, stride;
 };
 
 struct hlo_replica_groups {
@@ -96,8 +103,10 @@ struct hlo_instruction {
 	int64_t parameter_number, tuple_index;
 	int64_t channel_id; /* 0 none */
 	struct hlo_replica_groups groups;
-	struct hlo_dims source_target; /* pairs flattened: s0,t0,s1,t1,... */
-	struct hlo_dims slice;	       /* start, limit and stride of each dimension */
+	struct hlo_pair *pairs; /* of a permute */
+	ptrdiff_t pair_count;
+	struct hlo_slice_dim *slice;
+	ptrdiff_t slice_rank;
 	struct hlo_transfer *transfer; /* of sends and recvs; NULL: not between slices */
 	int64_t backend_payload; /* 1 + HloModuleProto.payloads index, 0 none; for the parser */
 	struct str direction;	 /* of a compare: "LT" ... */

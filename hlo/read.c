@@ -70,28 +70,6 @@ static bool read_numbers(
 	return !w.why || wire_error(&w, r->whole, "list", r->err);
 }
 
-static bool fits(const struct read_rule *rule, enum wire_type type)
-{
-	switch (rule->kind) {
-	case READ_STR:
-	case READ_STRS:
-	case READ_EACH:
-	case READ_MESSAGE:
-	case READ_POINTER:
-	case READ_CALL:
-		return type == WIRE_LEN;
-	case READ_INT:
-	case READ_BOOL:
-	case READ_DTYPE:
-		return type == WIRE_VARINT;
-	case READ_INTS:
-		return type == WIRE_VARINT || type == WIRE_LEN;
-	case READ_SKIP:
-		break;
-	}
-	return false;
-}
-
 void *read_made(struct arena *keep, const struct read_rule *rule, void *member)
 {
 	void *made;
@@ -119,6 +97,21 @@ struct shape_slot *shape_slot(struct shape_cache *c, struct str bytes)
 	return slot;
 }
 
+enum { NUMBER = 1 << WIRE_VARINT, BYTES = 1 << WIRE_LEN };
+static const uint8_t wire_types[] = {
+	[READ_SKIP] = 0,
+	[READ_STR] = BYTES,
+	[READ_INT] = NUMBER,
+	[READ_BOOL] = NUMBER,
+	[READ_DTYPE] = NUMBER,
+	[READ_INTS] = NUMBER | BYTES,
+	[READ_STRS] = BYTES,
+	[READ_EACH] = BYTES,
+	[READ_MESSAGE] = BYTES,
+	[READ_POINTER] = BYTES,
+	[READ_CALL] = BYTES,
+};
+
 static bool read_field(
 	struct reader *r, const struct read_rule *rule, const struct wire_field *f, char *into)
 {
@@ -145,6 +138,8 @@ static bool read_field(
 		return true;
 	}
 	case READ_EACH:
+		if (*count >= READ_MAX_LIST)
+			return read_refuse(r, f->bytes, rule->table->message, "too many of them");
 		return read_message(r, rule->table, f->bytes,
 			read_push(r->keep, member, count, (ptrdiff_t)rule->size));
 	case READ_MESSAGE:
@@ -169,7 +164,7 @@ bool read_message(struct reader *r, const struct read_table *t, struct str bytes
 		if (f.number >= t->count)
 			continue;
 		const struct read_rule *rule = &t->rules[f.number];
-		if (fits(rule, f.type) && !read_field(r, rule, &f, into))
+		if (wire_types[rule->kind] >> f.type & 1 && !read_field(r, rule, &f, into))
 			return false;
 	}
 	return !w.why || wire_error(&w, r->whole, t->message, r->err);

@@ -168,51 +168,40 @@ static bool window_numbers(struct scan *s, const struct read_rule *rule, void *i
 	ptrdiff_t n = 0;
 	do {
 		struct hlo_window_dim *dim = window_dim(s, into, n++);
-		int64_t number, high = 0;
+		int64_t high;
 		if (!dim)
 			return scan_fail(s, "the window has too many dimensions");
-		if (!scan_i64(s, &number) || (scan_take(s, STR("_")) && !scan_i64(s, &high)))
+		if (!scan_i64(s, (void *)((char *)dim + rule->offset)) ||
+			(scan_take(s, STR("_")) && !scan_i64(s, &high)))
 			return false;
-		if (rule->kind == READ_BOOL)
-			*(bool *)((char *)dim + rule->offset) = number != 0;
-		else
-			*(int64_t *)(void *)((char *)dim + rule->offset) = number;
-		if (rule->offset == offsetof(struct hlo_window_dim, padding_low))
-			dim->padding_high = high;
 	} while (scan_take(s, STR("x")));
 	return true;
 }
 
 static bool window(struct scan *s, void *into)
 {
-	struct hlo_instruction *i = into;
-	if (!pairs_by(s, &window_dim_table, into, window_numbers))
-		return false;
-	for (ptrdiff_t n = 0; n < i->window_rank; n++)
-		window_bound(&i->window[n]);
-	return true;
+	return pairs_by(s, &window_dim_table, into, window_numbers);
 }
 
 /* ---- slice={[7:8], [0:1024:2]}: start, limit, and a stride where it is not 1 -- */
 
 static bool slice(struct scan *s, void *into)
 {
-	struct hlo_dims *ret = into;
-	*ret = (struct hlo_dims){ NULL, 0 };
+	struct hlo_instruction *i = into;
+	i->slice_rank = 0;
 	if (!scan_expect(s, STR("{"), "expected '{'"))
 		return false;
 	while (scan_more(s)) {
-		int64_t start, limit, stride = 1;
-		if (ret->count == 3 * MAX_DIMS)
+		if (i->slice_rank == MAX_DIMS)
 			return scan_fail(s, "too many dimensions");
-		if (!scan_expect(s, STR("["), "expected '['") || !scan_i64(s, &start) ||
+		struct hlo_slice_dim *dim = READ_PUSH(s->keep, i->slice, i->slice_rank);
+		dim->stride = 1;
+		if (!scan_expect(s, STR("["), "expected '['") || !scan_i64(s, &dim->start) ||
 			!scan_expect(s, STR(":"), "expected ':' and the limit") ||
-			!scan_i64(s, &limit) || (scan_take(s, STR(":")) && !scan_i64(s, &stride)) ||
+			!scan_i64(s, &dim->limit) ||
+			(scan_take(s, STR(":")) && !scan_i64(s, &dim->stride)) ||
 			!scan_expect(s, STR("]"), "expected ']'"))
 			return false;
-		*READ_PUSH(s->keep, ret->items, ret->count) = start;
-		*READ_PUSH(s->keep, ret->items, ret->count) = limit;
-		*READ_PUSH(s->keep, ret->items, ret->count) = stride;
 	}
 	return !s->why;
 }
@@ -434,19 +423,21 @@ static bool replica_groups(struct scan *s, void *into)
 				   : scan_fail(s, "expected {{...}}, [...]<=[...] or mesh[...]");
 }
 
-/* "{{0,1},{1,2}}", flattened */
+/* "{{0,1},{1,2}}" */
 static bool pairs(struct scan *s, void *into)
 {
-	struct hlo_dims *ret = into;
-	*ret = (struct hlo_dims){ NULL, 0 };
+	struct hlo_instruction *i = into;
+	i->pair_count = 0;
 	if (!scan_expect(s, STR("{"), "expected '{'"))
 		return false;
 	while (scan_more(s)) {
-		ptrdiff_t before = ret->count;
-		if (!scan_dims(s, ret))
+		struct hlo_dims two = { NULL, 0 };
+		if (!scan_dims(s, &two))
 			return false;
-		if (ret->count != before + 2)
+		if (two.count != 2 || i->pair_count == READ_MAX_LIST)
 			return scan_fail(s, "expected a pair of numbers before this");
+		*READ_PUSH(s->keep, i->pairs, i->pair_count) =
+			(struct hlo_pair){ two.items[0], two.items[1] };
 	}
 	return !s->why;
 }
@@ -484,8 +475,8 @@ static const struct scan_attr rows[] = {
 	{ STR_INIT("replica_groups"), replica_groups, AT(groups) },
 	{ STR_INIT("scatter"), callees, 0 },
 	{ STR_INIT("select"), callees, 0 },
-	{ STR_INIT("slice"), slice, AT(slice) },
-	{ STR_INIT("source_target_pairs"), pairs, AT(source_target) },
+	{ STR_INIT("slice"), slice, 0 },
+	{ STR_INIT("source_target_pairs"), pairs, 0 },
 	{ STR_INIT("to_apply"), callees, 0 },
 	{ STR_INIT("true_computation"), callees, 0 },
 	{ STR_INIT("window"), window, 0 },

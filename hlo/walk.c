@@ -76,7 +76,7 @@ struct hlo_array hlo_array_taken(const struct hlo_module *m, ptrdiff_t instructi
 		const struct hlo_instruction *i = &m->instructions[at];
 		if (!caller)
 			ret = (struct hlo_array){ at, -1, slice };
-		if (i->op == HLO_SLICE && !slice && i->slice.count && i->operand_count) {
+		if (i->op == HLO_SLICE && !slice && i->slice_rank && i->operand_count) {
 			slice = i;
 			at = i->operands[0];
 		} else if (caller && i->op == HLO_PARAMETER && i->parameter_number >= 0 &&
@@ -102,12 +102,9 @@ struct hlo_array hlo_array_taken(const struct hlo_module *m, ptrdiff_t instructi
 
 static bool same_slice(const struct hlo_instruction *a, const struct hlo_instruction *b)
 {
-	if (!a || !b || a->slice.count != b->slice.count)
+	if (!a || !b || a->slice_rank != b->slice_rank)
 		return a == b;
-	for (ptrdiff_t i = 0; i < a->slice.count; i++)
-		if (a->slice.items[i] != b->slice.items[i])
-			return false;
-	return true;
+	return !memcmp(a->slice, b->slice, (size_t)a->slice_rank * sizeof(*a->slice));
 }
 
 bool hlo_array_same(const struct hlo_array *a, const struct hlo_array *b)

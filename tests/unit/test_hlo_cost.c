@@ -216,12 +216,12 @@ static void positions(void **state)
 
 static void positions_of_note(void **state)
 {
-	struct hlo_window_dim trick = { 64, 63, 0, 0, 1, 64, false };
-	struct hlo_window_dim same = { 3, 1, 1, 1, 1, 1, false };
-	struct hlo_window_dim huge = { 3, 1, 0, 0, 1, 1, false };
+	struct hlo_window_dim trick = { 64, 63, 0, 1, 64 };
+	struct hlo_window_dim same = { 3, 1, 1, 1, 1 };
+	struct hlo_window_dim huge = { 3, 1, 0, 1, 1 };
 	(void)state;
 	assert_number(positions_of(&trick, 64, 64, 64), 64);
-	trick = (struct hlo_window_dim){ 8, 7, 0, 0, 1, 8, false };
+	trick = (struct hlo_window_dim){ 8, 7, 0, 1, 8 };
 	assert_number(positions_of(&trick, 8, 8, 8), 8);
 	assert_number(positions_of(&same, 14, 14, 3), 40);
 	/* Sizes are the file's: no overflow, and no loop that never ends. */

@@ -591,11 +591,10 @@ static void fields(void **state)
 	assert_int_equal(i->window[0].size, 3);
 	assert_int_equal(i->window[0].stride, 1); /* 0 on the wire */
 	assert_int_equal(i->window[0].base_dilation, 1);
-	assert_int_equal(i->window[0].padding_high, -1);
 	assert_int_equal(i->precision.items[1], 2);
 	assert_int_equal(i->algorithm, 7);
-	assert_int_equal(i->source_target.count, 4);
-	assert_int_equal(i->source_target.items[1], 4);
+	assert_int_equal(i->pair_count, 2);
+	assert_int_equal(i->pairs[0].target, 4);
 	assert_int_equal(i->channel_id, 0);
 	assert_true(i->use_global_device_ids);
 	assert_str(i->backend_config, "second"); /* payloads[1] */
