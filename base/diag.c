@@ -56,64 +56,48 @@ static void format(char *to, ptrdiff_t cap, const char *fmt, va_list args)
 	}
 }
 
-static void keep(struct diag *d, enum diag_id id, const char *text)
-{
-	if (!d)
-		return;
-	d->id = id;
-	memcpy(d->text, text, strlen(text) + 1);
-	tidy(d->text);
-}
-
 bool diag_set(struct diag *d, enum diag_id id, const char *fmt, ...)
 {
-	char text[DIAG_BYTES];
+	char text[DIAG_BYTES]; /* what is said may be what stands there */
 	va_list args;
+	if (!d)
+		return false;
 	va_start(args, fmt);
 	format(text, DIAG_BYTES, fmt, args);
 	va_end(args);
-	keep(d, id, text);
-	if (d)
-		d->place = (struct text_place){ 0 };
+	*d = (struct diag){ .id = id };
+	memcpy(d->text, text, strlen(text) + 1);
+	tidy(d->text);
 	return false;
 }
 
 /* The same diagnostic in other words. */
-static void reword(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void reword(struct diag *d, const char *fmt, ...)
+static bool reword(struct diag *d, const char *head, const char *between, const char *tail)
 {
-	char text[DIAG_BYTES];
-	va_list args;
-	va_start(args, fmt);
-	format(text, DIAG_BYTES, fmt, args);
-	va_end(args);
-	keep(d, d->id, text);
+	struct text_place place = d->place;
+	diag_set(d, d->id, "%s%s%s", head, between, tail);
+	d->place = place;
+	return false;
 }
 
 bool diag_context(struct diag *d, const char *fmt, ...)
 {
 	char text[DIAG_BYTES];
-	if (!d)
-		return false;
 	va_list args;
 	va_start(args, fmt);
 	format(text, DIAG_BYTES, fmt, args);
 	va_end(args);
-	reword(d, "%s: %s", text, d->text);
-	return false;
+	return d ? reword(d, text, ": ", d->text) : false;
 }
 
 bool diag_append(struct diag *d, const char *fmt, ...)
 {
 	char text[DIAG_BYTES];
-	if (!d)
-		return false;
 	va_list args;
 	va_start(args, fmt);
 	format(text, DIAG_BYTES, fmt, args);
 	va_end(args);
-	reword(d, "%s%s%s", d->text, d->text[0] && text[0] != '\n' ? "\n" : "", text);
-	return false;
+	return d ? reword(d, d->text, d->text[0] && text[0] != '\n' ? "\n" : "", text) : false;
 }
 
 struct text_place text_place_at(struct str file, struct str source, ptrdiff_t offset)

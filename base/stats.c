@@ -67,18 +67,6 @@ static void samples_read(const struct dist *d, int64_t count, int64_t *ret)
 	}
 }
 
-static void samples_copy(struct dist *into, struct arena *keep, const struct dist *from)
-{
-	struct dist_chunk **to = &into->exact;
-	const struct dist_chunk *c = from->exact;
-	*into = *from;
-	for (int64_t first, n = from->count; n > 0; n = first, c = c->older, to = &(*to)->older) {
-		first = chunk_first(n - 1);
-		*to = chunk_new(keep, first);
-		memcpy((*to)->values, c->values, (size_t)(n - first) * sizeof(*c->values));
-	}
-}
-
 /* Of the chunks only those stay that are as large as a run. */
 static void samples_give_up(struct dist *d, int64_t count)
 {
@@ -175,10 +163,6 @@ void dist_merge(struct dist *into, struct arena *keep, const struct dist *from)
 {
 	if (!from->count)
 		return;
-	if (!from->runs && !into->count) {
-		samples_copy(into, keep, from);
-		return;
-	}
 	if (!from->runs) {
 		const struct dist_chunk *c = from->exact;
 		for (int64_t first, n = from->count; n > 0; n = first, c = c->older) {
@@ -204,8 +188,7 @@ void dist_merge(struct dist *into, struct arena *keep, const struct dist *from)
 
 static int by_integer(const void *a, const void *b)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
+	return order_integers(*(const int64_t *)a, *(const int64_t *)b);
 }
 
 void sort_items(void *items, ptrdiff_t n, ptrdiff_t size, int (*cmp)(const void *, const void *))
@@ -322,7 +305,7 @@ static int by_number(const void *a, const void *b)
 	double x = *(const double *)a, y = *(const double *)b;
 	if (isnan(x) || isnan(y))
 		return !!isnan(x) - !!isnan(y);
-	return (x > y) - (x < y);
+	return order_numbers(x, y);
 }
 
 void sort_numbers(double *values, ptrdiff_t n)

@@ -13,11 +13,14 @@
 
 #include "base/saturate.h"
 
-void groups_note(struct hlo_replica_groups *g, int64_t size)
+/* A group without members is none. */
+void groups_add(struct hlo_replica_groups *g, const struct hlo_dims *ids)
 {
-	g->group_count++;
-	if (size > g->group_size)
-		g->group_size = size;
+	if (!g->first.count)
+		g->first = *ids;
+	g->group_count += ids->count > 0;
+	if (ids->count > g->group_size)
+		g->group_size = ids->count;
 }
 
 static const struct read_rule group_table_rules[] = {
@@ -25,37 +28,20 @@ static const struct read_rule group_table_rules[] = {
 };
 READ_TABLE(group_table, "ReplicaGroup");
 
-static int64_t count_ids(struct str message)
-{
-	struct wire w = wire_open(message);
-	struct wire_field f;
-	int64_t n = 0;
-	while (message.len && wire_next(&w, &f)) {
-		if (f.number != 1)
-			continue;
-		n += f.type == WIRE_VARINT;
-		for (ptrdiff_t i = 0; f.type == WIRE_LEN && i < f.bytes.len; i++)
-			n += !((unsigned char)f.bytes.p[i] & 0x80);
-	}
-	return n;
-}
-
+/* Of all but the first only the number of their members is kept. */
 bool read_replica_group(struct reader *r, const struct wire_field *f, void *into)
 {
 	struct hlo_replica_groups *g = into;
-	g->present = true;
-	if (g->group_count) {
-		groups_note(g, count_ids(f->bytes));
-		return true;
-	}
-	struct hlo_dims first = { NULL, 0 };
-	if (!read_message(r, &group_table, f->bytes, &first))
+	struct hlo_dims ids = { NULL, 0 };
+	struct arena scratch = *r->keep;
+	struct reader one = *r;
+	if (g->first.count)
+		one.keep = &scratch;
+	if (!read_message(&one, &group_table, f->bytes, &ids))
 		return false;
-	if (first.count > HLO_MAX_GROUP)
+	if (ids.count > HLO_MAX_GROUP)
 		return read_refuse(r, f->bytes, group_table.message, "the group is too large");
-	g->first = first;
-	if (first.count)
-		groups_note(g, first.count);
+	groups_add(g, &ids);
 	return true;
 }
 
@@ -109,9 +95,7 @@ static int64_t iota_at(const struct iota *x, int64_t k)
 static int64_t *first_new(
 	struct arena *keep, struct hlo_replica_groups *g, int64_t groups, int64_t size)
 {
-	*g = (struct hlo_replica_groups){
-		.present = true, .group_count = groups, .group_size = size
-	};
+	*g = (struct hlo_replica_groups){ .group_count = groups, .group_size = size };
 	g->first.count = (ptrdiff_t)size;
 	g->first.items = arena_make(keep, int64_t, (ptrdiff_t)size);
 	return g->first.items;
@@ -120,7 +104,7 @@ static int64_t *first_new(
 /* A list that contradicts itself costs the group's size, not the module. */
 static void unreadable(struct hlo_replica_groups *g)
 {
-	*g = (struct hlo_replica_groups){ .present = true, .unreadable = true };
+	*g = (struct hlo_replica_groups){ .unreadable = true };
 }
 
 struct iota_proto {
@@ -163,17 +147,11 @@ bool read_iota_groups(struct reader *r, const struct wire_field *f, void *into)
 	return true;
 }
 
-static const struct read_rule list_table_rules[] = {
+static const struct read_rule device_list_table_rules[] = {
 	[1] = { .kind = READ_CALL, .read = read_replica_group },
 	[2] = { .kind = READ_CALL, .read = read_iota_groups },
 };
-READ_TABLE(list_table, "CollectiveDeviceListProto");
-
-bool read_device_list(struct reader *r, const struct wire_field *f, void *into)
-{
-	((struct hlo_replica_groups *)into)->present = true;
-	return read_message(r, &list_table, f->bytes, into);
-}
+READ_SHARED(device_list_table, "CollectiveDeviceListProto");
 
 static const struct read_rule axis_table_rules[] = {
 	[2] = { .kind = READ_INT }, /* its size */
@@ -277,7 +255,6 @@ static bool device_order(const struct mesh *m, int64_t total, struct iota *x)
 void groups_of_mesh(struct hlo_replica_groups *g, const struct mesh *m, struct arena *keep)
 {
 	struct iota x;
-	g->present = true;
 	if (!m->axis_count && !m->bad)
 		return; /* no mesh to speak of: everybody */
 	/* XLA has no groups of one: where no axes are named, all of the mesh is one group. */

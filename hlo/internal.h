@@ -23,9 +23,9 @@ bool module_finish(struct hlo_module *m, struct arena *keep, struct diag *err);
 
 /* groups.c: replica groups in their four spellings. */
 read_fn read_replica_group; /* ReplicaGroup: one of several */
-read_fn read_device_list;   /* CollectiveDeviceListProto */
-read_fn read_iota_groups;   /* IotaReplicaGroupListProto */
-read_fn read_mesh_groups;   /* MeshAxesReplicaGroupListProto */
+extern const struct read_table device_list_table;
+read_fn read_iota_groups; /* IotaReplicaGroupListProto */
+read_fn read_mesh_groups; /* MeshAxesReplicaGroupListProto */
 
 /* The same from text.  Numbers that contradict each other make the groups unreadable. */
 enum { MAX_AXES = 64 }; /* meshes have a handful of axes; a transposition has as many */
@@ -44,7 +44,7 @@ struct axis_ref {
 };
 void mesh_add(struct mesh *m, int64_t size);
 void mesh_take(struct mesh *m, struct axis_ref ref);
-void groups_note(struct hlo_replica_groups *g, int64_t size);
+void groups_add(struct hlo_replica_groups *g, const struct hlo_dims *ids);
 void groups_of_iota(struct hlo_replica_groups *g, int64_t groups, int64_t size,
 	const struct hlo_dims *dims, const struct hlo_dims *perm, struct arena *keep);
 void groups_of_mesh(struct hlo_replica_groups *g, const struct mesh *m, struct arena *keep);

@@ -61,8 +61,7 @@ struct hlo_slice_dim {
 };
 
 struct hlo_replica_groups {
-	bool present;	       /* false: the instruction has no such field */
-	bool unreadable;       /* present, but its numbers contradict each other */
+	bool unreadable;       /* its numbers contradict each other */
 	int64_t group_count;   /* 0 with group_size 0: one group of everybody */
 	int64_t group_size;    /* of the largest group when they differ */
 	struct hlo_dims first; /* ids of the first group */

@@ -53,21 +53,16 @@ static ptrdiff_t count_varints(struct str packed)
 static bool read_numbers(
 	struct reader *r, const struct wire_field *f, int64_t **items, ptrdiff_t *count)
 {
-	bool packed = f->type == WIRE_LEN;
-	ptrdiff_t more = packed ? count_varints(f->bytes) : 1;
-	if (more > READ_MAX_LIST - *count)
-		return packed ? read_refuse(r, f->bytes, "list", "too many numbers")
-			      : diag_set(r->err, DIAG_WIRE, "a list has too many numbers");
-	*items = list_reserve(r->keep, *items, *count, more, (ptrdiff_t)sizeof(int64_t));
-	if (!packed)
-		(*items)[(*count)++] = (int64_t)f->num;
-	if (!packed || !f->bytes.len)
-		return true;
-	struct wire w = wire_open(f->bytes);
+	struct wire_list list = wire_list(f);
+	ptrdiff_t more = list.is_single ? 1 : count_varints(f->bytes);
 	uint64_t num;
-	while (wire_varint(&w, &num))
+	if (more > READ_MAX_LIST - *count)
+		return list.is_single ? diag_set(r->err, DIAG_WIRE, "a list has too many numbers")
+				      : read_refuse(r, f->bytes, "list", "too many numbers");
+	*items = list_reserve(r->keep, *items, *count, more, (ptrdiff_t)sizeof(int64_t));
+	while (wire_list_next(&list, &num))
 		(*items)[(*count)++] = (int64_t)num;
-	return !w.why || wire_error(&w, r->whole, "list", r->err);
+	return !list.packed.why || wire_error(&list.packed, r->whole, "list", r->err);
 }
 
 void *read_made(struct arena *keep, const struct read_rule *rule, void *member)

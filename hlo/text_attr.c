@@ -110,6 +110,15 @@ bool scan_list(struct scan *s, const struct scan_attr *rows, ptrdiff_t count,
 	return !s->why;
 }
 
+/* "{element, element}" into what takes one after the other. */
+static bool scan_each(struct scan *s, bool (*element)(struct scan *s, void *into), void *into)
+{
+	bool ok = scan_expect(s, STR("{"), "expected '{'");
+	while (ok && scan_more(s))
+		ok = element(s, into);
+	return ok && !s->why;
+}
+
 /* ---- convolution, window --------------------------------------------------------------------- */
 
 /* One side of dim_labels: the letter at position n says what dimension n is. */
@@ -185,25 +194,23 @@ static bool window(struct scan *s, void *into)
 
 /* ---- slice={[7:8], [0:1024:2]}: start, limit, and a stride where it is not 1 -- */
 
-static bool slice(struct scan *s, void *into)
+static bool slice_dim(struct scan *s, void *into)
 {
 	struct hlo_instruction *i = into;
-	i->slice_rank = 0;
-	if (!scan_expect(s, STR("{"), "expected '{'"))
-		return false;
-	while (scan_more(s)) {
-		if (i->slice_rank == MAX_DIMS)
-			return scan_fail(s, "too many dimensions");
-		struct hlo_slice_dim *dim = READ_PUSH(s->keep, i->slice, i->slice_rank);
-		dim->stride = 1;
-		if (!scan_expect(s, STR("["), "expected '['") || !scan_i64(s, &dim->start) ||
-			!scan_expect(s, STR(":"), "expected ':' and the limit") ||
-			!scan_i64(s, &dim->limit) ||
-			(scan_take(s, STR(":")) && !scan_i64(s, &dim->stride)) ||
-			!scan_expect(s, STR("]"), "expected ']'"))
-			return false;
-	}
-	return !s->why;
+	if (i->slice_rank == MAX_DIMS)
+		return scan_fail(s, "too many dimensions");
+	struct hlo_slice_dim *dim = READ_PUSH(s->keep, i->slice, i->slice_rank);
+	dim->stride = 1;
+	return scan_expect(s, STR("["), "expected '['") && scan_i64(s, &dim->start) &&
+	       scan_expect(s, STR(":"), "expected ':' and the limit") && scan_i64(s, &dim->limit) &&
+	       (!scan_take(s, STR(":")) || scan_i64(s, &dim->stride)) &&
+	       scan_expect(s, STR("]"), "expected ']'");
+}
+
+static bool slice(struct scan *s, void *into)
+{
+	((struct hlo_instruction *)into)->slice_rank = 0;
+	return scan_each(s, slice_dim, into);
 }
 
 /* ---- precision ------------------------------------------------------------------------------- */
@@ -232,20 +239,20 @@ int64_t hlo_algorithm(struct str name)
 	return index_of(algorithms, COUNT(algorithms), name);
 }
 
-static bool precision(struct scan *s, void *into)
+static bool precision_word(struct scan *s, void *into)
 {
 	struct hlo_dims *ret = into;
-	*ret = (struct hlo_dims){ NULL, 0 };
-	if (!scan_expect(s, STR("{"), "expected '{'"))
-		return false;
-	while (scan_more(s)) {
-		struct str name = scan_name(s);
-		if (!name.len || ret->count == MAX_DIMS)
-			return scan_fail(s, "expected default, high or highest");
-		*READ_PUSH(s->keep, ret->items, ret->count) =
-			index_of(precisions, COUNT(precisions), name);
-	}
-	return !s->why;
+	struct str name = scan_name(s);
+	if (!name.len || ret->count == MAX_DIMS)
+		return scan_fail(s, "expected default, high or highest");
+	*READ_PUSH(s->keep, ret->items, ret->count) = index_of(precisions, COUNT(precisions), name);
+	return true;
+}
+
+static bool precision(struct scan *s, void *into)
+{
+	*(struct hlo_dims *)into = (struct hlo_dims){ NULL, 0 };
+	return scan_each(s, precision_word, into);
 }
 
 static bool algorithm(struct scan *s, void *into)
@@ -256,8 +263,9 @@ static bool algorithm(struct scan *s, void *into)
 
 /* ---- what it calls --------------------------------------------------------------------------- */
 
-static bool push_callee(struct scan *s, struct hlo_instruction *i)
+static bool push_callee(struct scan *s, void *into)
 {
+	struct hlo_instruction *i = into;
 	ptrdiff_t at = s->at;
 	if (!scan_name(s).len)
 		return scan_fail(s, "expected the name of a computation");
@@ -269,12 +277,7 @@ static bool push_callee(struct scan *s, struct hlo_instruction *i)
 
 static bool callees(struct scan *s, void *into)
 {
-	if (!scan_take(s, STR("{")))
-		return push_callee(s, into);
-	while (scan_more(s))
-		if (!push_callee(s, into))
-			return false;
-	return !s->why;
+	return scan_peek(s) == '{' ? scan_each(s, push_callee, into) : push_callee(s, into);
 }
 
 /* The body comes first, as in a proto, whichever is written first. */
@@ -291,22 +294,15 @@ static bool body(struct scan *s, void *into)
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-/* "{{0,1},{2,3}}" */
-static bool groups_listed(struct scan *s, struct hlo_replica_groups *g)
+static bool group(struct scan *s, void *into)
 {
-	s->at++;
-	while (scan_more(s)) {
-		struct hlo_dims ids = { NULL, 0 };
-		if (!scan_dims(s, &ids))
-			return false;
-		if (ids.count > HLO_MAX_GROUP)
-			return scan_fail(s, "the group is too large");
-		if (!g->first.count)
-			g->first = ids;
-		if (ids.count)
-			groups_note(g, ids.count);
-	}
-	return !s->why;
+	struct hlo_dims ids = { NULL, 0 };
+	if (!scan_dims(s, &ids))
+		return false;
+	if (ids.count > HLO_MAX_GROUP)
+		return scan_fail(s, "the group is too large");
+	groups_add(into, &ids);
+	return true;
 }
 
 /* "[4,2]T(1,0)", without its first bracket */
@@ -379,8 +375,9 @@ static bool mesh_axes(struct scan *s, struct mesh_names *x)
 }
 
 /* 'a', or a part of it: 'a':(2)4 is the 4 after the first 2. */
-static bool mesh_part(struct scan *s, struct mesh_names *x)
+static bool mesh_part(struct scan *s, void *into)
 {
+	struct mesh_names *x = into;
 	struct axis_ref ref = { 0 };
 	struct str name = axis_name(s);
 	ref.axis = -1;
@@ -402,10 +399,8 @@ static bool groups_mesh(struct scan *s, struct hlo_replica_groups *g)
 	if (!mesh_axes(s, &x))
 		return false;
 	scan_blanks(s);
-	if (scan_take(s, STR("{")))
-		while (scan_more(s))
-			if (!mesh_part(s, &x))
-				return false;
+	if (scan_peek(s) == '{' && !scan_each(s, mesh_part, &x))
+		return false;
 	groups_of_mesh(g, &x.m, s->keep);
 	return !s->why;
 }
@@ -413,33 +408,33 @@ static bool groups_mesh(struct scan *s, struct hlo_replica_groups *g)
 static bool replica_groups(struct scan *s, void *into)
 {
 	struct hlo_replica_groups *g = into;
-	*g = (struct hlo_replica_groups){ .present = true };
+	*g = (struct hlo_replica_groups){ 0 };
 	scan_take(s, STR("@"));
 	if (scan_take(s, STR("mesh[")))
 		return groups_mesh(s, g);
 	if (scan_peek(s) == '[')
 		return groups_iota(s, g);
-	return scan_peek(s) == '{' ? groups_listed(s, g)
+	return scan_peek(s) == '{' ? scan_each(s, group, g)
 				   : scan_fail(s, "expected {{...}}, [...]<=[...] or mesh[...]");
 }
 
-/* "{{0,1},{1,2}}" */
-static bool pairs(struct scan *s, void *into)
+static bool pair(struct scan *s, void *into)
 {
 	struct hlo_instruction *i = into;
-	i->pair_count = 0;
-	if (!scan_expect(s, STR("{"), "expected '{'"))
+	struct hlo_dims two = { NULL, 0 };
+	if (!scan_dims(s, &two))
 		return false;
-	while (scan_more(s)) {
-		struct hlo_dims two = { NULL, 0 };
-		if (!scan_dims(s, &two))
-			return false;
-		if (two.count != 2 || i->pair_count == READ_MAX_LIST)
-			return scan_fail(s, "expected a pair of numbers before this");
-		*READ_PUSH(s->keep, i->pairs, i->pair_count) =
-			(struct hlo_pair){ two.items[0], two.items[1] };
-	}
-	return !s->why;
+	if (two.count != 2 || i->pair_count == READ_MAX_LIST)
+		return scan_fail(s, "expected a pair of numbers before this");
+	*READ_PUSH(s->keep, i->pairs, i->pair_count) =
+		(struct hlo_pair){ two.items[0], two.items[1] };
+	return true;
+}
+
+static bool pairs(struct scan *s, void *into)
+{
+	((struct hlo_instruction *)into)->pair_count = 0;
+	return scan_each(s, pair, into);
 }
 
 /* ---- frontend attributes --------------------------------------------------------------------- */

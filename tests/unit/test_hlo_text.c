@@ -496,7 +496,7 @@ static void assert_groups(
 {
 	const struct hlo_instruction *i = root(parse_alone(arena_fmt(&keep,
 		"r = f32[8] all-reduce(f32[8] x), replica_groups=%s, dimensions={0}", groups)));
-	assert_true(i->groups.present && !i->groups.unreadable);
+	assert_true(!i->groups.unreadable);
 	assert_int_equal(i->groups.group_count, count);
 	assert_int_equal(i->groups.group_size, size);
 	if (size)
