@@ -112,8 +112,8 @@ bool str_only(struct str s, const char *set);
 int str_digits(struct str s, uint64_t *value);
 bool str_to_i64(struct str s, int64_t *ret);
 bool str_to_u64(struct str s, uint64_t *ret);
-/* How far a number goes: sign, digits, '.', exponent.  An 'e' belongs to it only before digits: "1e3
- * s", "5 eggs". */
+/* How far a number goes: sign, digits, '.', exponent.  An 'e' belongs to it only before digits:
+ * "1e3 s", and not "5 eggs". */
 ptrdiff_t str_number(struct str s);
 /* No hex, inf or nan. */
 bool str_to_double(struct str s, double *ret);

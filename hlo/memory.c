@@ -354,8 +354,10 @@ static bool replay_run(struct replay *p, struct assignment *a, struct str trace,
 	return !w.why || wire_error(&w, a->r->whole, "HeapSimulatorTrace", a->r->err);
 }
 
-/* The trace of the space asked for, run through once: the first that begins in it, else the one that
- * is most of it.  Missing if there is none; false if the bytes are bad. */
+/*
+ * The trace of the space asked for, run through once: the first that begins there, else the one
+ * with the most events there.  Missing if there is none; false if the bytes are bad.
+ */
 static bool replay_choose(struct assignment *a, struct replay *ret, struct str *trace)
 {
 	struct replay p;
