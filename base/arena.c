@@ -331,7 +331,7 @@ struct str arena_str(struct arena *a, struct str s)
 /* Most texts are short, and written once. */
 struct str arena_vfmt(struct arena *a, const char *fmt, va_list args)
 {
-	char small[256];
+	char small[4096];
 	va_list again;
 	va_copy(again, args);
 	int len = vsnprintf(small, sizeof(small), fmt, again);

@@ -267,7 +267,7 @@ void out_repeat(struct out *o, char c, int64_t count)
 
 void out_fmt(struct out *o, const char *fmt, ...)
 {
-	char small[256];
+	char small[4096];
 	va_list args;
 	va_start(args, fmt);
 	int len = vsnprintf(small, sizeof(small), fmt, args);
