@@ -25,9 +25,8 @@ struct told {
 struct reading {
 	const struct run *run;
 	struct told *devices;
-	struct arena *keep; /* of what is read, under the lock */
-	pthread_mutex_t lock;
-	_Atomic bool cut; /* of some device: nothing is foreseen */
+	pthread_mutex_t lock; /* of run->keep */
+	_Atomic bool cut;     /* of some device: nothing is foreseen */
 };
 
 /* The program that a module's name is of; NULL where the capture does not list it. */
@@ -91,7 +90,7 @@ static void device_modules(void *arg, ptrdiff_t i)
 	if (t->cut)
 		r->cut = true;
 	pthread_mutex_lock(&r->lock);
-	LONGER(r->keep, t->runs, t->count, t->count);
+	LONGER(r->run->keep, t->runs, t->count, t->count);
 	pthread_mutex_unlock(&r->lock);
 	arena_free(&work);
 }
@@ -100,10 +99,10 @@ static void device_modules(void *arg, ptrdiff_t i)
  * Small programs may run without an op that is recorded.  Which, the look at the first events of a
  * device tells: only programs of ops have been parsed.
  */
-static bool *programs_without_ops(const struct reading *r, struct arena *keep)
+static bool *programs_without_ops(const struct reading *r)
 {
 	const struct run *run = r->run;
-	bool *ret = arena_make(keep, bool, registry_program_count(run->registry));
+	bool *ret = arena_make(run->keep, bool, registry_program_count(run->registry));
 
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct sweep *s = &run->devices[i].sweep;
@@ -117,16 +116,16 @@ static bool *programs_without_ops(const struct reading *r, struct arena *keep)
 	return ret;
 }
 
-bool modules_read(struct run *run, struct arena *keep)
+bool modules_read(struct run *run)
 {
-	struct reading r = { .run = run, .keep = keep };
+	struct reading r = { .run = run };
 	bool all = true;
 
-	r.devices = arena_make(keep, struct told, run->device_count);
+	r.devices = arena_make(run->keep, struct told, run->device_count);
 	pthread_mutex_init(&r.lock, NULL);
 	task_threads(device_modules, &r, run->device_count, run->options->threads);
 	pthread_mutex_destroy(&r.lock);
-	const bool *without_ops = programs_without_ops(&r, keep);
+	const bool *without_ops = programs_without_ops(&r);
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		struct told *t = &r.devices[i];
 		struct sweep *s = &run->devices[i].sweep;

@@ -689,12 +689,12 @@ static void executions_list(struct scheduling *s)
 			*at++ = &ran(s, i)->runs[k];
 }
 
-bool schedule_make(struct run *run, struct str wanted)
+bool schedule_make(struct run *run)
 {
 	bool by_line = run->source == STEPS_LINE;
 	struct arena scratch = arena_new(SWEEP_ARENA_BYTES);
 	struct scheduling s = { .run = run,
-		.wanted = wanted,
+		.wanted = run->wanted,
 		.keep = run->keep,
 		.scratch = &scratch,
 		.ret = &run->schedule };

@@ -26,13 +26,6 @@ _Static_assert(PROGRAM_RUNS_MAX == 100000, "the text says it");
  * disturbs them. */
 #define SWEEPS_MAX 6
 
-struct stepping {
-	struct run *run;
-	struct str wanted;     /* the step's pattern, or missing, */
-	const char *wanted_by; /* and who asks for it */
-	bool is_foreseen; /* the schedule was made by a look, and no sweep has confirmed it yet */
-};
-
 static int mark_cmp(const void *a, const void *b)
 {
 	const struct step_mark *x = a, *y = b;
@@ -117,30 +110,29 @@ static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 #define AHEAD_BYTES (4 << 20)
 
 /* Where there are more threads than devices, those read what the others sweep. */
-static bool reads_ahead(const struct stepping *t, const struct device *d, int64_t limit)
+static bool reads_ahead(const struct run *run, const struct device *d, int64_t limit)
 {
 	int64_t bytes = 0;
 
 	for (ptrdiff_t i = 0; i < d->plane->lane_count; i++)
 		bytes += d->plane->lanes[i].bytes;
-	return limit == 0 && t->run->options->threads > t->run->device_count &&
-	       bytes >= AHEAD_BYTES;
+	return limit == 0 && run->options->threads > run->device_count && bytes >= AHEAD_BYTES;
 }
 
-static void device_sweep(struct stepping *t, ptrdiff_t i, int64_t limit)
+static void device_sweep(struct run *run, ptrdiff_t i, int64_t limit)
 {
-	struct device *d = &t->run->devices[i];
+	struct device *d = &run->devices[i];
 	struct arena work = arena_new(SWEEP_ARENA_BYTES), names = arena_new(SWEEP_ARENA_BYTES);
-	ptrdiff_t kept = STEP_ROWS / t->run->device_count;
+	ptrdiff_t kept = STEP_ROWS / run->device_count;
 
 	kept = kept < STEP_ROWS_MIN ? STEP_ROWS_MIN : kept;
 	kept = i == 0 || kept > SWEEP_MAX_STEPS ? SWEEP_MAX_STEPS : kept;
 	plane_learn(d->plane, &names);
-	d->failed = !sweep_plane(d->plane, d->host, &d->plan, &t->run->facts, t->run->registry,
-		limit, reads_ahead(t, d, limit), &work, &d->sweep, &d->err);
+	d->failed = !sweep_plane(d->plane, d->host, &d->plan, &run->facts, run->registry, limit,
+		reads_ahead(run, d, limit), &work, &d->sweep, &d->err);
 	if (!d->failed) {
-		registry_settle(t->run->registry, d->plane, i);
-		aggregate_add(t->run->sums, &d->sweep, kept);
+		registry_settle(run->registry, d->plane, i);
+		aggregate_add(run->sums, &d->sweep, kept);
 	}
 	plane_forget(d->plane);
 	plane_drop(d->plane);
@@ -148,30 +140,30 @@ static void device_sweep(struct stepping *t, ptrdiff_t i, int64_t limit)
 	arena_free(&work);
 }
 
-static void sweep_task(void *t, ptrdiff_t i)
+static void sweep_task(void *run, ptrdiff_t i)
 {
-	device_sweep(t, i, 0);
+	device_sweep(run, i, 0);
 }
 
 /* The program with the most kernel time among those that some device ran at least twice. */
-static const struct program *main_program(const struct stepping *t)
+static const struct program *main_program(const struct run *run)
 {
 	const struct program *best = NULL;
 	int64_t best_ps = 0;
 
-	for (ptrdiff_t i = 0; i < registry_program_count(t->run->registry); i++) {
-		const struct program *p = registry_program_at(t->run->registry, i);
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
+		const struct program *p = registry_program_at(run->registry, i);
 		int64_t sum_ps = 0, most = 0;
-		for (ptrdiff_t k = 0; k < t->run->device_count; k++) {
-			const struct sweep *s = &t->run->devices[k].sweep;
+		for (ptrdiff_t k = 0; k < run->device_count; k++) {
+			const struct sweep *s = &run->devices[k].sweep;
 			if (i >= s->program_cap)
 				continue;
 			sum_ps += s->programs[i].kernels_self_ps;
 			if (s->programs[i].executions > most)
 				most = s->programs[i].executions;
 		}
-		bool may_be = t->run->is_scheduled ? t->run->schedule.in_step[i] : most >= 2;
-		if (t->run->source == STEPS_LINE)
+		bool may_be = run->is_scheduled ? run->schedule.in_step[i] : most >= 2;
+		if (run->source == STEPS_LINE)
 			may_be &= most >= 2;
 		if (p->id != PROGRAM_UNKNOWN && may_be &&
 			(!best || sum_ps > best_ps ||
@@ -192,35 +184,35 @@ static int64_t executions_of(const struct device *d, const struct program *p)
 #define DROP_FIRST_OF 3
 
 /* The same for all devices. */
-static void plan_all(struct stepping *t, struct step_plan plan)
+static void plan_all(struct run *run, struct step_plan plan)
 {
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
-		t->run->devices[i].plan = plan;
-	t->run->source = plan.source;
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		run->devices[i].plan = plan;
+	run->source = plan.source;
 }
 
-static void plan_program(struct stepping *t, const struct program *p, bool drop_first)
+static void plan_program(struct run *run, const struct program *p, bool drop_first)
 {
-	plan_all(t, (struct step_plan){ .source = STEPS_PROGRAM,
-			    .main = p,
-			    .drop_first = drop_first,
-			    .keep_runs = true });
-	t->run->main = p;
+	plan_all(run, (struct step_plan){ .source = STEPS_PROGRAM,
+			      .main = p,
+			      .drop_first = drop_first,
+			      .keep_runs = true });
+	run->main = p;
 }
 
-static void plan_window(struct stepping *t)
+static void plan_window(struct run *run)
 {
-	plan_all(t, (struct step_plan){ .source = STEPS_WINDOW, .keep_runs = true });
+	plan_all(run, (struct step_plan){ .source = STEPS_WINDOW, .keep_runs = true });
 }
 
 /* Each device as it ran the program; true when that is not what was planned. */
-static bool plan_warmups(struct stepping *t)
+static bool plan_warmups(struct run *run)
 {
 	bool changed = false;
 
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
-		struct device *d = &t->run->devices[i];
-		int64_t seen = executions_of(d, t->run->main);
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		struct device *d = &run->devices[i];
+		int64_t seen = executions_of(d, run->main);
 		bool drop = seen >= DROP_FIRST_OF;
 		changed |= seen >= 2 && drop != d->plan.drop_first;
 		d->plan.drop_first = drop;
@@ -229,18 +221,18 @@ static bool plan_warmups(struct stepping *t)
 }
 
 /* Nothing is marked or asked for, and one program is all that ran. */
-static bool is_plain(const struct stepping *t)
+static bool is_plain(const struct run *run)
 {
 	const struct program *only = NULL;
 
-	if (t->run->facts.steps.count > 0 || t->wanted.p ||
-		phase_of_name(t->run->main ? t->run->main->module : STR("")) == PHASE_INFERENCE)
+	if (run->facts.steps.count > 0 || run->wanted.p ||
+		phase_of_name(run->main ? run->main->module : STR("")) == PHASE_INFERENCE)
 		return false;
-	for (ptrdiff_t i = 0; i < registry_program_count(t->run->registry); i++) {
-		const struct program *p = registry_program_at(t->run->registry, i);
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
+		const struct program *p = registry_program_at(run->registry, i);
 		bool ran = false;
-		for (ptrdiff_t k = 0; k < t->run->device_count; k++)
-			ran |= executions_of(&t->run->devices[k], p) > 0;
+		for (ptrdiff_t k = 0; k < run->device_count; k++)
+			ran |= executions_of(&run->devices[k], p) > 0;
 		if (ran && p->id != PROGRAM_UNKNOWN && only)
 			return false;
 		if (ran && p->id != PROGRAM_UNKNOWN)
@@ -250,188 +242,177 @@ static bool is_plain(const struct stepping *t)
 }
 
 /* From what every device ran, kept by the sweep before, to plans; false: that tells no steps. */
-static bool plan_schedule(struct stepping *t)
+static bool plan_schedule(struct run *run)
 {
-	struct run *run = t->run;
 	bool cut = false, by_line = run->source == STEPS_LINE;
 
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
 		cut |= run->devices[i].sweep.runs_cut;
 	if (cut && !by_line)
 		run->schedule.trouble = STR(TOO_MANY_RUNS);
-	if (cut || !schedule_make(run, t->wanted))
+	if (cut || !schedule_make(run))
 		return false;
 	if (!by_line)
 		run->source = run->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
 	return run->is_scheduled = true;
 }
 
-static void devices_reset(struct stepping *t)
+static void devices_reset(struct run *run)
 {
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
-		t->run->devices[i].sweep = (struct sweep){ 0 };
-	aggregate_clear(t->run->sums);
-	registry_unsettle(t->run->registry);
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		run->devices[i].sweep = (struct sweep){ 0 };
+	aggregate_clear(run->sums);
+	registry_unsettle(run->registry);
 }
 
 /*
  * The program that makes the steps, by the first events of the first device that ran one twice.
  * What the others ran is left to the whole sweep, which corrects a wrong guess.
  */
-static bool main_guess(struct stepping *t, struct diag *err)
+static bool main_guess(struct run *run, struct diag *err)
 {
-	for (ptrdiff_t i = 0; i < t->run->device_count && !t->run->main; i++) {
-		const struct device *d = &t->run->devices[i];
-		devices_reset(t);
-		device_sweep(t, i, GUESS_EVENTS);
+	for (ptrdiff_t i = 0; i < run->device_count && !run->main; i++) {
+		const struct device *d = &run->devices[i];
+		devices_reset(run);
+		device_sweep(run, i, GUESS_EVENTS);
 		if (d->failed) {
 			*err = d->err;
 			return false;
 		}
-		t->run->main = main_program(t);
+		run->main = main_program(run);
 		bool cut = d->sweep.events >= GUESS_EVENTS;
-		if (t->run->main)
-			plan_program(t, t->run->main,
-				cut || executions_of(d, t->run->main) >= DROP_FIRST_OF);
+		if (run->main)
+			plan_program(run, run->main,
+				cut || executions_of(d, run->main) >= DROP_FIRST_OF);
 	}
 	return true;
 }
 
 /* Sweeps all devices by their plans. */
-static bool devices_sweep(struct stepping *t, struct diag *err)
+static bool devices_sweep(struct run *run, struct diag *err)
 {
-	devices_reset(t);
-	t->run->sweeps += t->run->device_count > 0 && !t->run->devices[0].plan.only_runs;
-	task_threads(sweep_task, t, t->run->device_count, t->run->options->threads);
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
-		if (t->run->devices[i].failed) {
-			*err = t->run->devices[i].err;
+	devices_reset(run);
+	run->sweeps += run->device_count > 0 && !run->devices[0].plan.only_runs;
+	task_threads(sweep_task, run, run->device_count, run->options->threads);
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		if (run->devices[i].failed) {
+			*err = run->devices[i].err;
 			return false;
 		}
 	return true;
 }
 
 /* What every device ran, from a look at its ops. */
-static bool devices_look(struct stepping *t, struct diag *err)
+static bool devices_look(struct run *run, struct diag *err)
 {
-	plan_all(t,
+	plan_all(run,
 		(struct step_plan){ .source = STEPS_WINDOW, .keep_runs = true, .only_runs = true });
-	return devices_sweep(t, err);
-}
-
-static void plan_tell(struct step_plan *plan, const struct sweep *ran, struct arena *keep)
-{
-	struct told_run *told = arena_make(keep, struct told_run, ran->run_count);
-
-	for (ptrdiff_t i = 0; i < ran->run_count; i++)
-		told[i] = (struct told_run){ ran->runs[i].start_ps, ran->runs[i].program };
-	plan->told = told;
-	plan->told_count = ran->run_count;
+	return devices_sweep(run, err);
 }
 
 /* Plans of a schedule before the first sweep, by what is told of the executions or looked up. */
-static bool plan_foresee(struct stepping *t, struct diag *err)
+static bool plan_foresee(struct run *run, struct diag *err)
 {
-	struct step_plan *guess = arena_make(t->run->keep, struct step_plan, t->run->device_count);
-	struct arena work = arena_new(AGGREGATE_ARENA_BYTES);
-	enum step_source source = t->run->source;
-	bool told = modules_read(t->run, &work), ok = true;
+	struct step_plan *guess = arena_make(run->keep, struct step_plan, run->device_count);
+	enum step_source source = run->source;
+	bool told = modules_read(run), ok = true;
 
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
-		guess[i] = t->run->devices[i].plan;
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		guess[i] = run->devices[i].plan;
 	if (!told)
-		ok = devices_look(t, err);
-	t->is_foreseen = ok && plan_schedule(t);
-	t->run->is_scheduled = false;
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
-		struct device *d = &t->run->devices[i];
-		if (!t->is_foreseen)
+		ok = devices_look(run, err);
+	run->is_foreseen = ok && plan_schedule(run);
+	run->is_scheduled = false;
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		struct device *d = &run->devices[i];
+		if (!run->is_foreseen)
 			d->plan = guess[i];
 		d->plan.keep_runs = true;
-		if (told && t->is_foreseen)
-			plan_tell(&d->plan, &d->sweep, t->run->keep);
+		if (told && run->is_foreseen) {
+			d->plan.told = d->sweep.runs;
+			d->plan.told_count = d->sweep.run_count;
+		}
 	}
-	if (!t->is_foreseen)
-		t->run->source = source;
-	arena_free(&work);
+	if (!run->is_foreseen)
+		run->source = source;
 	return ok;
 }
 
-static bool steps_plan(struct stepping *t, struct diag *err)
+static bool steps_plan(struct run *run, struct diag *err)
 {
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
 	struct event *e = arena_make(&work, struct event, 1);
-	bool ok = true, all_marked = t->run->device_count > 0;
+	bool ok = true, all_marked = run->device_count > 0;
 
-	for (ptrdiff_t i = 0; ok && i < t->run->device_count; i++) {
-		ok = device_marks(&t->run->devices[i], e, t->run->keep, work, err);
-		all_marked &= t->run->devices[i].plan.source == STEPS_LINE;
+	for (ptrdiff_t i = 0; ok && i < run->device_count; i++) {
+		ok = device_marks(&run->devices[i], e, run->keep, work, err);
+		all_marked &= run->devices[i].plan.source == STEPS_LINE;
 	}
 	arena_free(&work);
 	if (!ok)
 		return false;
 	if (all_marked) {
-		t->run->source = STEPS_LINE;
-		if (t->run->hosts[0].steps_named)
-			t->wanted = (struct str){ NULL, 0 }; /* these are what was asked for */
+		run->source = STEPS_LINE;
+		if (run->hosts[0].steps_named)
+			run->wanted = (struct str){ NULL, 0 }; /* these are what was asked for */
 		return true;
 	}
-	plan_window(t);
-	return main_guess(t, err) && (is_plain(t) || plan_foresee(t, err));
+	plan_window(run);
+	return main_guess(run, err) && (is_plain(run) || plan_foresee(run, err));
 }
 
 /*
  * A capture may begin inside a loop, and without HLO the first op met of a program marks its
  * executions.  True when such a mark was seen inside another op later: it is none.
  */
-static bool mark_was_nested(struct stepping *t)
+static bool mark_was_nested(struct run *run)
 {
 	bool any = false;
 
-	if (!t->run->main)
+	if (!run->main)
 		return false;
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
-		const struct sweep *s = &t->run->devices[i].sweep;
-		any |= t->run->main->index < s->program_cap &&
-		       s->programs[t->run->main->index].marker_nested;
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct sweep *s = &run->devices[i].sweep;
+		any |= run->main->index < s->program_cap &&
+		       s->programs[run->main->index].marker_nested;
 	}
-	for (ptrdiff_t i = 0; i < registry_subject_count(t->run->registry); i++)
-		if (aggregate_op(t->run->sums, i).nested)
-			registry_subject_at(t->run->registry, i)->may_mark = false;
+	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++)
+		if (aggregate_op(run->sums, i).nested)
+			registry_subject_at(run->registry, i)->may_mark = false;
 	return any;
 }
 
 /* Do the executions that the sweep saw ask for another one?  What was foreseen is told now. */
-static bool plan_by_runs(struct stepping *t)
+static bool plan_by_runs(struct run *run)
 {
-	bool was_foreseen = t->is_foreseen;
+	bool was_foreseen = run->is_foreseen;
 
-	if (t->run->source == STEPS_LINE || t->run->is_scheduled)
+	if (run->source == STEPS_LINE || run->is_scheduled)
 		return false;
-	if (mark_was_nested(t))
+	if (mark_was_nested(run))
 		return true;
-	t->is_foreseen = false;
-	if (!is_plain(t) && plan_schedule(t))
-		return !was_foreseen || t->run->schedule.is_changed;
-	if (was_foreseen && t->run->main)
-		plan_program(t, t->run->main, true);
+	run->is_foreseen = false;
+	if (!is_plain(run) && plan_schedule(run))
+		return !was_foreseen || run->schedule.is_changed;
+	if (was_foreseen && run->main)
+		plan_program(run, run->main, true);
 	else if (was_foreseen)
-		plan_window(t);
+		plan_window(run);
 	return was_foreseen;
 }
 
-static struct steps_seen steps_seen(const struct stepping *t)
+static struct steps_seen steps_seen(const struct run *run)
 {
 	struct steps_seen ret = { 0 };
 	const struct device *d = NULL;
 	int64_t most = 0;
 
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
-		const struct sweep *s = &t->run->devices[i].sweep;
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct sweep *s = &run->devices[i].sweep;
 		if (s->steady_count + s->other_count <= most)
 			continue;
 		most = s->steady_count + s->other_count;
-		d = &t->run->devices[i];
+		d = &run->devices[i];
 	}
 	ret.all = most;
 	for (ptrdiff_t i = 0; d && i < d->sweep.step_count; i++) {
@@ -443,9 +424,9 @@ static struct steps_seen steps_seen(const struct stepping *t)
 		if (!s->complete) {
 			ret.cut++;
 			ret.cut_last = i + 1 == d->sweep.step_count;
-		} else if (host_spans_meet(&t->run->facts.compiles, d->host, from, to)) {
+		} else if (host_spans_meet(&run->facts.compiles, d->host, from, to)) {
 			ret.compiled++;
-		} else if (host_spans_meet(&t->run->facts.profiler, d->host, from, to)) {
+		} else if (host_spans_meet(&run->facts.profiler, d->host, from, to)) {
 			ret.profiled++;
 		} else {
 			ret.warmup++;
@@ -461,59 +442,58 @@ static struct steps_seen steps_seen(const struct stepping *t)
  * A compilation is an accident of a step, unless it is the habit of a job that compiles in most of
  * them: no step is without it then.  True when that was not planned.
  */
-static bool plan_compiled(struct stepping *t)
+static bool plan_compiled(struct run *run)
 {
-	const struct steps_seen *seen = &t->run->seen;
+	const struct steps_seen *seen = &run->seen;
 	bool changed = false;
 
 	if (seen->compiled <= WARMUP_COMPILES || 2 * seen->compiled <= seen->all)
 		return false;
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++) {
-		changed |= !t->run->devices[i].plan.keep_compiled;
-		t->run->devices[i].plan.keep_compiled = true;
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		changed |= !run->devices[i].plan.keep_compiled;
+		run->devices[i].plan.keep_compiled = true;
 	}
 	return changed;
 }
 
 /* Does what the whole sweep saw ask for another one? */
-static bool plan_again(struct stepping *t)
+static bool plan_again(struct run *run)
 {
 	bool any_steady = false;
 
 	/* A Steps line may mark several sorts of steps, and other work may run beside it. */
-	if (t->run->source == STEPS_LINE && !t->run->is_scheduled && plan_schedule(t) &&
-		t->run->schedule.is_changed)
+	if (run->source == STEPS_LINE && !run->is_scheduled && plan_schedule(run) &&
+		run->schedule.is_changed)
 		return true;
-	if (plan_by_runs(t))
+	if (plan_by_runs(run))
 		return true;
-	bool is_free = t->run->source != STEPS_LINE && !t->run->is_scheduled;
-	const struct program *p = main_program(t);
-	if (is_free && p && p != t->run->main) {
-		plan_program(t, p, false);
-		plan_warmups(t);
+	bool is_free = run->source != STEPS_LINE && !run->is_scheduled;
+	const struct program *p = main_program(run);
+	if (is_free && p && p != run->main) {
+		plan_program(run, p, false);
+		plan_warmups(run);
 		return true;
 	}
-	t->run->main = p;
-	if (is_free && t->run->source == STEPS_PROGRAM && p && plan_warmups(t))
+	run->main = p;
+	if (is_free && run->source == STEPS_PROGRAM && p && plan_warmups(run))
 		return true;
-	for (ptrdiff_t i = 0; i < t->run->device_count; i++)
-		any_steady |= t->run->devices[i].sweep.steady_count > 0;
-	if (t->run->source != STEPS_WINDOW)
-		t->run->seen = steps_seen(t);
-	if (any_steady || t->run->source == STEPS_WINDOW)
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		any_steady |= run->devices[i].sweep.steady_count > 0;
+	if (run->source != STEPS_WINDOW)
+		run->seen = steps_seen(run);
+	if (any_steady || run->source == STEPS_WINDOW)
 		return false;
-	if (!plan_compiled(t))
-		plan_window(t);
+	if (!plan_compiled(run))
+		plan_window(run);
 	return true;
 }
 
-static void roles_set(struct stepping *t)
+static void roles_set(struct run *run)
 {
-	for (ptrdiff_t i = 0; t->run->is_scheduled && i < registry_program_count(t->run->registry);
-		i++) {
-		struct program *p = registry_program_at(t->run->registry, i);
-		if (!t->run->schedule.in_step[i])
-			p->role = t->run->schedule.is_server && program_phase(p) == PHASE_INFERENCE
+	for (ptrdiff_t i = 0; run->is_scheduled && i < registry_program_count(run->registry); i++) {
+		struct program *p = registry_program_at(run->registry, i);
+		if (!run->schedule.in_step[i])
+			p->role = run->schedule.is_server && program_phase(p) == PHASE_INFERENCE
 					  ? ROLE_SERVING
 					  : ROLE_OTHER;
 	}
@@ -569,31 +549,30 @@ static void totals(struct run *run)
 bool steps_sweep(struct run *run, struct diag *err)
 {
 	const struct measure_options *o = run->options;
+	const struct schedule *schedule = &run->schedule;
 	bool again = true, by_job = !o->step.p && o->job && o->job->step.p;
-	struct stepping t = { .run = run,
-		.wanted = by_job ? o->job->step : o->step,
-		.wanted_by = by_job ? "step: of the job file," : "--step" };
+	const char *wanted_by = by_job ? "step: of the job file," : "--step";
 
-	if (!steps_plan(&t, err))
+	run->wanted = by_job ? o->job->step : o->step;
+	if (!steps_plan(run, err))
 		return false;
 	for (int i = 0; i < SWEEPS_MAX && again; i++) {
-		if (!devices_sweep(&t, err))
+		if (!devices_sweep(run, err))
 			return false;
-		again = plan_again(&t);
+		again = plan_again(run);
 	}
-	roles_set(&t);
+	roles_set(run);
 	totals(run);
-	if (!t.wanted.p || run->is_scheduled)
+	if (!run->wanted.p || run->is_scheduled)
 		return true;
-	if (!run->schedule.sort_count && run->schedule.trouble.p)
+	if (!schedule->sort_count && schedule->trouble.p)
 		return diag_set(err, DIAG_USAGE, "%s %.*s: steps of that name cannot be told: %.*s",
-			t.wanted_by, STR_ARG(t.wanted), STR_ARG(run->schedule.trouble));
+			wanted_by, STR_ARG(run->wanted), STR_ARG(schedule->trouble));
 	struct out *list = out_memory(run->keep);
-	for (ptrdiff_t i = 0; i < run->schedule.sort_count; i++)
+	for (ptrdiff_t i = 0; i < schedule->sort_count; i++)
 		out_fmt(list, "%s%.*s (%.*s)", i ? ", " : "; there are ",
-			STR_ARG(run->schedule.sorts[i].name),
-			STR_ARG(run->schedule.sorts[i].modules));
+			STR_ARG(schedule->sorts[i].name), STR_ARG(schedule->sorts[i].modules));
 	return diag_set(err, DIAG_USAGE,
-		"%s %.*s: no annotation and no program that ran is called so%.*s", t.wanted_by,
-		STR_ARG(t.wanted), STR_ARG(out_text(list)));
+		"%s %.*s: no annotation and no program that ran is called so%.*s", wanted_by,
+		STR_ARG(run->wanted), STR_ARG(out_text(list)));
 }

@@ -60,11 +60,6 @@ struct program_run {
 	int32_t step;	 /* the schedule's, as are */
 	int32_t sort;	 /* of its step; -1 none of both */
 };
-/* An execution, when only its place among the others is known. */
-struct told_run {
-	int64_t start_ps; /* on another clock */
-	int32_t program;
-};
 void program_runs_sort(struct program_run *runs, ptrdiff_t count);
 /* Kept per device, for telling the steps: a day of one a second.  Of more none is kept: the marks
  * are not used, and phases are the programs' sums. */
@@ -80,9 +75,9 @@ struct step_plan {
 	bool keep_compiled;	    /* steps that hold a compilation are steps like others */
 	const bool *in_step;	    /* by program, with marks of other work: it runs in the steps */
 	ptrdiff_t in_step_count;
-	/* The marks are by these executions, whose times are not the ops': they are passed by
+	/* The marks are by these executions, whose clock is not the ops': they are passed by
 	 * count, and changed to where that was.  NULL: the marks are on the ops' clock. */
-	const struct told_run *told;
+	const struct program_run *told;
 	ptrdiff_t told_count;
 	bool keep_runs; /* executions are wanted, */
 	bool only_runs; /* and nothing else: a look at what ran when, which measures nothing */

@@ -70,9 +70,11 @@ struct run {
 	struct device *devices; /* planes with op lanes, by host, then plane */
 	ptrdiff_t device_count;
 	enum platform platform;
-	int sweeps; /* of all devices, that measured */
+	struct str wanted; /* the step's pattern, or missing */
+	int sweeps;	   /* of all devices, that measured */
 	enum step_source source;
 	const struct program *main;
+	bool is_foreseen; /* the schedule was made by a look, and no sweep has confirmed it yet */
 	bool is_scheduled;
 	struct schedule schedule; /* where that is */
 	struct steps_seen seen; /* before the window was taken for the one step, else at the end */
@@ -103,10 +105,10 @@ bool steps_sweep(struct run *run, struct diag *err);
 /* planned.c: programs of a dump that has no profile, in place of a sweep. */
 bool plan_programs(struct run *run, struct diag *err);
 /*
- * modules.c: what every device ran, to its sweep's `runs` in `keep`, by the Modules lines; false
+ * modules.c: what every device ran, to its sweep's `runs`, by the Modules lines; false
  * when not all devices have one that is understood.
  */
-bool modules_read(struct run *run, struct arena *keep);
+bool modules_read(struct run *run);
 /* devices.c */
 struct run_shape run_shape_of(const struct run *run);
 double host_device_planes(const struct profile *host);
