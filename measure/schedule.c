@@ -291,14 +291,6 @@ static bool sort_judge(struct scheduling *s)
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-/* A step as one device ran it. */
-struct instance {
-	int64_t start_ps, end_ps, number; /* of its work */
-	int64_t length_ps;		  /* until the next one's, less other work */
-	int32_t sort;
-	bool judged;
-};
-
 struct planning {
 	struct step_mark *items;
 	ptrdiff_t count, cap;
@@ -350,24 +342,23 @@ static int64_t stretches(struct planning *p, enum mark_kind kind, int64_t from_p
 	return length_ps;
 }
 
-static ptrdiff_t instances_read(const struct scheduling *s, const struct sweep *d,
-	struct instance **ret, struct arena *scratch)
+static ptrdiff_t steps_read(
+	const struct scheduling *s, const struct sweep *d, struct mark **ret, struct arena *scratch)
 {
 	struct map by_step = { 0 };
 	ptrdiff_t n = 0;
 
-	*ret = arena_make(scratch, struct instance, d->run_count);
+	*ret = arena_make(scratch, struct mark, d->run_count);
 	for (ptrdiff_t i = 0; i < d->run_count; i++) {
 		const struct program_run *r = &d->runs[i];
 		if (r->step < 0)
 			continue;
 		int32_t at = map_put_id(&by_step, r->step, (int32_t)n, scratch);
 		if (at == n)
-			(*ret)[n++] = (struct instance){ .start_ps = r->start_ps,
+			(*ret)[n++] = (struct mark){ .start_ps = r->start_ps,
 				.end_ps = r->end_ps,
 				.number = s->mark_count ? s->marks[r->step].number : r->step,
-				.sort = r->sort,
-				.judged = r->sort == s->ret->judged };
+				.sort = r->sort };
 		else if (r->end_ps > (*ret)[at].end_ps)
 			(*ret)[at].end_ps = r->end_ps;
 	}
@@ -376,7 +367,7 @@ static ptrdiff_t instances_read(const struct scheduling *s, const struct sweep *
 
 /* Without the first of three or more, which warms up, and the last, whose end was not seen. */
 static void sorts_time(
-	struct scheduling *s, const struct instance *steps, ptrdiff_t n, struct arena scratch)
+	struct scheduling *s, const struct mark *steps, ptrdiff_t n, struct arena scratch)
 {
 	double *lengths = arena_make(&scratch, double, n);
 
@@ -427,19 +418,6 @@ static void plan_set(struct scheduling *s, struct step_plan *of, enum step_sourc
 	*of = plan;
 }
 
-/* A Steps line's marks, as they stand. */
-static void instances_marked(const struct scheduling *s, const struct mark *marks, ptrdiff_t n,
-	struct instance **ret, struct arena *scratch)
-{
-	*ret = arena_make(scratch, struct instance, n);
-	for (ptrdiff_t i = 0; i < n; i++)
-		(*ret)[i] = (struct instance){ .start_ps = marks[i].start_ps,
-			.end_ps = marks[i].end_ps,
-			.number = marks[i].number,
-			.sort = marks[i].sort,
-			.judged = marks[i].sort == s->ret->judged };
-}
-
 /* Other work between steps, from run `run` on.  Returns the first run of the next step. */
 static ptrdiff_t others_between(
 	struct planning *p, const struct sweep *d, ptrdiff_t run, int64_t from_ps, int64_t until_ps)
@@ -460,33 +438,31 @@ static ptrdiff_t others_between(
  * `marks`: the device's own, or NULL.  With them, and of a server, a step is what its mark or its
  * work takes, without what comes behind.
  */
-static void device_plan(struct scheduling *s, ptrdiff_t device, const struct mark *marks)
+static void device_plan(struct scheduling *s, ptrdiff_t device, struct mark *marks)
 {
 	const struct sweep *d = ran(s, device);
 	struct step_plan *plan = &s->run->devices[device].plan;
 	struct arena scratch = *s->scratch;
 	struct planning p = { .keep = &scratch };
-	struct instance *steps;
-	ptrdiff_t n = plan->mark_count, judged = 0, run = 0;
+	struct mark *steps = marks;
+	ptrdiff_t n = marks ? plan->mark_count : steps_read(s, d, &steps, &scratch);
+	ptrdiff_t judged = 0, run = 0;
 	bool alone = marks || s->ret->is_server, is_last = device == s->ret->last;
 	int64_t until_ps = INT64_MIN;
 
-	if (marks)
-		instances_marked(s, marks, n, &steps, &scratch);
-	else
-		n = instances_read(s, d, &steps, &scratch);
 	for (ptrdiff_t i = 0; i < n; i++) {
-		struct instance *step = &steps[i];
+		struct mark *step = &steps[i];
+		bool is_judged = step->sort == s->ret->judged;
 		run = others_between(&p, d, run, until_ps, step->start_ps);
 		until_ps = alone || i + 1 == n ? step->end_ps : step[1].start_ps;
 		ptrdiff_t begin = run;
 		while (!marks && run < d->run_count && d->runs[run].start_ps < until_ps)
 			run++;
-		step->length_ps = stretches(&p, step->judged ? MARK_STEP : MARK_OTHER,
-			step->start_ps, until_ps, step->number, &d->runs[begin], run - begin);
-		if (i + 1 == n && !alone && step->judged)
+		step->length_ps = stretches(&p, is_judged ? MARK_STEP : MARK_OTHER, step->start_ps,
+			until_ps, step->number, &d->runs[begin], run - begin);
+		if (i + 1 == n && !alone && is_judged)
 			p.items[p.count - 1].is_cut = true;
-		judged += step->judged;
+		judged += is_judged;
 		if (is_last && marks && step->sort >= 0) /* each device has marks of its own */
 			s->ret->sorts[step->sort].count++;
 	}

@@ -47,7 +47,7 @@ static void marks_read(struct scheduling *s)
 
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		const struct host_span *m = &all->items[i];
-		marks[i] = (struct mark){ m->start_ps, m->end_ps, m->number, m->name, m->host,
+		marks[i] = (struct mark){ m->start_ps, m->end_ps, m->number, 0, m->name, m->host,
 			m->thread, -1 };
 	}
 	sort_by(marks, all->count, mark_cmp);

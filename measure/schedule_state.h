@@ -12,9 +12,10 @@
 
 #define MODULES_BETWEEN " + "
 
-/* A mark that holds no other mark. */
+/* A mark that holds no other mark, on the host's clock; or a step as a device ran or marked it. */
 struct mark {
-	int64_t start_ps, end_ps, number; /* host clock */
+	int64_t start_ps, end_ps, number;
+	int64_t length_ps; /* of a step: until the next one, less other work */
 	struct str name;
 	int32_t host, thread;
 	int32_t sort; /* -1: no work belongs to it */
