@@ -88,14 +88,12 @@ double programs_per_step(const struct run *run)
 
 /* Work of one sort of step, or of one module. */
 struct work {
-	struct str name, modules, option;
+	struct str name, modules;
+	const struct step_sort *sort; /* NULL: a module's */
 	enum role role;
-	double marks;
 	int64_t time_ps, count, last_step;
-	double judged_ps; /* of that */
-	double p50_ps;
+	double judged_ps;    /* of that time */
 	struct dist lengths; /* of executions of a module */
-	bool is_sort;
 };
 
 struct works {
@@ -135,12 +133,9 @@ static void sorts_begin(const struct run *run, struct works *w)
 		*arena_push(w->keep, w->items, w->count, w->cap) =
 			(struct work){ .name = sort->name,
 				.modules = sort->modules,
-				.option = sort->option,
+				.sort = sort,
 				.role = i == s->judged ? ROLE_STEP : ROLE_OTHER,
-				.marks = s->is_marked ? (double)sort->count : 0,
-				.p50_ps = sort->p50_ps,
-				.last_step = -1,
-				.is_sort = true };
+				.last_step = -1 };
 	}
 }
 
@@ -164,8 +159,8 @@ static int64_t works_add(const struct run *run, const struct programs *programs,
 		const struct program_run *r = &l->runs[i];
 		struct work *of = work_of(run, w, r);
 		int64_t from_ps = r->start_ps > at_ps ? r->start_ps : at_ps;
-		of->count += !of->is_sort || (r->step >= 0 && r->step != of->last_step);
-		if (!of->is_sort)
+		of->count += !of->sort || (r->step >= 0 && r->step != of->last_step);
+		if (!of->sort)
 			dist_add(&of->lengths, w->keep, r->end_ps - r->start_ps);
 		of->last_step = r->step;
 		if (r->end_ps <= from_ps)
@@ -196,47 +191,53 @@ static int64_t works_sum(const struct run *run, const struct programs *programs,
 	return all_ps;
 }
 
+static struct phases_row *phase_row(
+	const struct run *run, struct str name, struct str role, int64_t time_ps, int64_t window_ps)
+{
+	struct phases_row *row = table_new(run->tables, phases, run->keep);
+
+	row->name = name;
+	row->role = role;
+	row->is_judged = row->judged_share = row->is_wait = row->marks = 0;
+	row->time_s = (double)time_ps * PS;
+	row->time_share = (double)time_ps / (double)window_ps;
+	return row;
+}
+
 /* Work that is not judged now is named to --step by its module, if that ran PERIODS_MIN times. */
 static void work_row(const struct run *run, const struct work *w, int64_t window_ps)
 {
-	struct phases_row *row = table_new(run->tables, phases, run->keep);
-	bool repeats = run->is_scheduled && w->count >= PERIODS_MIN;
+	struct phases_row *row =
+		phase_row(run, w->name, word_at(WORK_WORDS, w->role), w->time_ps, window_ps);
 
-	row->name = w->name;
-	row->role = word_at(WORK_WORDS, w->role);
 	row->is_judged = w->role == ROLE_STEP;
 	row->judged_share = w->judged_ps / (double)w->time_ps;
-	row->is_wait = false;
 	row->modules = w->modules;
-	row->marks = w->marks;
 	row->count = (double)w->count;
-	row->p50_s = w->is_sort ? w->p50_ps * PS : dist_quantile(&w->lengths, 0.5, *run->keep) * PS;
-	if (w->is_sort && w->role == ROLE_STEP && run->source != STEPS_WINDOW)
-		row->p50_s = run->step_time_s;
-	if (row->count == 0)
-		row->p50_s = NAN;
-	row->time_s = (double)w->time_ps * PS;
-	row->time_share = (double)w->time_ps / (double)window_ps;
-	row->step = w->is_sort ? w->option : repeats ? w->name : (struct str){ 0 };
+	if (w->sort && run->schedule.is_marked)
+		row->marks = (double)w->sort->count;
+	if (w->count > 0)
+		row->p50_s = !w->sort ? dist_quantile(&w->lengths, 0.5, *run->keep) * PS
+			     : w->role == ROLE_STEP && run->source != STEPS_WINDOW
+				     ? run->step_time_s
+				     : w->sort->p50_ps * PS;
+	if (w->sort)
+		row->step = w->sort->option;
+	else if (run->is_scheduled && w->count >= PERIODS_MIN)
+		row->step = w->name;
 }
 
 /* `lengths` of all its waits, or NULL: not known. */
 static void wait_row(const struct run *run, struct str name, int64_t time_ps,
 	const struct dist *lengths, int64_t window_ps)
 {
-	struct phases_row *row = table_new(run->tables, phases, run->keep);
+	struct phases_row *row = phase_row(run, name, STR("wait"), time_ps, window_ps);
 
-	row->name = name;
-	row->role = STR("wait");
-	row->is_judged = row->judged_share = false;
 	row->is_wait = true;
-	row->marks = 0;
 	if (lengths)
 		row->count = (double)lengths->count;
 	if (lengths && lengths->count)
 		row->p50_s = dist_quantile(lengths, 0.5, *run->keep) * PS;
-	row->time_s = (double)time_ps * PS;
-	row->time_share = (double)time_ps / (double)window_ps;
 }
 
 static int phase_cmp(const void *a, const void *b)

@@ -579,9 +579,10 @@ static void sorts_settle(struct scheduling *s)
 	for (int32_t i = 0; i < r->sort_count; i++)
 		r->sorts[i].option = sort_option(s, i);
 	r->last = device_last(s);
-	r->run_count = ran(s, r->last)->run_count;
-	r->runs = items_longer(
-		s->keep, ran(s, r->last)->runs, r->run_count, r->run_count, 0, sizeof(*r->runs));
+	struct lasting *l = &s->run->lasting;
+	*l = (struct lasting){ &s->run->devices[r->last], ran(s, r->last)->runs,
+		ran(s, r->last)->run_count };
+	LONGER(s->keep, l->runs, l->run_count, l->run_count);
 	r->in_step = arena_make(s->keep, bool, programs);
 	for (ptrdiff_t i = 0; i < programs; i++)
 		r->in_step[i] = registry_program_at(s->run->registry, i)->id == PROGRAM_UNKNOWN;

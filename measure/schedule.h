@@ -48,13 +48,11 @@ struct schedule {
 	bool is_server;	 /* a step is an execution, without the wait for the next */
 	struct step_sort *sorts;
 	ptrdiff_t sort_count;
-	ptrdiff_t judged; /* index of the sort whose steps are the run's */
-	bool *in_step;	  /* by program: some execution is in a judged step */
-	double *per_step; /* by program: executions in a judged step, the mean of all devices, */
-	double *on_last;  /* and on the device below */
-	ptrdiff_t last;	  /* the device whose work ends last, */
-	struct program_run *runs; /* and a copy of what it ran */
-	ptrdiff_t run_count;
+	ptrdiff_t judged;   /* index of the sort whose steps are the run's */
+	bool *in_step;	    /* by program: some execution is in a judged step */
+	double *per_step;   /* by program: executions in a judged step, the mean of all devices, */
+	double *on_last;    /* and on the device below */
+	ptrdiff_t last;	    /* the device whose work ends last */
 	struct str trouble; /* why marks there are were not used; missing: they were */
 };
 

@@ -499,13 +499,11 @@ static void roles_set(struct run *run)
 	}
 }
 
+/* Of what no schedule tells. */
 static struct lasting lasting_of(const struct run *run)
 {
 	const struct device *d = NULL;
 
-	if (run->is_scheduled)
-		return (struct lasting){ &run->devices[run->schedule.last], run->schedule.runs,
-			run->schedule.run_count };
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct device *one = &run->devices[i];
 		int64_t end_ps = one->sweep.last_ps + one->plane->host_shift_ps;
@@ -543,7 +541,8 @@ static void totals(struct run *run)
 		run->step_time_s = dist_quantile(&lengths, .5, *run->keep) * PS;
 	run->step_mean_s = run->device_steps > 0 ? run->steady_s / run->device_steps : NAN;
 	run->shape = run_shape_of(run);
-	run->lasting = lasting_of(run);
+	if (!run->is_scheduled)
+		run->lasting = lasting_of(run);
 }
 
 bool steps_sweep(struct run *run, struct diag *err)
