@@ -6,7 +6,7 @@
 #include "base/embed.h"
 #include "base/keyed.h"
 #include "base/sql.h"
-#include "measure/columns.h"
+#include "measure/tables.h"
 
 struct kernels {
 	const struct op_costs *own;
@@ -18,10 +18,8 @@ struct kernels {
 
 /* ---- what a file says of a kernel ------------------------------------------------------------ */
 
-/* In the order of the words; the first is what is not said: the kind that its name tells. */
+/* The first is what is not said: the kind that its name tells. */
 #define KINDS "custom|matmul|convolution|attention|elementwise|reduce|gather|scatter|sort|rng"
-static const enum op_kind kinds[] = { KIND_CUSTOM, KIND_MATMUL, KIND_CONVOLUTION, KIND_ATTENTION,
-	KIND_ELEMENTWISE, KIND_REDUCE, KIND_GATHER, KIND_SCATTER, KIND_SORT, KIND_RNG };
 
 /* Those that ship are tried by the tests. */
 bool key_formula(const struct keyed *r, const struct key *k, const struct doc_node *node)
@@ -145,7 +143,7 @@ enum op_kind kernel_kind(struct kernels *k, const struct hlo_instruction *i, enu
 {
 	const struct op_cost *cost = kernel_find(k, i);
 
-	return cost && cost->kind > 0 ? kinds[cost->kind] : kind;
+	return cost && cost->kind > 0 ? op_kind_find(word_at(KINDS, cost->kind)) : kind;
 }
 
 /* ---- what it does ---------------------------------------------------------------------------- */

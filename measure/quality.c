@@ -50,42 +50,35 @@ static const char *why_cut(const struct profile *p)
 			    "whole file does";
 }
 
-static void quality_files(const struct run *run)
+/* What an export leaves out, by its format; NULL of the profiler's own. */
+static const char *why_less(const struct profile *p)
 {
-	ptrdiff_t i = 0;
+	static const char *const lacks[] = {
+		[FORMAT_XPLANE] = NULL,
+		[FORMAT_RIEGELI] = NULL,
+		[FORMAT_TRACE] = "is a trace viewer's export: without HLO modules, memory events "
+				 "and the chip's name; the *.xplane.pb of the same run has them",
+		[FORMAT_NSYS] = "is an export of Nsight Systems: without HLO modules and memory "
+				"events, which a *.xplane.pb has",
+		[FORMAT_DUMP] = NULL,
+	};
 
-	while (i < run->host_count && !why_cut(&run->hosts[i]))
-		i++;
-	if (i < run->host_count)
-		quality_add(run, "not-truncated", false, "%.*s %s", STR_ARG(run->hosts[i].host),
-			why_cut(&run->hosts[i]));
-	else
-		quality_add(run, "not-truncated", true, "every file is whole");
+	return lacks[p->format];
 }
 
-/* What an export leaves out, by its format; NULL of the profiler's own. */
-static const char *const lacks[] = {
-	[FORMAT_XPLANE] = NULL,
-	[FORMAT_RIEGELI] = NULL,
-	[FORMAT_TRACE] = "a trace viewer's export: without HLO modules, memory events and the "
-			 "chip's name; the *.xplane.pb of the same run has them",
-	[FORMAT_NSYS] = "an export of Nsight Systems: without HLO modules and memory events, which "
-			"a *.xplane.pb has",
-	[FORMAT_DUMP] = NULL,
-};
-
-/* What an export leaves out is known; that it is one has to be told. */
-static void quality_format(const struct run *run)
+/* What the first host's file lacks that lacks anything. */
+static void quality_files(const struct run *run, const char *name,
+	const char *(*why)(const struct profile *), const char *fine)
 {
 	ptrdiff_t i = 0;
 
-	while (i < run->host_count && !lacks[run->hosts[i].format])
+	while (i < run->host_count && !why(&run->hosts[i]))
 		i++;
 	if (i < run->host_count)
-		quality_add(run, "full-profile", false, "%.*s is %s", STR_ARG(run->hosts[i].host),
-			lacks[run->hosts[i].format]);
+		quality_add(run, name, false, "%.*s %s", STR_ARG(run->hosts[i].host),
+			why(&run->hosts[i]));
 	else
-		quality_add(run, "full-profile", true, "every file is the profiler's own");
+		quality_add(run, name, true, "%s", fine);
 }
 
 static void quality_dropped(const struct run *run)
@@ -404,29 +397,21 @@ const struct hlo_module *any_hlo(const struct run *run)
 static void quality_hlo(const struct run *run, const struct programs *programs)
 {
 	const struct hlo_module *h = any_hlo(run);
-	const char *const name = "hlo-present";
-	bool ok = run->first && h && !h->partial;
+	const char *says =
+		!run->first	   ? "no op ran that a program's HLO could be of"
+		: h && !h->partial ? "the program's HLO is in the profile"
+		: h ? "the profile holds the HLO text of the ops that ran, and not the program's "
+		      "HLO: what fusions and loops hold is unknown"
+		: run->hosts[0].format == FORMAT_NSYS
+			? "Nsight Systems does not record the program's HLO"
+		: run->hosts[0].format == FORMAT_TRACE
+			? "a trace viewer's export does not hold the program's HLO: give the "
+			  "*.xplane.pb of the run"
+			: "the program's HLO is not in the profile: capture with enable_hlo_proto";
+	struct str dumped = run->first && run->main ? run->main->dumped : str_from(NULL);
 
-	if (!run->first)
-		quality_add(run, name, ok, "no op ran that a program's HLO could be of");
-	else if (run->main && run->main->dumped.p)
-		quality_add(run, name, ok, "the program's HLO is that of the dump, %.*s",
-			STR_ARG(run->main->dumped));
-	else if (!h && run->hosts[0].format == FORMAT_NSYS)
-		quality_add(run, name, ok, "Nsight Systems does not record the program's HLO");
-	else if (!h && run->hosts[0].format == FORMAT_TRACE)
-		quality_add(run, name, ok,
-			"a trace viewer's export does not hold the program's HLO: give the "
-			"*.xplane.pb of the run");
-	else if (!h)
-		quality_add(run, name, ok,
-			"the program's HLO is not in the profile: capture with enable_hlo_proto");
-	else if (h->partial)
-		quality_add(run, name, ok,
-			"the profile holds the HLO text of the ops that ran, and not the program's "
-			"HLO: what fusions and loops hold is unknown");
-	else
-		quality_add(run, name, ok, "the program's HLO is in the profile");
+	quality_add(run, "hlo-present", run->first && h && !h->partial, "%s%.*s",
+		dumped.p ? "the program's HLO is that of the dump, " : says, STR_ARG(dumped));
 	if (programs->unread.p)
 		quality_add(run, "plans-read", false,
 			"the plan for memory of module %.*s is there and cannot be read",
@@ -570,13 +555,14 @@ static void quality_limits(const struct run *run, bool is_whole)
 void fill_quality(
 	const struct run *run, const struct programs *programs, bool is_whole, struct str job_wrong)
 {
-	quality_files(run);
+	quality_files(run, "not-truncated", why_cut, "every file is whole");
 	if (run_is_planned(run)) {
 		quality_plan(run, programs);
 		quality_chip(run);
 		quality_hlo(run, programs);
 	} else {
-		quality_format(run);
+		/* What an export leaves out is known; that it is one has to be told. */
+		quality_files(run, "full-profile", why_less, "every file is the profiler's own");
 		quality_dropped(run);
 		quality_ranges(run);
 		quality_add(run, "ops-recorded", run->first != NULL, "%s",
