@@ -269,16 +269,16 @@ static void quality_devices(const struct run *run)
 	}
 	struct out *o = out_memory(run->keep);
 	if (with_steps < expected)
-		out_fmt(o, "only %.0f of %.0f devices recorded steps%s", with_steps, expected,
-			fewer > 0 ? ", and " : "");
+		out_fmt(o, "only %.0f of %.0f devices recorded steps", with_steps, expected);
 	if (fewer > 0)
-		out_fmt(o, "%.0f of %.0f devices recorded fewer steps than the others", fewer,
+		out_fmt(out_part(o, ", and "),
+			"%.0f of %.0f devices recorded fewer steps than the others", fewer,
 			with_steps);
 	if (torn)
-		out_fmt(o,
-			"%s%lld of %lld events of %.*s of %.*s are missing from steps that other "
+		out_fmt(out_part(o, ", and "),
+			"%lld of %lld events of %.*s of %.*s are missing from steps that other "
 			"devices recorded whole",
-			with_steps < expected || fewer > 0 ? ", and " : "", (long long)torn_events,
+			(long long)torn_events,
 			(long long)(torn->sweep.steady_events + torn_events), STR_ARG(torn->name),
 			STR_ARG(torn->host_name));
 	quality_add(run, "devices-agree", false, "%.*s", STR_ARG(out_text(o)));

@@ -77,16 +77,6 @@ void measure_end(struct measured *m)
 	kernels_free(m->run.kernels);
 }
 
-bool measure_run(struct profile *hosts, ptrdiff_t host_count, struct str name,
-	const struct measure_options *options, struct arena *keep, struct tables *ret,
-	struct diag_list *notes, struct diag *err)
-{
-	struct measured *m = measure_begin(hosts, host_count, name, options, keep, ret, notes, err);
-
-	measure_end(m);
-	return m != NULL;
-}
-
 bool measure_plots(struct measured *m, struct plots *ret, struct diag *err)
 {
 	*ret = (struct plots){ 0 };

@@ -60,10 +60,6 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 	const struct measure_options *options, struct arena *keep, struct tables *ret,
 	struct diag_list *notes, struct diag *err);
 void measure_end(struct measured *m); /* NULL is fine */
-/* Both, for those who need the tables alone. */
-bool measure_run(struct profile *hosts, ptrdiff_t host_count, struct str name,
-	const struct measure_options *options, struct arena *keep, struct tables *ret,
-	struct diag_list *notes, struct diag *err);
 
 /* What the job file says of a run, whether or not it could be measured. */
 void run_row_tell(const struct job_file *j, struct run_row *row);

@@ -60,9 +60,9 @@ struct run;
 /*
  * From what each device ran to the run's schedule and the devices' plans.
  *
- * False when neither marks nor periods tell steps; plans are as they were then.  The run's `wanted` is a
- * pattern for the name of a mark or of a module, or missing.  Where the devices' plans have marks
- * of their own (a Steps line), which hold their work, those are the steps; false when they do not.
+ * False when neither marks nor periods tell steps; plans are as they were then.  Where the devices'
+ * plans have marks of their own (a Steps line), which hold their work, those are the steps; false
+ * when they do not.
  */
 bool schedule_make(struct run *run);
 

@@ -70,7 +70,7 @@ struct run {
 	struct device *devices; /* planes with op lanes, by host, then plane */
 	ptrdiff_t device_count;
 	enum platform platform;
-	struct str wanted; /* the step's pattern, or missing */
+	struct str wanted; /* pattern for the name of a step's mark or module, or missing */
 	int sweeps;	   /* of all devices, that measured */
 	enum step_source source;
 	const struct program *main;

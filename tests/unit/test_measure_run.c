@@ -851,8 +851,7 @@ static void a_damaged_event(void **state)
 	pb_bytes(&space, 1, pb_done(&plane));
 	in = input_memory(STR("worker-0.xplane.pb"), pb_done(&space));
 	bool ok = xplane_open(&in, STR("worker-0"), &run.keep, &profile, &run.err) &&
-		  measure_run(&profile, 1, STR("test"), &run.options, &run.keep, &run.tables,
-			  &run.notes, &run.err);
+		  xrun_profiles(&run, &profile, 1);
 	assert_false(ok);
 	assert_int_equal(run.err.id, DIAG_WIRE);
 	assert_has(str_from(run.err.text), "/device:TPU:0");

@@ -192,8 +192,7 @@ static void test_table(void **state)
 	static const struct source_root root = { STR_INIT("/home/me"), { NULL, 0 } };
 	run.options.source_roots = &root;
 	run.options.source_root_count = 1;
-	assert_true(measure_run(
-		&host, 1, STR("t"), &run.options, &run.keep, &run.tables, &run.notes, &run.err));
+	assert_true(xrun_profiles(&run, &host, 1));
 	assert_int_equal(table_count(&run.tables, live), 5);
 	const struct live_row *rows = table_rows(&run.tables, live);
 	assert_text(rows[0].device, "0");

@@ -477,8 +477,7 @@ static void measure(struct str json, struct xrun *run)
 	xrun_begin(run);
 	open_good(json);
 	run->options.chip = chip_find(run->options.chips, STR("v5e"), &run->err);
-	if (!measure_run(&profile, 1, STR("test"), &run->options, &run->keep, &run->tables,
-		    &run->notes, &run->err))
+	if (!xrun_profiles(run, &profile, 1))
 		fail_msg("%s", run->err.text);
 }
 
@@ -522,8 +521,7 @@ static void test_measured(void **state)
 	xrun_end(&run);
 	profile.event_count = 1000000;
 	xrun_begin(&run);
-	assert_true(measure_run(&profile, 1, STR("test"), &run.options, &run.keep, &run.tables,
-		&run.notes, &run.err));
+	assert_true(xrun_profiles(&run, &profile, 1));
 	assert_number(xrun_quality(&run, "not-truncated")->ok, 0);
 	assert_has(xrun_quality(&run, "not-truncated")->detail, "what came later is missing");
 	xrun_end(&run);

@@ -357,6 +357,14 @@ struct xspace *xrun_host(struct xrun *r, const char *name)
 	return x;
 }
 
+bool xrun_profiles(struct xrun *r, struct profile *profiles, ptrdiff_t count)
+{
+	measure_end(r->measured);
+	r->measured = measure_begin(profiles, count, STR("test"), &r->options, &r->keep, &r->tables,
+		&r->notes, &r->err);
+	return r->measured != NULL;
+}
+
 bool xrun_try(struct xrun *r)
 {
 	struct input *inputs = arena_make(&r->keep, struct input, r->count);
@@ -369,10 +377,7 @@ bool xrun_try(struct xrun *r)
 			    &inputs[i], str_from(r->names[i]), &r->keep, &profiles[i], &r->err))
 			return false;
 	}
-	measure_end(r->measured);
-	r->measured = measure_begin(profiles, r->count, STR("test"), &r->options, &r->keep,
-		&r->tables, &r->notes, &r->err);
-	return r->measured != NULL;
+	return xrun_profiles(r, profiles, r->count);
 }
 
 void xrun_measure(struct xrun *r)

@@ -99,6 +99,7 @@ void xrun_end(struct xrun *r);
 struct xspace *xrun_host(struct xrun *r, const char *name);
 /* False when a profile is refused: r->err says why. */
 bool xrun_try(struct xrun *r);
+bool xrun_profiles(struct xrun *r, struct profile *profiles, ptrdiff_t count); /* opened ones */
 void xrun_measure(struct xrun *r); /* the same, and a refusal ends the test */
 
 /* The row of a table by what names it. */
