@@ -71,6 +71,7 @@ static const struct read_rule module_table_rules[] = {
 	[1] = READ_FIELD(STR, struct module_proto, m.name),
 	[3] = READ_FIELD(STRS, struct module_proto, computations),
 	[6] = READ_FIELD(INT, struct module_proto, entry_id),
+	[7] = READ_FIELD(STR, struct module_proto, m.schedule),
 	[8] = { .kind = READ_MESSAGE, .table = &aliases_table },
 	[15] = { .kind = READ_MESSAGE, .table = &devices_table },
 	[17] = READ_FIELD(STR, struct module_proto, frames),

@@ -139,6 +139,7 @@ struct hlo_module {
 	int64_t replica_count, partition_count;
 	int64_t slices;	       /* TPU slices that it joins; 1 when it says nothing of others */
 	int64_t slice_devices; /* of each, as far as it names them; 0 unknown */
+	struct str schedule;   /* proto bytes for hlo_order; empty when absent */
 	struct str buffer_assignment; /* proto bytes for hlo/memory.h; empty when absent */
 	struct hlo_note buffers_note; /* else *-buffer-assignment.txt, where the dump has it, */
 	struct hlo_note memory_note;  /* and *-memory-usage-report.txt */
@@ -179,6 +180,13 @@ int64_t hlo_trip_count(const struct hlo_module *m, ptrdiff_t instruction);
  * wrappers).  Loops whose trip count is not known count as one and are added to *unknown.
  */
 double *hlo_runs(const struct hlo_module *m, struct arena *keep, int64_t *unknown);
+
+/*
+ * The instructions that do something, from the entry's first on, in the order of the program's
+ * schedule, or as they stand where it has none; what loops, calls and branches hold in their place.
+ * Of asynchronous pairs the starts.  Returns their number.
+ */
+ptrdiff_t hlo_order(const struct hlo_module *m, struct arena *keep, ptrdiff_t **ret);
 
 /*
  * The `-start` of a `-done` (through operands), else -1.  Copies, collectives, async wrappers.

@@ -249,9 +249,11 @@ static inline ptrdiff_t gap_behind_near(
 	return *hint;
 }
 
+/* A loader may hand its batch to the device before it returns; what reaches further is a loop
+ * around the work. */
 static void reason_lay(struct host_gap *g, const struct reason *r)
 {
-	if (r->end_ps > g->end_ps + slack_ps(g))
+	if (r->end_ps > g->end_ps + (g->end_ps - g->start_ps) / 10)
 		return;
 	g->by_cause_ps[causes[r->class]] += overlap_ps(g, r->start_ps, r->end_ps);
 	g->waited |= causes[r->class] == CAUSE_SYNC && r->start_ps <= g->start_ps;

@@ -135,6 +135,7 @@ static const struct word_kind kernels[] = {
 	{ STR_INIT("layer_norm"), KIND_REDUCE },
 	{ STR_INIT("softmax"), KIND_REDUCE },
 	{ STR_INIT("copybuffer"), KIND_COPY },
+	{ STR_INIT("memcpy"), KIND_COPY }, /* CUDA's own, in graphs */
 	{ STR_INIT("memset"), KIND_ELEMENTWISE },
 	{ STR_INIT("fillbuffer"), KIND_ELEMENTWISE },
 };

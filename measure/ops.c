@@ -59,6 +59,7 @@ static const struct str attribution_names[] = {
 	[ATTRIBUTION_NONE] = STR_INIT("none"),
 	[ATTRIBUTION_PROFILE] = STR_INIT("profile"),
 	[ATTRIBUTION_NAME] = STR_INIT("name"),
+	[ATTRIBUTION_SCHEDULE] = STR_INIT("schedule"),
 	[ATTRIBUTION_EXACT] = STR_INIT("name"),
 };
 

@@ -454,7 +454,10 @@ static void device_plan(struct scheduling *s, ptrdiff_t device, struct mark *mar
 		struct mark *step = &steps[i];
 		bool is_judged = step->sort == s->ret->judged;
 		run = others_between(&p, d, run, until_ps, step->start_ps);
-		until_ps = alone || i + 1 == n ? step->end_ps : step[1].start_ps;
+		/* What ends one execution may run beside what begins the next. */
+		until_ps = i + 1 < n && (!alone || step->end_ps > step[1].start_ps)
+				   ? step[1].start_ps
+				   : step->end_ps;
 		ptrdiff_t begin = run;
 		while (!marks && run < d->run_count && d->runs[run].start_ps < until_ps)
 			run++;

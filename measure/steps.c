@@ -12,6 +12,7 @@
 #include "base/out.h"
 #include "base/stats.h"
 #include "base/task.h"
+#include "measure/graphs.h"
 #include "measure/swept.h"
 
 #define TOO_MANY_RUNS                                                                              \
@@ -128,6 +129,12 @@ static void device_sweep(struct run *run, ptrdiff_t i, int64_t limit)
 	kept = kept < STEP_ROWS_MIN ? STEP_ROWS_MIN : kept;
 	kept = i == 0 || kept > SWEEP_MAX_STEPS ? SWEEP_MAX_STEPS : kept;
 	plane_learn(d->plane, &names);
+	if (!d->plane->nodes && plane_has_graphs(d->plane)) {
+		graphs_read(d->plane, run->registry, work);
+		plane_forget(d->plane);
+		arena_clear(&names);
+		plane_learn(d->plane, &names);
+	}
 	d->failed = !sweep_plane(d->plane, d->host, &d->plan, &run->facts, run->registry, limit,
 		reads_ahead(run, d, limit), &work, &d->sweep, &d->err);
 	if (!d->failed) {

@@ -245,6 +245,30 @@ const struct program *registry_listed(const struct registry *r, const struct pla
 	return at == MAP_NONE ? NULL : r->programs[at];
 }
 
+const struct hlo_module *registry_hlo(
+	struct registry *r, const struct plane *p, const struct profile_op *said)
+{
+	pthread_mutex_lock(&r->lock);
+	const struct hlo_module *ret = program_of(r, p, said->program, said->module)->hlo;
+	pthread_mutex_unlock(&r->lock);
+	return ret;
+}
+
+void registry_keep_nodes(struct registry *r, struct plane *p, const int64_t *nodes,
+	const struct str *ops, ptrdiff_t count)
+{
+	pthread_mutex_lock(&r->lock);
+	struct graph_nodes *n = arena_make(r->keep, struct graph_nodes, 1);
+	n->of_node = map_with_room(count, r->keep);
+	n->ops = arena_make(r->keep, struct str, count);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		map_put_id(&n->of_node, nodes[i], (int32_t)i, r->keep);
+		n->ops[i] = ops[i];
+	}
+	pthread_mutex_unlock(&r->lock);
+	p->nodes = n;
+}
+
 /* Subjects. */
 
 static void subject_attribute(struct subject *s)
@@ -259,7 +283,7 @@ static void subject_attribute(struct subject *s)
 	if (!m || s->said.hlo_op.len == 0)
 		return;
 	s->instruction = hlo_find_exact(m, s->said.hlo_op);
-	s->attribution = ATTRIBUTION_EXACT;
+	s->attribution = s->said.is_scheduled ? ATTRIBUTION_SCHEDULE : ATTRIBUTION_EXACT;
 	if (s->instruction >= 0)
 		return;
 	/* A neighbouring name in a dump may be that of another version's op. */

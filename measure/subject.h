@@ -22,10 +22,11 @@
 #include "profile/profile.h"
 
 enum attribution {
-	ATTRIBUTION_NONE,    /* a kernel of no known instruction */
-	ATTRIBUTION_PROFILE, /* the profile names an instruction whose HLO is not there */
-	ATTRIBUTION_NAME,    /* found in the HLO under a neighbouring name */
-	ATTRIBUTION_EXACT,   /* found in the HLO by its name */
+	ATTRIBUTION_NONE,     /* a kernel of no known instruction */
+	ATTRIBUTION_PROFILE,  /* the profile names an instruction whose HLO is not there */
+	ATTRIBUTION_NAME,     /* found in the HLO under a neighbouring name */
+	ATTRIBUTION_SCHEDULE, /* by its place in a CUDA graph: graphs.h */
+	ATTRIBUTION_EXACT,    /* found in the HLO by its name */
 };
 
 /* Half of an asynchronous pair. */
@@ -122,6 +123,12 @@ void registry_free(struct registry *r);
  */
 struct subject *registry_subject(struct registry *r, const struct plane *p,
 	const struct profile_op *said, enum op_kind *kind);
+/* The HLO of an op's program, parsed when it is first asked for; NULL where none is known. */
+const struct hlo_module *registry_hlo(
+	struct registry *r, const struct plane *p, const struct profile_op *said);
+/* Gives a plane a copy of what its nodes run, for as long as the registry lasts. */
+void registry_keep_nodes(struct registry *r, struct plane *p, const int64_t *nodes,
+	const struct str *ops, ptrdiff_t count);
 /* The program that goes by this id on a plane, whether it ran or not; NULL where none is listed. */
 const struct program *registry_listed(const struct registry *r, const struct plane *p, uint64_t id);
 /*

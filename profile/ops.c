@@ -16,10 +16,11 @@
 
 struct op_key {
 	int64_t hlo_op; /* a reference's index, or a plain text's hash; -1 when not said */
+	int64_t node;	/* of a CUDA graph; 0 none */
 	uint64_t program;
 	int32_t name, part, copy, pageable; /* keys are compared by their bytes */
 };
-_Static_assert(sizeof(struct op_key) == 32, "no byte of a key is unset");
+_Static_assert(sizeof(struct op_key) == 40, "no byte of a key is unset");
 
 /*
  * Events of one op have the same bytes, but for the id of the launch, which is among their first
@@ -187,14 +188,35 @@ static struct op_table *table_new(const struct plane *p)
 	return t;
 }
 
+bool plane_has_graphs(const struct plane *p)
+{
+	uint64_t known = 0;
+
+	for (ptrdiff_t i = 0; i < p->part_count; i++)
+		known |= p->parts[i].known;
+	return known & STAT_BIT(CUDA_GRAPH_NODE_ID);
+}
+
+/* The node that an event is of, 0 none; what it runs in *at, MAP_NONE where that is not known. */
+static int64_t node_of(const struct plane *p, const struct stats *s, int32_t *at)
+{
+	int64_t node =
+		s->present & STAT_BIT(CUDA_GRAPH_NODE_ID) ? s->at[STAT_CUDA_GRAPH_NODE_ID].i64 : 0;
+
+	*at = node && p->nodes ? map_get_id(&p->nodes->of_node, node) : MAP_NONE;
+	return !p->nodes || *at >= 0 ? node : 0;
+}
+
 /* `name` is -1 where it is not in the file. */
 static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const struct stats *s)
 {
+	int32_t runs;
 	struct str text = name >= 0 ? plane_name_text(&p->names[name]) : STR("(not in the file)");
 	struct str details = stat_text(s, STAT_MEMCPY_DETAILS);
 	struct op_key key = {
 		.name = name,
 		.hlo_op = s->present & STAT_BIT(HLO_OP) ? hlo_op_id(&s->at[STAT_HLO_OP]) : -1,
+		.node = node_of(p, s, &runs),
 		.program = s->present & STAT_BIT(PROGRAM_ID) ? (uint64_t)s->at[STAT_PROGRAM_ID].i64
 							     : PROGRAM_UNKNOWN,
 		.part = part,
@@ -212,7 +234,9 @@ static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const stru
 	map_put(&p->table->of_key, arena_str(p->keep, bytes), at, p->keep);
 	struct profile_op *op = &p->ops[at];
 	op->name = text;
-	op->hlo_op = stat_text(s, STAT_HLO_OP);
+	op->hlo_op = runs >= 0 ? p->nodes->ops[runs] : stat_text(s, STAT_HLO_OP);
+	op->is_scheduled = runs >= 0 && op->hlo_op.p;
+	op->node = key.node;
 	op->module = stat_text(s, STAT_HLO_MODULE);
 	op->program = key.program;
 	op->scope = stat_text(s, STAT_NAME);
@@ -335,7 +359,7 @@ static void kernel_said(struct plane *p, struct lane_walk *w, const struct raw_e
 static const uint64_t tpu_event = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
 static const uint64_t kernel_event = STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) |
 				     STAT_BIT(PROGRAM_ID) | STAT_BIT(MEMCPY_DETAILS) |
-				     STAT_BIT(NAME);
+				     STAT_BIT(NAME) | STAT_BIT(CUDA_GRAPH_NODE_ID);
 static const uint64_t cpu_event = STAT_BIT(HLO_OP) | STAT_BIT(HLO_MODULE) | STAT_BIT(PROGRAM_ID) |
 				  STAT_BIT(RUN_ID) | STAT_BIT(DEVICE_ORDINAL);
 

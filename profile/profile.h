@@ -117,7 +117,8 @@ enum host_class {
 	X(LIBTPU_VERSION, "libtpu_version")                                                        \
 	X(CUDA_VERSION, "cuda_version")                                                            \
 	X(ALLOCATION_BYTES, "allocation_bytes")                                                    \
-	X(ADDR, "addr")
+	X(ADDR, "addr")                                                                            \
+	X(CUDA_GRAPH_NODE_ID, "cuda_graph_node_id")
 
 enum stat_id {
 #define X(id, name) STAT_##id,
@@ -159,6 +160,17 @@ struct profile_op {
 	bool pageable; /* a copy to or from memory of the host that is said to be pageable */
 	double flops, model_flops, bytes_accessed;
 	double hbm_read_bytes, hbm_write_bytes; /* of the breakdown; NaN without one */
+	int64_t node;	   /* of the CUDA graph that launched it; 0 none, or told below */
+	bool is_scheduled; /* hlo_op is what plane->nodes says */
+};
+
+/*
+ * The instructions that nodes of CUDA graphs run.  The profile names none: it is found once for a
+ * plane by who knows the program (measure/graphs.h), and holds for all that is read of it then.
+ */
+struct graph_nodes {
+	struct map of_node; /* index into ops */
+	struct str *ops;    /* missing: the kernel is known by its own name */
 };
 
 /*
@@ -237,7 +249,8 @@ struct plane {
 	struct profile_op *ops;
 	ptrdiff_t op_count, op_cap;
 	struct op_table *table;
-	struct arena *keep; /* where ops go: plane_learn's */
+	struct arena *keep;		 /* where ops go: plane_learn's */
+	const struct graph_nodes *nodes; /* NULL: not looked for */
 };
 
 struct hlo_entry {
@@ -336,6 +349,8 @@ bool module_name_of(struct str text, struct str *name, uint64_t *program);
  */
 void plane_learn(struct plane *p, struct arena *keep);
 void plane_forget(struct plane *p);
+/* Does some event of the plane say which node of a CUDA graph it is? */
+bool plane_has_graphs(const struct plane *p);
 /* Give back the memory of its bytes in the file, or of all of them; they can be read again. */
 void plane_drop(const struct plane *p);
 void profile_drop(const struct profile *p);

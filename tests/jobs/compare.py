@@ -33,15 +33,22 @@ EVERY = {"alternating": (0, 2)}
 OTHER_WORK = ("evaluation", "prefill", "rounds")
 
 
+# What runs the same program without CUDA graphs, where the profiler names the op of every kernel.
+TWINS = {"h100_marked": "h100_no_graphs", "h100_decode": "h100_decode_no_graphs"}
+TWIN_SHARE, TWIN_S = 0.1, 2e-6  # of an op's time, as two runs of it differ
+# More work than a server's step on the device is its dispatch, which its clock holds and no step.
+DISPATCHED = ("h100_decode", "h100_decode_no_graphs")
+
+
 class Rooflint:
-    def __init__(self, program, capture):
-        self.program, self.capture = program, capture
+    def __init__(self, program, capture, chip=()):
+        self.program, self.capture, self.chip = program, capture, chip
 
     def judged(self):
         """The findings, and the results of the rules."""
         with tempfile.NamedTemporaryFile(suffix=".json") as report:
-            subprocess.run([self.program, "check", "-q", "--json", report.name, "--hardware",
-                            os.path.join(HERE, "host.yaml"), self.capture],
+            subprocess.run([self.program, "check", "-q", "--json", report.name, *self.chip,
+                            self.capture],
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
             said = json.load(open(report.name, encoding="utf-8"))["reports"][0]
             return said["findings"], said["results"]
@@ -61,7 +68,7 @@ def step_times(name, truth):
     if "loop_steps" in truth:  # one block for all of them
         [[begin, end]] = clock["loop"]
         return [(end - begin) * 1e-6 / truth["loop_steps"]] * truth["loop_steps"]
-    steps = clock["step"]
+    steps = clock.get("step", [])
     if name in SERVERS:
         return [(end - begin) * 1e-6 for begin, end in steps]
     if "load" in clock:  # the device's work begins when the batch is there
@@ -83,7 +90,7 @@ def close(seen, want, share=0.0, by=0.0):
 def check_steps(name, truth, ask):
     times = step_times(name, truth)
     [run] = ask.rows("select steps, step_time_s from run")
-    if len(times) < 3:  # too few to call any of them steady
+    if len(times) < 3 or name in DISPATCHED:  # too few to call any of them steady
         return
     # The first of them warms up, the last one's end is not seen, and one may hold a compilation.
     least = len(times) - 2 - (name == "recompiling")
@@ -194,6 +201,38 @@ def check_flops(_name, truth, ask):
             yield "flops", seen, program["flops"], close(seen, program["flops"], 1e-9)
 
 
+def check_matmuls(_name, truth, ask):
+    """FLOPs of matmuls by hand, and no chip beats its peak."""
+    if "flops_step" in truth:
+        [row] = ask.rows("select total(flops * per_step) as flops from ops where "
+                         "kind in ('matmul', 'convolution') and role = 'step'")
+        yield ("step's flops", row["flops"], truth["flops_step"],
+               close(row["flops"], truth["flops_step"], 1e-9))
+    for module, flops in truth.get("flops", {}).items():
+        if flops:
+            [row] = ask.rows("select total(flops * per_step) as flops from ops where kind = 'matmul'",
+                             "--step", "jit_" + module)
+            yield module + " flops", row["flops"], flops, close(row["flops"], flops, 1e-9)
+
+
+def check_graphs(name, _truth, ask):
+    """Kernels of CUDA graphs are told apart, and take what they take without graphs."""
+    if not name.startswith("h100_"):
+        return
+    [row] = ask.rows("select total(time_s) as whole, total(case when attribution = 'none' then "
+                     "time_s end) as lost from ops")
+    yield "told apart", row["lost"], 0.0, row["lost"] == 0
+    if name in TWINS:
+        ops = "select name, p50_s, time_s from ops where role = 'step'"
+        twin = Rooflint(ask.program, os.path.join(HERE, TWINS[name]))
+        other = {row["name"]: row["p50_s"] for row in twin.rows(ops)}
+        rows = ask.rows(ops)
+        like = sum(row["time_s"] for row in rows
+                   if close(row["p50_s"], other.get(row["name"], 0.0), TWIN_SHARE, TWIN_S))
+        whole = sum(row["time_s"] for row in rows)
+        yield "ops as without graphs", like / whole, 1.0, like >= 0.99 * whole
+
+
 # Work of the device in its blocks of the clock, but for the steps: how much of it there is.
 OUTSIDE = {"evaluation_after": "evaluation", "rare_evaluation": "evaluation",
            "marked_evaluation": "evaluation", "decode": "prefill",
@@ -225,8 +264,7 @@ def check_phases(name, truth, ask):
         yield ("verdict_share", run["verdict_share"], want,
                close(run["verdict_share"], want, by=OUTSIDE_POINTS))
         # Where the chip is known, rules judge what runs outside the steps, too.
-        [all_of_it] = ask.rows("select verdict_share from run", "--hardware",
-                               os.path.join(HERE, "host.yaml"))
+        [all_of_it] = ask.rows("select verdict_share from run", *ask.chip)
         yield ("verdict_share, judged", all_of_it["verdict_share"], 1.0,
                close(all_of_it["verdict_share"], 1.0, by=OUTSIDE_POINTS))
     if name in PROGRAMS:
@@ -276,14 +314,13 @@ def check_costs(name, _truth, ask):
 
 def check_floors(_name, _truth, ask):
     """What a program takes at least is never more than what it took."""
-    chip = "--hardware", os.path.join(HERE, "host.yaml")
     for row in ask.rows("select module, p50_s, floor_s, serial_s from programs where floor_s > 0",
-                        *chip):
+                        *ask.chip):
         yield "%s floor" % row["module"], row["floor_s"], row["p50_s"], \
             row["floor_s"] <= row["p50_s"]
         yield "%s serial" % row["module"], row["serial_s"], row["floor_s"], \
             row["serial_s"] >= row["floor_s"]
-    [run] = ask.rows("select predicted_step_s as least, step_time_s from run", *chip)
+    [run] = ask.rows("select predicted_step_s as least, step_time_s from run", *ask.chip)
     if run["least"] is not None:
         yield "step floor", run["least"], run["step_time_s"], run["least"] <= run["step_time_s"]
 
@@ -303,8 +340,7 @@ LACKS = {
 
 def check_sentences(name, _truth, ask):
     """What a capture lacks is said of it, and of no other."""
-    out = subprocess.run([ask.program, "check", ask.capture, "--hardware",
-                          os.path.join(HERE, "host.yaml")], stdout=subprocess.PIPE,
+    out = subprocess.run([ask.program, "check", ask.capture, *ask.chip], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, check=False).stdout.decode()
     said = " ".join(out.split())
     for sentence, jobs in LACKS.items():
@@ -313,8 +349,8 @@ def check_sentences(name, _truth, ask):
             yield sentence[:20], sentence in said, want, (sentence in said) == want
 
 
-CHECKS = (check_steps, check_waits, check_syncs, check_collectives, check_flops, check_phases,
-          check_costs, check_floors, check_sentences)
+CHECKS = (check_steps, check_waits, check_syncs, check_collectives, check_flops, check_matmuls,
+          check_graphs, check_phases, check_costs, check_floors, check_sentences)
 
 
 # The worst error of each sort of check: by the end of the check's name, and how it is told.
@@ -390,7 +426,9 @@ def main():
             continue
         with open(os.path.join(folder, "truth.json"), encoding="utf-8") as f:
             truth = json.load(f)
-        ask = Rooflint(args.rooflint, folder)
+        # Virtual devices are no chip of the table.
+        chip = () if "device" in truth else ("--hardware", os.path.join(HERE, "host.yaml"))
+        ask = Rooflint(args.rooflint, folder, chip)
         for check in CHECKS:
             for what, seen, want, right in check(job, truth, ask):
                 is_pending = (job, what) in pending

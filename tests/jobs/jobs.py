@@ -22,9 +22,10 @@ import time
 
 DEVICES = {"fsdp": 4, "moe": 8, "pipeline": 4, "stages": 2, "unblocked": 8, "processes": 1}
 
-os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=%d" % (
-    DEVICES.get(sys.argv[1] if len(sys.argv) > 1 else "", 1))
+os.environ.setdefault("JAX_PLATFORMS", "cpu")  # gpu_jobs.py names another
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + (
+    " --xla_force_host_platform_device_count=%d" % (
+        DEVICES.get(sys.argv[1] if len(sys.argv) > 1 else "", 1)))
 
 import jax
 import jax.numpy as jnp

@@ -1,0 +1,330 @@
+/* Kernels of a graph against the schedule of their program.  See graphs.h. */
+#include "measure/graphs.h"
+
+#include <string.h>
+
+/* A kernel's instruction is looked for among so many behind the last one's: a branch that does not
+ * run is skipped so.  What stands further apart is not of one stretch of the schedule. */
+#define LOOK_AHEAD 256
+
+struct aligning {
+	const struct hlo_module *m;
+	const ptrdiff_t *order; /* of the schedule */
+	ptrdiff_t order_count;
+	struct map spelled; /* place in the order, by the name that its kernel would have */
+	enum platform platform;
+};
+
+/* "loop_fusion.3" as a kernel's name. */
+static struct str spelled_as_kernel(struct str name, struct arena *keep)
+{
+	struct str ret = arena_str(keep, name);
+
+	for (ptrdiff_t i = 0; i < ret.len; i++)
+		if (!is_letter(ret.p[i]) && !is_digit(ret.p[i]))
+			((char *)ret.p)[i] = '_';
+	return ret;
+}
+
+static const struct hlo_instruction *placed(const struct aligning *a, ptrdiff_t place)
+{
+	return &a->m->instructions[a->order[place]];
+}
+
+/* A kernel bears the name of the instruction, or of the one that runs beside the others. */
+static void names_spell(struct aligning *a, ptrdiff_t place, struct arena *keep)
+{
+	const struct hlo_instruction *i = placed(a, place);
+
+	map_put(&a->spelled, spelled_as_kernel(i->name, keep), (int32_t)place, keep);
+	for (ptrdiff_t k = 0; i->op == HLO_ASYNC_START && k < i->called_count; k++) {
+		if (i->called[k] < 0)
+			continue;
+		const struct hlo_computation *c = &a->m->computations[i->called[k]];
+		for (ptrdiff_t n = c->first; n < c->first + c->count; n++)
+			map_put(&a->spelled, spelled_as_kernel(a->m->instructions[n].name, keep),
+				(int32_t)place, keep);
+	}
+}
+
+/* XLA compiles it, and the kernel bears its name, unless it hands the fusion to a library. */
+static bool is_compiled(const struct hlo_instruction *i)
+{
+	return i->op == HLO_FUSION;
+}
+
+/* One kernel may run both: they do the same to arrays of the same shapes. */
+static bool alike(const struct hlo_module *m, const struct hlo_instruction *a,
+	const struct hlo_instruction *b)
+{
+	if (a->op != b->op || !shape_equal(&a->shape, &b->shape, true) ||
+		a->called_count != b->called_count)
+		return false;
+	for (ptrdiff_t k = 0; k < a->called_count; k++) {
+		if (a->called[k] < 0 || b->called[k] < 0)
+			return false;
+		const struct hlo_computation *x = &m->computations[a->called[k]];
+		const struct hlo_computation *y = &m->computations[b->called[k]];
+		if (x->count != y->count)
+			return false;
+		for (ptrdiff_t i = 0; i < x->count; i++)
+			if (m->instructions[x->first + i].op != m->instructions[y->first + i].op)
+				return false;
+	}
+	return true;
+}
+
+/*
+ * The place of what a kernel named after the one at `named` runs, behind `from`.  XLA compiles in
+ * the order of the schedule: what else the kernel runs stands behind the one it is named after.
+ */
+static ptrdiff_t place_of(const struct aligning *a, ptrdiff_t from, ptrdiff_t named)
+{
+	const struct hlo_instruction *as = placed(a, named);
+
+	for (ptrdiff_t i = from + 1; named <= from && i < a->order_count && i - from <= LOOK_AHEAD;
+		i++)
+		if (alike(a->m, placed(a, i), as))
+			return i;
+	return named;
+}
+
+/* It prepares or ends what the kernel beside it does: zeroes, or sums of partial products. */
+enum share { SHARE_NONE, SHARE_OF_NEXT, SHARE_OF_LAST };
+
+static enum share share_of(const struct profile_op *kernel)
+{
+	if (str_starts(kernel->name, STR("Memset")))
+		return SHARE_OF_NEXT;
+	return str_contains(kernel->name, STR("splitKreduce")) ? SHARE_OF_LAST : SHARE_NONE;
+}
+
+/* A slice of a stacked array may be a copy; so may anything that runs beside other work. */
+static enum op_kind kind_of_call(const struct aligning *a, ptrdiff_t place)
+{
+	enum op_kind kind = hlo_kind(a->m, a->order[place]);
+	bool tells = kind != KIND_CUSTOM &&
+		     (placed(a, place)->op != HLO_ASYNC_START || op_kind_is_collective(kind));
+
+	return tells ? kind : KIND_UNKNOWN;
+}
+
+/* Kernels of libraries that ran side by side, and the calls that may have launched them. */
+struct stretch {
+	enum op_kind *kernel_kinds, *call_kinds;
+	enum share *shares;
+	ptrdiff_t *calls; /* places in the order */
+	ptrdiff_t kernel_count, call_count;
+	ptrdiff_t whole; /* kernels that are no share of another */
+};
+
+static struct stretch stretch_read(const struct aligning *a,
+	const struct profile_op *const *kernels, ptrdiff_t n, ptrdiff_t from, ptrdiff_t to,
+	struct arena *keep)
+{
+	ptrdiff_t room = to - from > LOOK_AHEAD + n ? 0 : to - from - 1;
+	bool by_calls = false;
+	struct stretch s = { .kernel_count = n };
+
+	s.kernel_kinds = arena_make(keep, enum op_kind, n);
+	s.shares = arena_make(keep, enum share, n);
+	for (ptrdiff_t k = 0; k < n; k++) {
+		s.kernel_kinds[k] = kind_decide(NULL, -1, kernels[k], a->platform);
+		s.shares[k] = share_of(kernels[k]);
+		s.whole += s.shares[k] == SHARE_NONE;
+	}
+	s.calls = arena_make(keep, ptrdiff_t, room > 0 ? room : 1);
+	s.call_kinds = arena_make(keep, enum op_kind, room > 0 ? room : 1);
+	for (ptrdiff_t i = from + 1; i <= from + room; i++)
+		by_calls |= !is_compiled(placed(a, i));
+	/* A fusion that a library runs bears no name of its own either. */
+	by_calls &= s.whole != room;
+	for (ptrdiff_t i = from + 1; i <= from + room; i++) {
+		if (by_calls && is_compiled(placed(a, i)))
+			continue;
+		s.call_kinds[s.call_count] = kind_of_call(a, i);
+		s.calls[s.call_count++] = i;
+	}
+	return s;
+}
+
+/* As many calls as kernels, and each may be the one in its place. */
+static bool is_in_order(const struct stretch *s)
+{
+	bool ok = s->call_count == s->whole;
+
+	for (ptrdiff_t k = 0, n = 0; k < s->kernel_count && ok; k++)
+		if (s->shares[k] == SHARE_NONE) {
+			enum op_kind is = s->kernel_kinds[k], asked = s->call_kinds[n++];
+			ok = is == asked || is == KIND_UNKNOWN || asked == KIND_UNKNOWN;
+		}
+	return ok;
+}
+
+/* As many calls of a kind of work as kernels are these in order; one call has all kernels of its
+ * kind.  `place` is by kernel. */
+static void kinds_place(const struct stretch *s, ptrdiff_t *place)
+{
+	ptrdiff_t kernels[KIND_COUNT] = { 0 }, calls[KIND_COUNT] = { 0 }, next[KIND_COUNT] = { 0 };
+	bool in_order = is_in_order(s);
+
+	for (ptrdiff_t k = 0; k < s->kernel_count; k++)
+		kernels[s->kernel_kinds[k]] += s->shares[k] == SHARE_NONE;
+	for (ptrdiff_t i = 0; i < s->call_count; i++)
+		calls[s->call_kinds[i]]++;
+	for (ptrdiff_t k = 0, n = 0; k < s->kernel_count; k++) {
+		enum op_kind kind = s->kernel_kinds[k];
+		ptrdiff_t *at = &next[kind];
+		place[k] = -1;
+		if (s->shares[k] != SHARE_NONE)
+			continue;
+		if (in_order) {
+			place[k] = s->calls[n++];
+		} else if (calls[kind] == kernels[kind] || calls[kind] == 1) {
+			while (s->call_kinds[*at] != kind)
+				++*at;
+			place[k] = s->calls[*at];
+			*at += calls[kind] > 1;
+		}
+	}
+}
+
+/* A kernel that does not tell what it does is of the call beside it that needs more than one: a
+ * product is one kernel, with shares. */
+static void unknown_place(
+	const struct aligning *a, const struct stretch *s, ptrdiff_t *place, struct arena scratch)
+{
+	ptrdiff_t *behind = arena_make(&scratch, ptrdiff_t, s->kernel_count + 1);
+
+	behind[s->kernel_count] = -1;
+	for (ptrdiff_t k = s->kernel_count; k-- > 0;)
+		behind[k] = place[k] >= 0 ? place[k] : behind[k + 1];
+	for (ptrdiff_t k = 0; k < s->kernel_count; k++) {
+		ptrdiff_t before = k > 0 ? place[k - 1] : -1;
+		if (place[k] >= 0 || s->shares[k] != SHARE_NONE ||
+			s->kernel_kinds[k] != KIND_UNKNOWN)
+			continue;
+		if (before >= 0 && kind_of_call(a, before) != KIND_MATMUL)
+			place[k] = before;
+		else if (behind[k] >= 0 && kind_of_call(a, behind[k]) != KIND_MATMUL)
+			place[k] = behind[k];
+	}
+}
+
+/* Instructions of `n` kernels of libraries, which ran between the places `from` and `to`; -1 for
+ * what cannot be told. */
+static void libraries_place(const struct aligning *a, const struct profile_op *const *kernels,
+	ptrdiff_t n, ptrdiff_t from, ptrdiff_t to, ptrdiff_t *ret, struct arena scratch)
+{
+	struct stretch s = stretch_read(a, kernels, n, from, to, &scratch);
+
+	kinds_place(&s, ret);
+	unknown_place(a, &s, ret, scratch);
+	for (ptrdiff_t k = 0; k < n; k++)
+		if (s.shares[k] == SHARE_OF_LAST)
+			ret[k] = k ? ret[k - 1] : from;
+	for (ptrdiff_t k = n; k-- > 0;)
+		if (s.shares[k] == SHARE_OF_NEXT)
+			ret[k] = k + 1 < n ? ret[k + 1] : to < a->order_count ? to : -1;
+	for (ptrdiff_t k = 0; k < n; k++)
+		ret[k] = ret[k] < 0 ? -1 : a->order[ret[k]];
+}
+
+void graph_align(const struct hlo_module *m, const struct profile_op *const *kernels,
+	ptrdiff_t count, enum platform platform, ptrdiff_t *ret, struct arena scratch)
+{
+	ptrdiff_t *order, from = -1, first = 0;
+	struct aligning a = { .m = m, .platform = platform };
+
+	a.order_count = hlo_order(m, &scratch, &order);
+	a.order = order;
+	a.spelled = map_with_room(a.order_count, &scratch);
+	for (ptrdiff_t i = 0; i < a.order_count; i++)
+		names_spell(&a, i, &scratch);
+	for (ptrdiff_t k = 0; k <= count; k++) {
+		int32_t named = k < count ? map_get(&a.spelled, kernels[k]->name) : MAP_NONE;
+		if (named < 0 && k < count)
+			continue;
+		ptrdiff_t to = k < count ? place_of(&a, from, named) : from + 1;
+		/* No compiled instruction before the first name is in the graph, and none behind
+		 * the last. */
+		while (k == count && to < a.order_count && !is_compiled(placed(&a, to)))
+			to++;
+		if (!first)
+			for (from = to - 1; from >= 0 && !is_compiled(placed(&a, from));)
+				from--;
+		if (k > first)
+			libraries_place(
+				&a, kernels + first, k - first, from, to, ret + first, scratch);
+		if (k < count)
+			ret[k] = a.order[to];
+		from = to;
+		first = k + 1;
+	}
+}
+
+/* ---- the graphs of a plane ------------------------------------------------------------------ */
+
+/* The kernels of one graph, which is one program's. */
+struct graph {
+	const struct profile_op *first;
+	const struct profile_op **kernels;
+	ptrdiff_t count, cap;
+};
+
+/* A node's number holds its graph's. */
+static int64_t graph_of(const struct profile_op *op)
+{
+	return op->node >> 32;
+}
+
+/* The profile names the instruction: of a program that calls a command buffer it names that. */
+static bool is_told(const struct hlo_module *m, const struct profile_op *op)
+{
+	ptrdiff_t at = hlo_find_exact(m, op->hlo_op);
+
+	return at >= 0 && m->instructions[at].op != HLO_CALL;
+}
+
+void graphs_read(struct plane *p, struct registry *r, struct arena scratch)
+{
+	struct merge *merge = merge_new(p, &scratch);
+	struct graph *graphs = NULL;
+	struct map of_id = { 0 };
+	ptrdiff_t graph_count = 0, graph_cap = 0, node_count = 0;
+
+	while (merge_next(merge))
+		;
+	merge_free(merge);
+	/* Ops stand in the order in which they were met. */
+	for (int32_t i = 0; i < p->op_count; i++) {
+		if (!p->ops[i].node)
+			continue;
+		int64_t id = graph_of(&p->ops[i]);
+		int32_t at = map_put_id(&of_id, id, (int32_t)graph_count, &scratch);
+		struct graph *g = at < graph_count
+					  ? &graphs[at]
+					  : arena_push(&scratch, graphs, graph_count, graph_cap);
+		*arena_push(&scratch, g->kernels, g->count, g->cap) = &p->ops[i];
+		node_count++;
+	}
+	int64_t *nodes = arena_make(&scratch, int64_t, node_count);
+	struct str *ops = arena_make(&scratch, struct str, node_count);
+	ptrdiff_t n = 0;
+	for (ptrdiff_t i = 0; i < graph_count; i++) {
+		const struct graph *g = &graphs[i];
+		const struct hlo_module *m = registry_hlo(r, p, g->kernels[0]);
+		ptrdiff_t *runs = arena_make(&scratch, ptrdiff_t, g->count);
+		if (m && !is_told(m, g->kernels[0]))
+			graph_align(m, g->kernels, g->count, p->platform, runs, scratch);
+		for (ptrdiff_t k = 0; k < g->count; k++) {
+			const struct profile_op *op = g->kernels[k];
+			bool aligned = m && !is_told(m, g->kernels[0]);
+			nodes[n] = op->node;
+			ops[n++] = aligned && runs[k] >= 0 ? m->instructions[runs[k]].name
+				   : m && is_told(m, op)   ? op->hlo_op
+							   : (struct str){ 0 };
+		}
+	}
+	registry_keep_nodes(r, p, nodes, ops, n);
+}
