@@ -40,6 +40,13 @@ static char **mark_of(const struct arena *a)
 
 /* No spares: what is used behind its end is to be found. */
 enum { RED_ZONE = 32, POISONED_AHEAD = 4096, SPARES_KEPT = 0 };
+#else
+#define ASAN_POISON_MEMORY_REGION(p, bytes)   ((void)(p), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(p, bytes) ((void)(p), (void)(bytes))
+
+/* Freed reservations that wait for another use: a run of eight devices takes about as many. */
+enum { RED_ZONE = 0, POISONED_AHEAD = 0, SPARES_KEPT = 16 };
+#endif
 
 /* Returns how far it has poisoned. */
 static char *asan_hand_out(const struct arena *a, char *p, ptrdiff_t bytes)
@@ -47,40 +54,10 @@ static char *asan_hand_out(const struct arena *a, char *p, ptrdiff_t bytes)
 	ptrdiff_t ahead = a->end - (p + bytes);
 	if (ahead > POISONED_AHEAD)
 		ahead = POISONED_AHEAD;
-	__asan_unpoison_memory_region(p, (size_t)bytes);
-	__asan_poison_memory_region(p + bytes, (size_t)ahead);
+	ASAN_UNPOISON_MEMORY_REGION(p, (size_t)bytes);
+	ASAN_POISON_MEMORY_REGION(p + bytes, (size_t)ahead);
 	return p + bytes + ahead;
 }
-
-static void asan_clear(const struct arena *a)
-{
-	__asan_poison_memory_region(a->at, (size_t)(*mark_of(a) - a->at));
-}
-
-static void asan_close(const struct arena *a)
-{
-	__asan_unpoison_memory_region(a->base, (size_t)(*mark_of(a) - a->base));
-}
-#else
-/* Freed reservations that wait for another use: a run of eight devices takes about as many. */
-enum { RED_ZONE = 0, SPARES_KEPT = 16 };
-
-static char *asan_hand_out(const struct arena *a, char *p, ptrdiff_t bytes)
-{
-	(void)a;
-	return p + bytes;
-}
-
-static void asan_clear(const struct arena *a)
-{
-	(void)a;
-}
-
-static void asan_close(const struct arena *a)
-{
-	(void)a;
-}
-#endif
 
 /* Kept by arena_clear: an arena used again at once should not fault its first pages in again. */
 #define ARENA_KEPT_BYTES ((ptrdiff_t)1 << 18)
@@ -258,7 +235,7 @@ void arena_clear(struct arena *a)
 		return;
 	a->at = a->base + MARK_BYTES;
 	give_back(a);
-	asan_clear(a);
+	ASAN_POISON_MEMORY_REGION(a->at, (size_t)(*mark_of(a) - a->at));
 }
 
 bool arena_holds(const struct arena *a, const void *p)
@@ -270,7 +247,7 @@ void arena_free(struct arena *a)
 {
 	if (a->base) {
 		ptrdiff_t size = a->end - a->base;
-		asan_close(a);
+		ASAN_UNPOISON_MEMORY_REGION(a->base, (size_t)(*mark_of(a) - a->base));
 		give_back(a);
 		if (!spare_put(a->base, size))
 			munmap(a->base, (size_t)size);

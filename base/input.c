@@ -198,7 +198,6 @@ static bool map(int fd, const struct stat *st, struct input *ret, struct diag *e
 	atomic_store(&g->end, (uintptr_t)p + (uintptr_t)size);
 	atomic_store(&g->begin, (uintptr_t)p);
 	ret->bytes = (struct str){ p, size };
-	ret->mapped = true;
 	ret->guard = g;
 	return true;
 }
@@ -240,7 +239,7 @@ bool input_check(const struct input *in, struct diag *err)
 
 void input_drop(const struct input *in, ptrdiff_t from, ptrdiff_t to)
 {
-	if (!in->mapped)
+	if (!in->guard)
 		return;
 	ptrdiff_t page = (ptrdiff_t)page_bytes;
 	from = from < 0 ? 0 : from;

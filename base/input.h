@@ -42,8 +42,7 @@ struct input {
 	struct str path;
 	struct str bytes;
 	enum input_kind kind;
-	bool mapped;
-	struct input_guard *guard; /* NULL for memory */
+	struct input_guard *guard; /* of a mapping; NULL for memory */
 	struct input_ends was;	   /* of a file that was replaced; no head: it was not */
 };
 

@@ -2,7 +2,6 @@
 #include "base/resample.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/stats.h"
 
@@ -220,12 +219,7 @@ static double standard_error(
 
 struct median_noise median_noise(const double *samples, ptrdiff_t n, struct arena scratch)
 {
-	struct median_noise ret = { NAN, NAN, (double)n };
-	double *copy = arena_make(&scratch, double, n + 1);
-	if (n < 1)
-		return ret;
-	memcpy(copy, samples, (size_t)n * sizeof(*samples));
-	ret.median = median(copy, n);
+	struct median_noise ret = { NAN, (double)n };
 	if (n < NOISE_LEAST)
 		return ret;
 	double r = autocorrelation(samples, n, scratch);

@@ -12,15 +12,14 @@
 #include "base/arena.h"
 
 struct median_noise {
-	double median;
-	double se;	    /* standard error of it, in the samples' unit; NaN when not known */
+	double se; /* standard error of the median, in the samples' unit; NaN when not known */
 	double n_effective; /* independent samples that would know as much; at most n */
 };
 
 /*
- * The median of `n` samples in the order of their time.  Its standard error comes from a moving
- * block bootstrap (Künsch 1989), with blocks as long as the lag-1 autocorrelation asks for (the
- * plug-in of Carlstein 1986 for an AR(1) process, which grows as the cube root of n).  Below
+ * Of `n` samples in the order of their time.  The standard error of their median comes from a
+ * moving block bootstrap (Künsch 1989), with blocks as long as the lag-1 autocorrelation asks for
+ * (the plug-in of Carlstein 1986 for an AR(1) process, which grows as the cube root of n).  Below
  * NOISE_LEAST samples there is none.
  */
 #define NOISE_LEAST 5 /* fewer cannot tell spread from luck */

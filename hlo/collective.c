@@ -83,33 +83,38 @@ static void groups_of(
 	c->groups = sat_mul(count, copies ? copies : 1);
 }
 
-/* Neighbours all the same distance apart; 0 if they are not. */
-static int64_t stride_of(const struct hlo_dims *ids, ptrdiff_t count)
+static uint64_t distance(const struct hlo_dims *ids, ptrdiff_t from, ptrdiff_t to)
 {
-	if (count < 2)
+	return (uint64_t)ids->items[to] - (uint64_t)ids->items[from];
+}
+
+/* How many ids from the first on are as far apart as the first two. */
+static ptrdiff_t row_length(const struct hlo_dims *ids)
+{
+	ptrdiff_t n = 1;
+	while (n < ids->count && distance(ids, n - 1, n) == distance(ids, 0, 1))
+		n++;
+	return n;
+}
+
+/* Of neighbours that are all the same distance apart; else 0. */
+static int64_t stride_of(const struct hlo_dims *ids)
+{
+	if (ids->count < 2 || row_length(ids) < ids->count)
 		return 0;
-	uint64_t step = (uint64_t)ids->items[1] - (uint64_t)ids->items[0];
-	for (ptrdiff_t k = 2; k < count; k++)
-		if ((uint64_t)ids->items[k] - (uint64_t)ids->items[k - 1] != step)
-			return 0;
-	return (int64_t)step > 0 ? (int64_t)step : 0;
+	int64_t step = (int64_t)distance(ids, 0, 1);
+	return step > 0 ? step : 0;
 }
 
 /* Two axes: rows of `inner` ids with one stride, rows a second stride apart. */
 static struct str two_axes(const struct hlo_dims *ids, struct arena *keep)
 {
-	if (ids->count <= 3)
-		return STR("irregular");
-	uint64_t step = (uint64_t)ids->items[1] - (uint64_t)ids->items[0];
-	ptrdiff_t inner = 1;
-	while (inner < ids->count &&
-		(uint64_t)ids->items[inner] - (uint64_t)ids->items[inner - 1] == step)
-		inner++;
+	ptrdiff_t inner = ids->count > 3 ? row_length(ids) : 0;
 	if (inner < 2 || ids->count % inner || inner == ids->count)
 		return STR("irregular");
-	uint64_t outer = (uint64_t)ids->items[inner] - (uint64_t)ids->items[0];
+	uint64_t step = distance(ids, 0, 1), outer = distance(ids, 0, inner);
 	for (ptrdiff_t k = 0; k < ids->count; k++)
-		if ((uint64_t)ids->items[k] - (uint64_t)ids->items[0] !=
+		if (distance(ids, 0, k) !=
 			(uint64_t)(k / inner) * outer + (uint64_t)(k % inner) * step)
 			return STR("irregular");
 	return arena_fmt(keep, "axes of %td and %td, strides %lld and %lld", ids->count / inner,
@@ -121,7 +126,7 @@ static void axis_of(const struct hlo_module *m, const struct hlo_instruction *i,
 {
 	const struct hlo_dims *ids = &i->groups.first;
 	int64_t devices = sat_mul(positive(m->replica_count), positive(m->partition_count));
-	c->stride = stride_of(ids, ids->count);
+	c->stride = stride_of(ids);
 	if (!ids->count && c->group_size)
 		c->stride = 1;
 	if (!c->group_size)

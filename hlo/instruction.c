@@ -36,13 +36,10 @@ static const struct read_rule ragged_table_rules[] = {
 READ_TABLE(ragged_table, "RaggedDotDimensionNumbers");
 
 static const struct read_rule convolution_table_rules[] = {
-	[3] = READ_FIELD(INT, struct hlo_convolution, kernel_input_feature),
 	[4] = READ_FIELD(INT, struct hlo_convolution, kernel_output_feature),
 	[6] = READ_DIMS(struct hlo_convolution, kernel_spatial),
 	[7] = READ_FIELD(INT, struct hlo_convolution, input_batch),
 	[8] = READ_FIELD(INT, struct hlo_convolution, input_feature),
-	[9] = READ_FIELD(INT, struct hlo_convolution, output_batch),
-	[10] = READ_FIELD(INT, struct hlo_convolution, output_feature),
 	[11] = READ_DIMS(struct hlo_convolution, input_spatial),
 	[12] = READ_DIMS(struct hlo_convolution, output_spatial),
 };

@@ -28,17 +28,12 @@ static const struct hlo_instruction *value_of(
 	return at >= 0 ? &m->instructions[at] : NULL;
 }
 
-struct constant {
-	bool known;
-	int64_t value;
-};
-
-static struct constant constant_of(const struct hlo_module *m, const struct hlo_instruction *i)
+/* NULL when it is none whose value is known. */
+static const struct hlo_instruction *constant_of(
+	const struct hlo_module *m, const struct hlo_instruction *i)
 {
 	i = value_of(m, i);
-	if (!i || i->op != HLO_CONSTANT || i->shape.rank)
-		return (struct constant){ 0 };
-	return (struct constant){ i->has_value, i->value };
+	return i && i->op == HLO_CONSTANT && !i->shape.rank && i->has_value ? i : NULL;
 }
 
 /* The element of the loop's state that an instruction hands on; -1 if it does anything else. */
@@ -66,16 +61,16 @@ static const struct hlo_instruction *element(
 }
 
 /* What the body adds to element `index`. */
-static struct constant step_of(
+static const struct hlo_instruction *step_of(
 	const struct hlo_module *m, const struct hlo_instruction *body, int64_t index)
 {
 	const struct hlo_instruction *next = value_of(m, element(m, body, index));
 	if (!next || next->op != HLO_ADD)
-		return (struct constant){ 0 };
+		return NULL;
 	const struct hlo_instruction *a = operand_at(m, next, 0), *b = operand_at(m, next, 1);
 	if (a && state_index(m, a) == index)
 		return constant_of(m, b);
-	return b && state_index(m, b) == index ? constant_of(m, a) : (struct constant){ 0 };
+	return b && state_index(m, b) == index ? constant_of(m, a) : NULL;
 }
 
 /* Callees are the body and the condition. */
@@ -86,15 +81,15 @@ static int64_t counted(const struct hlo_module *m, const struct hlo_instruction 
 		return 0;
 	const struct hlo_instruction *counter = operand_at(m, condition, 0);
 	int64_t index = counter ? state_index(m, counter) : -1;
-	struct constant end = constant_of(m, operand_at(m, condition, 1));
-	struct constant begin = constant_of(m, element(m, operand_at(m, loop, 0), index));
-	struct constant step = step_of(m, root_of(m, loop, 0), index);
-	if (!end.known || !begin.known || !step.known || step.value <= 0)
-		return 0;
+	const struct hlo_instruction *end = constant_of(m, operand_at(m, condition, 1)),
+				     *begin = constant_of(
+					     m, element(m, operand_at(m, loop, 0), index)),
+				     *step = step_of(m, root_of(m, loop, 0), index);
 	int64_t way;
-	if (__builtin_sub_overflow(end.value, begin.value, &way) || way <= 0)
+	if (!end || !begin || !step || step->value <= 0 ||
+		__builtin_sub_overflow(end->value, begin->value, &way) || way <= 0)
 		return 0;
-	return ceil_div(way, step.value);
+	return ceil_div(way, step->value);
 }
 
 int64_t hlo_trip_count(const struct hlo_module *m, ptrdiff_t instruction)

@@ -43,8 +43,7 @@ struct hlo_dot {
 };
 
 struct hlo_convolution {
-	int64_t input_batch, input_feature, kernel_input_feature, kernel_output_feature,
-		output_batch, output_feature;
+	int64_t input_batch, input_feature, kernel_output_feature;
 	struct hlo_dims input_spatial, kernel_spatial, output_spatial;
 };
 

@@ -26,18 +26,9 @@ static bool number(struct scan *s, int64_t max, int64_t *ret)
 	       scan_fail_at(s, from, "the number is too large");
 }
 
-static int64_t *keep_dims(struct scan *s, const int64_t *dims, ptrdiff_t rank)
-{
-	int64_t *kept = arena_make(s->keep, int64_t, rank);
-	for (ptrdiff_t i = 0; i < rank; i++)
-		kept[i] = dims[i];
-	return kept;
-}
-
 /* "8,<=16,?]" */
 static bool dimensions(struct scan *s, struct shape *ret)
 {
-	int64_t dims[SHAPE_MAX_RANK];
 	while (!scan_take(s, STR("]"))) {
 		int64_t dim = DIM_UNBOUNDED;
 		if (ret->rank && !scan_expect(s, STR(","), "expected ',' or ']'"))
@@ -51,9 +42,8 @@ static bool dimensions(struct scan *s, struct shape *ret)
 		if (ret->rank == SHAPE_MAX_RANK)
 			return scan_fail(s, "too many dimensions");
 		ret->dynamic_dims |= (uint64_t)dynamic << ret->rank;
-		dims[ret->rank++] = dim;
+		*READ_PUSH(s->keep, ret->dims, ret->rank) = dim;
 	}
-	ret->dims = keep_dims(s, dims, ret->rank);
 	ret->is_dynamic = ret->dynamic_dims != 0;
 	return true;
 }
@@ -61,7 +51,6 @@ static bool dimensions(struct scan *s, struct shape *ret)
 /* "*,8,128)" */
 static bool tile(struct scan *s, struct tile *ret)
 {
-	int64_t dims[TILE_MAX_RANK];
 	while (!scan_take(s, STR(")"))) {
 		int64_t dim = TILE_COMBINE;
 		if (ret->rank && !scan_expect(s, STR(","), "expected ',' or ')'"))
@@ -76,19 +65,17 @@ static bool tile(struct scan *s, struct tile *ret)
 		}
 		if (ret->rank == TILE_MAX_RANK)
 			return scan_fail(s, "too many dimensions");
-		dims[ret->rank++] = dim;
+		*READ_PUSH(s->keep, ret->dims, ret->rank) = dim;
 	}
-	ret->dims = keep_dims(s, dims, ret->rank);
 	return true;
 }
 
 static bool tiles(struct scan *s, struct shape *ret)
 {
-	ret->tiles = arena_make(s->keep, struct tile, LAYOUT_MAX_TILES);
 	do {
 		if (ret->tile_count == LAYOUT_MAX_TILES)
 			return scan_fail(s, "too many tiles");
-		if (!tile(s, &ret->tiles[ret->tile_count++]))
+		if (!tile(s, READ_PUSH(s->keep, ret->tiles, ret->tile_count)))
 			return false;
 	} while (scan_take(s, STR("(")));
 	return true;
@@ -181,7 +168,7 @@ static bool shape_at_depth(struct scan *s, struct shape *ret, int depth);
 /* Elements up to ')'; the opening one is taken already. */
 static bool tuple(struct scan *s, struct shape *ret, int depth)
 {
-	ptrdiff_t cap = 0, max = ret->dtype == DTYPE_BUFFER ? 1 : SHAPE_MAX_LEAVES;
+	ptrdiff_t max = ret->dtype == DTYPE_BUFFER ? 1 : SHAPE_MAX_LEAVES;
 	if (depth == SHAPE_MAX_DEPTH)
 		return scan_fail(s, "tuples are nested too deeply");
 	for (scan_space(s); !scan_take(s, STR(")")); scan_space(s)) {
@@ -194,7 +181,7 @@ static bool tuple(struct scan *s, struct shape *ret, int depth)
 			return false;
 		element.leaf_first = ret->leaves;
 		ret->leaves += element.leaves;
-		*arena_push(s->keep, ret->elements, ret->element_count, cap) = element;
+		*READ_PUSH(s->keep, ret->elements, ret->element_count) = element;
 	}
 	return true;
 }

@@ -121,27 +121,24 @@ static bool scan_each(struct scan *s, bool (*element)(struct scan *s, void *into
 
 /* ---- convolution, window --------------------------------------------------------------------- */
 
-/* One side of dim_labels: the letter at position n says what dimension n is. */
-struct side {
-	char first, second; /* 'b' and 'f', or 'i' and 'o' */
-	int64_t *first_at, *second_at;
-	struct hlo_dims *spatial;
-};
-
-static bool read_side(struct scan *s, const struct side *side)
+/*
+ * One side of dim_labels: the letter at position n says what dimension n is.  The two letters are
+ * 'b' and 'f', or 'i' and 'o'; what they say is read into `at`.
+ */
+static bool read_side(
+	struct scan *s, const char letters[2], int64_t at[2], struct hlo_dims *spatial)
 {
 	for (int64_t n = 0; n < MAX_DIMS; n++) {
 		char c = scan_peek(s);
-		if (c == side->first)
-			*side->first_at = n;
-		else if (c == side->second)
-			*side->second_at = n;
-		else if (c >= '0' && c <= '9') {
-			while (side->spatial->count <= c - '0')
-				*READ_PUSH(s->keep, side->spatial->items, side->spatial->count) = 0;
-			side->spatial->items[c - '0'] = n;
-		} else if (c != '?')
+		if (is_digit(c)) {
+			while (spatial->count <= c - '0')
+				*READ_PUSH(s->keep, spatial->items, spatial->count) = 0;
+			spatial->items[c - '0'] = n;
+		} else if (c == letters[0] || c == letters[1]) {
+			at[c == letters[1]] = n;
+		} else if (c != '?') {
 			return true;
+		}
 		s->at++;
 	}
 	return scan_fail(s, "too many dimensions");
@@ -151,15 +148,17 @@ static bool dim_labels(struct scan *s, void *into)
 {
 	struct hlo_instruction *i = into;
 	struct hlo_convolution *c = arena_make(s->keep, struct hlo_convolution, 1);
-	const struct side in = { 'b', 'f', &c->input_batch, &c->input_feature, &c->input_spatial };
-	const struct side kernel = { 'i', 'o', &c->kernel_input_feature, &c->kernel_output_feature,
-		&c->kernel_spatial };
-	const struct side out = { 'b', 'f', &c->output_batch, &c->output_feature,
-		&c->output_spatial };
+	int64_t in[2] = { 0 }, kernel[2] = { 0 }, out[2];
+	bool ok = read_side(s, "bf", in, &c->input_spatial) &&
+		  scan_expect(s, STR("_"), "expected '_' and the kernel's") &&
+		  read_side(s, "io", kernel, &c->kernel_spatial) &&
+		  scan_expect(s, STR("->"), "expected '->'") &&
+		  read_side(s, "bf", out, &c->output_spatial);
+	c->input_batch = in[0];
+	c->input_feature = in[1];
+	c->kernel_output_feature = kernel[1];
 	i->convolution = c;
-	return read_side(s, &in) && scan_expect(s, STR("_"), "expected '_' and the kernel's") &&
-	       read_side(s, &kernel) && scan_expect(s, STR("->"), "expected '->'") &&
-	       read_side(s, &out);
+	return ok;
 }
 
 static struct hlo_window_dim *window_dim(struct scan *s, struct hlo_instruction *i, ptrdiff_t n)

@@ -77,7 +77,7 @@ static void mapped(void **state)
 	(void)state;
 	struct str path = file_with("plain", STR("some bytes"));
 	assert_true(input_open(path, &a, &in, &err));
-	assert_true(in.mapped);
+	assert_non_null(in.guard);
 	assert_true(str_eq(in.bytes, STR("some bytes")));
 	assert_true(str_eq(in.path, path));
 	assert_int_equal(in.kind, INPUT_UNKNOWN);
@@ -95,7 +95,7 @@ static void empty(void **state)
 	struct str path = file_with("empty", STR(""));
 	assert_true(input_open(path, &a, &in, &err));
 	assert_int_equal(in.kind, INPUT_EMPTY);
-	assert_false(in.mapped);
+	assert_null(in.guard);
 	assert_true(input_check(&in, &err));
 	input_close(&in);
 	unlink(path.p);
@@ -107,7 +107,7 @@ static void assert_refused(struct str path, const char *part)
 	assert_false(input_open(path, &a, &in, &err));
 	assert_int_equal(err.id, DIAG_FILE_OPEN);
 	assert_non_null(strstr(err.text, part));
-	assert_false(in.mapped);
+	assert_null(in.guard);
 	input_close(&in);
 }
 
@@ -153,7 +153,7 @@ static void kinds(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct input in = input_memory(STR("x"), cases[i].bytes);
 		assert_int_equal(in.kind, cases[i].kind);
-		assert_false(in.mapped);
+		assert_null(in.guard);
 		assert_true(input_check(&in, &err));
 		input_drop(&in, 0, in.bytes.len);
 	}
