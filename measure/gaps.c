@@ -71,13 +71,6 @@ static int gap_cmp(const void *a, const void *b)
 	return order ? order : order_integers(x->start_ps, y->start_ps);
 }
 
-/* There may be one between any two executions: of the room, only what is written to is memory. */
-static struct host_gap *gaps_room(struct arena *keep, ptrdiff_t count)
-{
-	return (struct host_gap *)(void *)arena_room(
-		keep, count * (ptrdiff_t)sizeof(struct host_gap));
-}
-
 /* Of one host's devices: by device, then by start. */
 static struct host_gap *gaps_collect(
 	const struct run *run, int32_t host, struct arena *keep, ptrdiff_t *count)
@@ -87,7 +80,8 @@ static struct host_gap *gaps_collect(
 
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
 		most += run->devices[i].sweep.gap_count;
-	gaps = gaps_room(keep, most);
+	/* There may be one between any two executions: only what is written to is memory. */
+	gaps = (struct host_gap *)(void *)arena_room(keep, most * (ptrdiff_t)sizeof(*gaps));
 	*count = 0;
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct device *d = &run->devices[i];
@@ -230,21 +224,21 @@ static void gap_meet(
 }
 
 /* Gaps of one device are disjoint and in order: the first that ends behind this moment. */
-static ptrdiff_t gap_behind(const struct host_gap *gaps, ptrdiff_t count, int64_t at_ps)
+static ptrdiff_t gap_behind(struct host_gap *const *gaps, ptrdiff_t count, int64_t at_ps)
 {
 	ptrdiff_t at;
 
-	FIND_FIRST(at, 0, count, gaps[at].end_ps > at_ps);
+	FIND_FIRST(at, 0, count, gaps[at]->end_ps > at_ps);
 	return at;
 }
 
 /* The same, where the answer is mostly the one before: `hint`, an index. */
 static inline ptrdiff_t gap_behind_near(
-	const struct host_gap *gaps, ptrdiff_t count, int64_t at_ps, ptrdiff_t *hint)
+	struct host_gap *const *gaps, ptrdiff_t count, int64_t at_ps, ptrdiff_t *hint)
 {
 	ptrdiff_t k = *hint;
 
-	if ((k > 0 && gaps[k - 1].end_ps > at_ps) || (k < count && gaps[k].end_ps <= at_ps))
+	if ((k > 0 && gaps[k - 1]->end_ps > at_ps) || (k < count && gaps[k]->end_ps <= at_ps))
 		*hint = gap_behind(gaps, count, at_ps);
 	return *hint;
 }
@@ -273,7 +267,7 @@ struct host_gaps {
 	const struct profile *host;
 	const struct map *files; /* of the user's */
 	bool any_thread;	 /* the host's events do not tell which thread launches work */
-	struct host_gap *items;
+	struct host_gap **items;
 	ptrdiff_t count;
 	ptrdiff_t *ends, devices; /* where each device's end */
 	struct time_span *spans;  /* all of them as one: what need be read of the host */
@@ -293,7 +287,7 @@ static void spans_join(struct host_gaps *g, struct arena *keep)
 {
 	g->spans = arena_make(keep, struct time_span, g->count);
 	for (ptrdiff_t i = 0; i < g->count; i++)
-		g->spans[i] = (struct time_span){ g->items[i].start_ps, g->items[i].end_ps };
+		g->spans[i] = (struct time_span){ g->items[i]->start_ps, g->items[i]->end_ps };
 	sort_by(g->spans, g->count, span_cmp);
 	for (ptrdiff_t i = 0; i < g->count; i++) {
 		struct time_span *s = &g->spans[i], *last = s;
@@ -318,11 +312,11 @@ static void reasons_lay(const struct host_gaps *g, struct reason *reasons, ptrdi
 			continue;
 		until_ps = r->end_ps;
 		for (ptrdiff_t d = 0, first = 0; d < g->devices; first = g->ends[d++]) {
-			struct host_gap *gaps = &g->items[first];
+			struct host_gap **gaps = &g->items[first];
 			ptrdiff_t n = g->ends[d] - first;
 			for (ptrdiff_t k = gap_behind(gaps, n, r->start_ps);
-				k < n && gaps[k].start_ps < r->end_ps; k++)
-				reason_lay(&gaps[k], r);
+				k < n && gaps[k]->start_ps < r->end_ps; k++)
+				reason_lay(gaps[k], r);
 		}
 	}
 }
@@ -347,8 +341,8 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 			for (ptrdiff_t k =
 					first + gap_behind_near(&g->items[first],
 							g->ends[d] - first, e->start_ps, &hints[d]);
-				k < g->ends[d] && g->items[k].start_ps < e->end_ps; k++)
-				gap_meet(&g->items[k], l, e, g->files);
+				k < g->ends[d] && g->items[k]->start_ps < e->end_ps; k++)
+				gap_meet(g->items[k], l, e, g->files);
 	}
 	reasons_lay(g, reasons, count);
 	return cursor_end(c, err);
@@ -356,12 +350,12 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 
 static bool part_explain(struct host_gaps *g, struct arena scratch)
 {
-	const struct host_gap *gaps = g->items;
+	struct host_gap *const *gaps = g->items;
 
 	g->ends = arena_make(&scratch, ptrdiff_t, g->count);
 	for (ptrdiff_t i = 0; i < g->count; i++) {
-		g->devices += i == 0 || gaps[i].device != gaps[i - 1].device ||
-			      !gaps[i].gap != !gaps[i - 1].gap;
+		g->devices += i == 0 || gaps[i]->device != gaps[i - 1]->device ||
+			      !gaps[i]->gap != !gaps[i - 1]->gap;
 		g->ends[g->devices - 1] = i + 1;
 	}
 	spans_join(g, &scratch);
@@ -411,7 +405,6 @@ static bool gaps_explain(const struct run *run, const struct map *files, int32_t
 	int n = parts_of(run, h, count);
 	struct host_gaps *parts = arena_make(&scratch, struct host_gaps, n);
 	int64_t *begins = arena_make(&scratch, int64_t, count);
-	int32_t *part_of = arena_make(&scratch, int32_t, count);
 	bool any_thread = true;
 
 	for (ptrdiff_t i = 0; i < count; i++)
@@ -424,21 +417,19 @@ static bool gaps_explain(const struct run *run, const struct map *files, int32_t
 		parts[k] = (struct host_gaps){ .host = &run->hosts[h],
 			.files = files,
 			.any_thread = any_thread,
-			.items = n > 1 ? gaps_room(&scratch, count) : gaps };
+			.items = arena_make(&scratch, struct host_gap *, count) };
 	for (ptrdiff_t i = 0; i < count; i++) {
-		for (int k = 1; k < n; k++)
-			part_of[i] += gaps[i].start_ps >= begins[count * k / n];
-		struct host_gaps *p = &parts[part_of[i]];
-		p->items[p->count++] = gaps[i];
+		struct host_gaps *p = parts;
+		for (int k = 1; k < n && gaps[i].start_ps >= begins[count * k / n]; k++)
+			p = &parts[k];
+		p->items[p->count++] = &gaps[i];
 	}
 	task_threads(part_task, parts, n, n);
-	for (int k = n; k-- > 0; parts[k].count = 0)
+	for (int k = n; k-- > 0;)
 		if (parts[k].failed) {
 			*err = parts[k].err;
 			return false;
 		}
-	for (ptrdiff_t i = 0; i < count; i++)
-		gaps[i] = parts[part_of[i]].items[parts[part_of[i]].count++];
 	return true;
 }
 

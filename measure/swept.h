@@ -4,10 +4,10 @@
  * The way of the data, and the type at each arrow:
  *
  *	profiles, options    struct run          and the programs and ops that are met of them
- *	 -> host lanes        its facts          marks, launches, compilations, allocators
- *	 -> plans, sweeps     and the rest       devices, their sums, steps, and the run's shape
- *	 -> ops, once        struct op_facts      totals, cost, roofline, collective
- *	 -> programs, once   struct programs      floors, plans for memory
+ *	 -> host lanes       its facts           marks, launches, compilations, allocators
+ *	 -> plans, sweeps    its devices         their sums, their steps, and the run's shape
+ *	 -> ops, once        struct op_facts     totals, cost, roofline, collective
+ *	 -> programs, once   struct programs     floors, plans for memory
  *	 -> rows             writers.h           each takes what it reads
  */
 #ifndef MEASURE_SWEPT_H
