@@ -189,10 +189,12 @@ static int by_rank(const void *x, const void *y)
 	return order ? order : order_integers(a->order, b->order);
 }
 
-static void rank(struct alerts *all, struct arena *keep)
+/* Fingerprints are unique in the list. */
+static struct alerts ranked(struct alerts all, struct arena *keep)
 {
-	number_identities(all, keep);
-	sort_by(all->items, all->count, by_rank);
+	number_identities(&all, keep);
+	sort_by(all.items, all.count, by_rank);
+	return all;
 }
 
 struct alerts alerts_of(const struct report_set *set, struct arena *keep)
@@ -200,8 +202,7 @@ struct alerts alerts_of(const struct report_set *set, struct arena *keep)
 	struct alerts all = { 0 };
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		add_report(&all, &set->items[i], keep);
-	rank(&all, keep);
-	return all;
+	return ranked(all, keep);
 }
 
 struct alerts alerts_waived(const struct report_set *set, struct arena *keep)
@@ -212,6 +213,5 @@ struct alerts alerts_waived(const struct report_set *set, struct arena *keep)
 			if (set->items[i].findings.items[k].verdict == VERDICT_WAIVED)
 				add_finding(&all, &set->items[i], &set->items[i].findings.items[k],
 					keep);
-	rank(&all, keep);
-	return all;
+	return ranked(all, keep);
 }

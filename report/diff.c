@@ -196,10 +196,7 @@ static void add_change(cJSON *list, const struct changes_row *row, struct arena 
 		const struct column *c =
 			table_column(&table_defs[TABLE_changes], str_from(names[i]));
 		const char *key = str_eq(c->name, STR("feeds")) ? "before" : names[i];
-		if (c->type == COLUMN_TEXT)
-			add_clean(o, key, cell_text(c, row), keep);
-		else
-			json_add_double(o, key, cell_real(c, row));
+		json_add_cell(o, key, c, row, keep);
 	}
 }
 

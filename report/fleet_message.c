@@ -349,16 +349,12 @@ static struct template_list items_of(
 
 /* ---- the head -------------------------------------------------------------------------------- */
 
+/* Most have the names of their columns; `runs` means more than its. */
 static void set_totals(struct message *m, const struct fleet_answer *totals)
 {
-	m->workloads = fleet_real(totals, 0, "workloads");
-	m->chips = fleet_real(totals, 0, "chips");
-	m->chips_back = fleet_real(totals, 0, "chips_back");
-	m->chip_hours_back = fleet_real(totals, 0, "chip_hours_back");
-	m->dollars_back = fleet_real(totals, 0, "dollars_back");
-	m->share = fleet_real(totals, 0, "share");
-	m->roofline_ratio = fleet_real(totals, 0, "roofline_ratio");
-	m->mfu = fleet_real(totals, 0, "mfu");
+	for (const struct record_field *f = message_record.fields; f->name; f++)
+		if (f->type == RECORD_REAL && fleet_column(totals, str_from(f->name)) >= 0)
+			*(double *)(void *)((char *)m + f->offset) = fleet_real(totals, 0, f->name);
 	m->new_count = fleet_real(totals, 0, "new_problems");
 	m->fixed_count = fleet_real(totals, 0, "fixed_problems");
 	m->slower_count = fleet_real(totals, 0, "slower");
@@ -390,9 +386,9 @@ static struct message make(
 	m.version = r->tool_version;
 	m.from = r->window.from;
 	m.to = r->window.to;
-	fleet_coverage(r, &m.judged_runs, &m.runs);
 	if (has_week)
 		set_totals(&m, &r->answers[FLEET_TOTALS]);
+	fleet_coverage(r, &m.judged_runs, &m.runs);
 	m.items = items_of(t, shown, room, keep);
 	return m;
 }

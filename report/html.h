@@ -109,8 +109,7 @@
 
 #define HTML_NOTE(R, F)                                                                            \
 	F(R, TEXT, id, "check or diagnostic: \"RL202\"")                                           \
-	F(R, TEXT, text, "what was seen")                                                          \
-	F(R, FLAG, is_bad, "it is no good sign")
+	F(R, TEXT, text, "what was seen")
 
 #define HTML_PICTURE(R, F)                                                                         \
 	F(R, TEXT, id, "its anchor")                                                               \

@@ -259,12 +259,12 @@ static struct template_list notes_of(const struct maker *m)
 	for (ptrdiff_t i = 0; i < table_count(&m->r->tables, quality); i++)
 		if (rows[i].ok == 0 && rows[i].detail.len)
 			*arena_push(m->keep, items, count, cap) =
-				(struct html_note){ rows[i].name, rows[i].detail, true };
+				(struct html_note){ rows[i].name, rows[i].detail };
 	for (ptrdiff_t i = 0; i < m->r->notes.count; i++)
 		if (!note_is_comparison(&m->r->notes.items[i]))
 			*arena_push(m->keep, items, count, cap) =
 				(struct html_note){ diag_name(m->r->notes.items[i].id, m->keep),
-					m->r->notes.items[i].text, false };
+					m->r->notes.items[i].text };
 	return LIST(items, count);
 }
 

@@ -267,22 +267,3 @@ void page_seen(struct page *p, const struct report *r)
 		put_grid(p, &t);
 	}
 }
-
-void page_heaviest(struct page *p, const struct report *r)
-{
-	enum { HEAVIEST = 3, NAME_COLUMNS = 40 };
-	const struct families_row *f = table_rows(&r->tables, families);
-	for (ptrdiff_t i = 0; i < table_count(&r->tables, families) && i < HEAVIEST; i++) {
-		struct str name = text_cut(p->keep, text_clean(p->keep, f[i].name), NAME_COLUMNS);
-		struct out *o = out_memory(p->keep);
-		out_fmt(o, "%.*s: %.*s, %.*s", STR_ARG(name),
-			STR_ARG(ratio_text(p->keep, f[i].time_share)),
-			STR_ARG(time_text(p->keep, f[i].p50_s)));
-		/* A bound that was beaten tells nothing of what could be had. */
-		if (f[i].attainable_s > 0 && !(f[i].attainable_s > f[i].p50_s))
-			out_fmt(o, " where %s%.*s is attainable", prose_bound(f[i].cost_bound),
-				STR_ARG(time_text(p->keep, f[i].attainable_s)));
-		page_field(p, i ? "" : "heaviest", out_text(o));
-	}
-	page_line(p);
-}

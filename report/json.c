@@ -16,17 +16,21 @@ static void add_text(cJSON *o, const char *key, struct str value, struct arena *
 	json_add_str(o, key, clean_lines(keep, value));
 }
 
+void json_add_cell(
+	cJSON *o, const char *key, const struct column *c, const void *row, struct arena *keep)
+{
+	if (c->type == COLUMN_TEXT)
+		add_text(o, key, cell_text(c, row), keep);
+	else
+		json_add_double(o, key, cell_real(c, row));
+}
+
 static void write_facts(cJSON *o, const struct report *r, struct arena *keep)
 {
 	const struct table_def *run = &table_defs[TABLE_run];
-	for (const struct column *c = run->columns; c < run->columns + run->column_count; c++) {
-		if (cell_is_null(c, run_of(r)))
-			continue;
-		if (c->type == COLUMN_TEXT)
-			add_text(o, c->name.p, cell_text(c, run_of(r)), keep);
-		else
-			json_add_double(o, c->name.p, cell_real(c, run_of(r)));
-	}
+	for (const struct column *c = run->columns; c < run->columns + run->column_count; c++)
+		if (!cell_is_null(c, run_of(r)))
+			json_add_cell(o, c->name.p, c, run_of(r), keep);
 }
 
 /* Infinity has no JSON either. */

@@ -7,6 +7,7 @@
 #ifndef REPORT_MODEL_H
 #define REPORT_MODEL_H
 
+#include "base/json.h"
 #include "base/map.h"
 #include "report/report.h"
 
@@ -92,6 +93,9 @@ struct str advice_for(const struct report *r, const struct judgement *j,
 	const struct rule_result *result, struct arena *keep);
 
 /* ---- the records of report.json (record.h), in the order of the schema ----------------------- */
+
+void json_add_cell(
+	cJSON *o, const char *key, const struct column *c, const void *row, struct arena *keep);
 
 #define REPORT_FORMAT "rooflint-report"
 extern const struct record document_record; /* of struct report_set */

@@ -554,14 +554,6 @@ struct str prose_whole(const struct report *r, const struct group *g, ptrdiff_t 
 	return out_text(page.out);
 }
 
-struct str prose_top(const struct report *r, struct arena *keep)
-{
-	struct group *groups;
-	if (r->error.text.len)
-		return diag_name(r->error.id, keep);
-	return group_open(r, keep, &groups) ? groups[0].items[0]->rule : MISSING;
-}
-
 struct str prose_gives_back(const struct report *r, struct arena *keep)
 {
 	double step_s = run_of(r)->step_mean_s;
@@ -621,6 +613,17 @@ struct str prose_step(const struct report *r, struct arena *keep)
 		return STR("");
 	return arena_fmt(keep, "%.*s%s", STR_ARG(time_text(keep, step_s)),
 		is_whole_capture(r) ? ", no steps" : "");
+}
+
+void prose_shares(const struct report *r, double ret[SHARES])
+{
+	const struct run_row *run = run_of(r);
+	ret[SHARE_COMPUTE] = run->compute_ratio;
+	ret[SHARE_COMMS] = run->comms_exposed_ratio;
+	ret[SHARE_TRANSFER] = run->transfer_ratio;
+	ret[SHARE_IDLE] = run->idle_ratio;
+	ret[SHARE_COPY] =
+		1 - ret[SHARE_COMPUTE] - ret[SHARE_COMMS] - ret[SHARE_TRANSFER] - ret[SHARE_IDLE];
 }
 
 struct str prose_unclear(const struct report *r, struct arena *keep)
@@ -878,36 +881,4 @@ struct str prose_brief(const struct report *r, const char *times, struct arena *
 	if (promise.len)
 		out_str(out_part(o, "; "), promise);
 	return out_text(o);
-}
-
-/* ---- what was read --------------------------------------------------------------------------- */
-
-/* "worker-0.xplane.pb: 527 KiB, 4 planes, 35 lanes, 1 HLO module", and by whom. */
-static struct str file_text(const struct files_row *f, struct arena *keep)
-{
-	struct str text = arena_fmt(keep, "%.*s", STR_ARG(f->file));
-	if (f->bytes > 0) {
-		struct str size = bytes_text(keep, f->bytes);
-		text = arena_fmt(keep, "%.*s: %.*s, %.0f planes, %.0f lanes, %.0f HLO module%s",
-			STR_ARG(text), STR_ARG(size), f->planes, f->lanes, f->modules,
-			f->modules == 1 ? "" : "s");
-	}
-	if (f->writer.len)
-		text = arena_fmt(keep, "%.*s, by %.*s", STR_ARG(text), STR_ARG(f->writer));
-	return text;
-}
-
-void page_inputs(struct page *p, const struct report *r, int indent, bool all)
-{
-	const struct files_row *rows = table_rows(&r->tables, files);
-	ptrdiff_t count = all ? table_count(&r->tables, files) : 0;
-	double left = all ? r->row_totals[TABLE_files] - (double)count : 0;
-	struct str text = run_of(r)->inputs;
-	if (!text.len)
-		return;
-	page_item(p, indent, "read from %.*s", STR_ARG(text));
-	for (ptrdiff_t i = 0; i < count; i++)
-		page_item(p, indent + 2, "%.*s", STR_ARG(file_text(&rows[i], p->keep)));
-	if (left > 0)
-		page_item(p, indent + 2, "and %.0f more", left);
 }

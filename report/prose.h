@@ -113,8 +113,6 @@ void prose_unsure(struct page *p, const struct report *r, const struct report_ru
 struct str prose_message(
 	const struct report *r, const struct report_finding *f, struct arena *keep);
 struct str evidence_text(const struct report_evidence *e, struct arena *keep);
-/* The rule that costs most, or the error; missing when nothing fails or warns. */
-struct str prose_top(const struct report *r, struct arena *keep);
 /* "6.2 ms (18.0%)": what all fixes give back; missing when nothing is known. */
 struct str prose_gives_back(const struct report *r, struct arena *keep);
 /* "all fixes together give back up to ..."; missing when nothing is known. */
@@ -132,6 +130,9 @@ struct str prose_unpredicted(const struct report *r, struct arena *keep);
  * Empty where that is less than half a percent.
  */
 struct str prose_unclear(const struct report *r, struct arena *keep);
+/* What a step is made of; what the others leave is copying within the chip.  NaN is not known. */
+enum { SHARE_COMPUTE, SHARE_COMMS, SHARE_COPY, SHARE_TRANSFER, SHARE_IDLE, SHARES };
+void prose_shares(const struct report *r, double ret[SHARES]);
 /* "TPU v5e x8", with `times` for the x; in words where the chip is not known. */
 struct str prose_machine(const struct report *r, const char *times, struct arena *keep);
 /* With its hosts and steps: "TPU v5e x8, 1 of 4 hosts, 9 steady steps, 32.5 ms per step". */
@@ -163,8 +164,5 @@ struct str prose_limits(const struct report_rule *rule, double value, struct are
 
 /* The heaviest ops beside their rooflines, collectives and gaps of a run that is_only_seen. */
 void page_seen(struct page *p, const struct report *r);
-void page_heaviest(struct page *p, const struct report *r); /* three ops of these, a line each */
-/* What was read, in a line; with all, each file in one of its own. */
-void page_inputs(struct page *p, const struct report *r, int indent, bool all);
 
 #endif

@@ -30,7 +30,7 @@ static struct str number(struct arena *keep, double value)
 
 static void put(struct svg *x, const char *name, double value)
 {
-	xhtml_attr(x->x, name, number(x->keep, value));
+	xhtml_attr(x->x, str_from(name), number(x->keep, value));
 }
 
 /* class="f-compute" fill="#2563c9" x="8" y="14": a number for each of `names`, or none. */
@@ -40,11 +40,11 @@ static void open_shape(struct svg *x, struct str element, const char *attribute,
 	struct str class = arena_fmt(x->keep, "%c-%.*s", *attribute, STR_ARG(inks[ink].name));
 	struct str rest = str_from(names), name;
 	xhtml_open(x->x, element);
-	xhtml_attr(x->x, "class", class);
-	xhtml_attr(x->x, attribute, inks[ink].color);
+	xhtml_attr(x->x, STR("class"), class);
+	xhtml_attr(x->x, str_from(attribute), inks[ink].color);
 	x->used[ink] = true;
 	for (ptrdiff_t i = 0; numbers && str_next(&rest, ' ', &name); i++)
-		xhtml_attr_name(x->x, name, number(x->keep, numbers[i]));
+		xhtml_attr(x->x, name, number(x->keep, numbers[i]));
 }
 
 static void put_words(struct xhtml *x, struct str element, struct str text)
@@ -67,7 +67,7 @@ void svg_group(struct svg *x, const char *opacity)
 {
 	xhtml_open(x->x, STR("g"));
 	if (opacity)
-		xhtml_attr(x->x, "opacity", str_from(opacity));
+		xhtml_attr(x->x, STR("opacity"), str_from(opacity));
 }
 
 void svg_end(struct svg *x)
@@ -100,7 +100,7 @@ void svg_stroke(struct svg *x, enum ink ink, double x1, double y1, double x2, do
 	if (width != 1)
 		put(x, "stroke-width", width);
 	if (dashed)
-		xhtml_attr(x->x, "stroke-dasharray", STR("3 3"));
+		xhtml_attr(x->x, STR("stroke-dasharray"), STR("3 3"));
 	xhtml_close(x->x);
 }
 
@@ -112,9 +112,9 @@ void svg_line(struct svg *x, enum ink ink, double x1, double y1, double x2, doub
 void svg_dot(struct svg *x, enum ink ink, double cx, double cy, double radius, struct str title)
 {
 	open_shape(x, STR("circle"), "fill", ink, "cx cy r", (const double[]){ cx, cy, radius });
-	xhtml_attr(x->x, "fill-opacity", STR("0.75"));
-	xhtml_attr(x->x, "stroke", STR("#ffffff"));
-	xhtml_attr(x->x, "stroke-width", STR("0.8"));
+	xhtml_attr(x->x, STR("fill-opacity"), STR("0.75"));
+	xhtml_attr(x->x, STR("stroke"), STR("#ffffff"));
+	xhtml_attr(x->x, STR("stroke-width"), STR("0.8"));
 	svg_title(x, title);
 	xhtml_close(x->x);
 }
@@ -122,18 +122,18 @@ void svg_dot(struct svg *x, enum ink ink, double cx, double cy, double radius, s
 static void svg_path(struct svg *x, enum ink ink, const char *d, double width)
 {
 	open_shape(x, STR("path"), "stroke", ink, NULL, NULL);
-	xhtml_attr(x->x, "fill", STR("none"));
+	xhtml_attr(x->x, STR("fill"), STR("none"));
 	put(x, "stroke-width", width);
-	xhtml_attr(x->x, "stroke-linecap", STR("round"));
-	xhtml_attr(x->x, "stroke-linejoin", STR("round"));
-	xhtml_attr(x->x, "d", str_from(d));
+	xhtml_attr(x->x, STR("stroke-linecap"), STR("round"));
+	xhtml_attr(x->x, STR("stroke-linejoin"), STR("round"));
+	xhtml_attr(x->x, STR("d"), str_from(d));
 	xhtml_close(x->x);
 }
 
 void svg_area(struct svg *x, enum ink ink, const char *d)
 {
 	open_shape(x, STR("path"), "fill", ink, NULL, NULL);
-	xhtml_attr(x->x, "d", str_from(d));
+	xhtml_attr(x->x, STR("d"), str_from(d));
 	xhtml_close(x->x);
 }
 
@@ -144,10 +144,10 @@ static void put_text(struct svg *x, enum ink ink, enum anchor anchor, double lef
 		STR_INIT("end") };
 	open_shape(x, STR("text"), "fill", ink, "x y", (const double[]){ left, baseline });
 	if (anchor != ANCHOR_START)
-		xhtml_attr(x->x, "text-anchor", anchors[anchor]);
+		xhtml_attr(x->x, STR("text-anchor"), anchors[anchor]);
 	if (weight)
-		xhtml_attr(x->x, "font-weight", str_from(weight));
-	xhtml_attr(x->x, "font-size", STR("11"));
+		xhtml_attr(x->x, STR("font-weight"), str_from(weight));
+	xhtml_attr(x->x, STR("font-size"), STR("11"));
 	xhtml_text(x->x, text);
 	xhtml_close(x->x);
 }
@@ -200,15 +200,15 @@ static void draw_at(const struct drawing *d, double width, struct xhtml *x)
 		.desc = str_from(d->plot->desc) };
 	double height = d->plot->draw(&s, d->what);
 	xhtml_open(x, STR("svg"));
-	xhtml_attr(x, "xmlns", STR("http://www.w3.org/2000/svg"));
-	xhtml_attr(x, "viewBox",
+	xhtml_attr(x, STR("xmlns"), STR("http://www.w3.org/2000/svg"));
+	xhtml_attr(x, STR("viewBox"),
 		arena_fmt(x->keep, "0 0 %.*s %.*s", STR_ARG(number(x->keep, width)),
 			STR_ARG(number(x->keep, height))));
 	if (s.is_narrow) /* where no stylesheet may say it */
-		xhtml_attr(x, "display", STR("none"));
-	xhtml_attr(x, "role", STR("img"));
-	xhtml_attr(x, "font-family", STR("system-ui, sans-serif"));
-	xhtml_attr(x, "font-size", STR("12"));
+		xhtml_attr(x, STR("display"), STR("none"));
+	xhtml_attr(x, STR("role"), STR("img"));
+	xhtml_attr(x, STR("font-family"), STR("system-ui, sans-serif"));
+	xhtml_attr(x, STR("font-size"), STR("12"));
 	put_words(x, STR("title"), str_from(d->plot->name ? d->plot->name : d->plot->title));
 	put_words(x, STR("desc"), s.desc);
 	xhtml_take(x, &aside);
@@ -403,15 +403,15 @@ static struct svg begin_small(
 	struct xhtml *x, const char *class, const char *box, const char *width, const char *height)
 {
 	xhtml_open(x, STR("svg"));
-	xhtml_attr(x, "xmlns", STR("http://www.w3.org/2000/svg"));
-	xhtml_attr(x, "class", str_from(class));
-	xhtml_attr(x, "viewBox", str_from(box));
+	xhtml_attr(x, STR("xmlns"), STR("http://www.w3.org/2000/svg"));
+	xhtml_attr(x, STR("class"), str_from(class));
+	xhtml_attr(x, STR("viewBox"), str_from(box));
 	if (width)
-		xhtml_attr(x, "width", str_from(width));
-	xhtml_attr(x, "height", str_from(height));
+		xhtml_attr(x, STR("width"), str_from(width));
+	xhtml_attr(x, STR("height"), str_from(height));
 	if (!width) /* as wide as there is room */
-		xhtml_attr(x, "preserveAspectRatio", STR("none"));
-	xhtml_attr(x, "aria-hidden", STR("true"));
+		xhtml_attr(x, STR("preserveAspectRatio"), STR("none"));
+	xhtml_attr(x, STR("aria-hidden"), STR("true"));
 	return (struct svg){ .x = x, .keep = x->keep };
 }
 

@@ -5,19 +5,18 @@
 #include "report/prose.h"
 #include "report/svg.h"
 
-/* What a step is made of, in the order it is stacked. */
-static const struct svg_key layers[] = {
+/* What a step is made of, in the order of its shares. */
+static const struct svg_key layers[SHARES] = {
 	{ INK_COMPUTE, STR_INIT("compute") },
 	{ INK_COMMS, STR_INIT("exposed communication") },
 	{ INK_COPY, STR_INIT("copies on the chip") },
 	{ INK_TRANSFER, STR_INIT("host transfers") },
 	{ INK_IDLE, STR_INIT("idle") },
 };
-enum { LAYER_COPY = 2, LAYER_TRANSFER, LAYERS = COUNT_OF(layers) };
 
 static double layer_of(const struct steps_row *s, int layer)
 {
-	const double values[LAYERS] = { s->compute_s, s->comms_exposed_s, s->copy_s, s->transfer_s,
+	const double values[SHARES] = { s->compute_s, s->comms_exposed_s, s->copy_s, s->transfer_s,
 		s->idle_s };
 	return fmax(values[layer], 0);
 }
@@ -37,26 +36,18 @@ bool svg_budget(const struct report *r, struct arena *keep, struct html_picture 
 		"Bars on one scale: what the time is made of, what is left of it, and what is "
 		"ideal.",
 		SVG_WIDE, svg_draw_rows };
-	static const struct str facts[LAYERS] = { STR_INIT("compute_ratio"),
-		STR_INIT("comms_exposed_ratio"), { NULL, 0 }, STR_INIT("transfer_ratio"),
-		STR_INIT("idle_ratio") };
 	enum { BAR_HEIGHT = 18, NAME_WIDTH = 118 };
 	struct svg_rows *rows = svg_rows_new(BAR_HEIGHT, keep);
 	double lo = run_of(r)->roofline_ratio_lo, hi = run_of(r)->roofline_ratio_hi;
-	double step = run_of(r)->step_mean_s, shares[LAYERS] = { 0 }, rest = 1, at = 0;
-	if (!(step > 0))
+	double step = run_of(r)->step_mean_s, shares[SHARES], at = 0;
+	prose_shares(r, shares);
+	if (!(step > 0) || isnan(shares[SHARE_COPY]))
 		return false;
-	for (int i = 0; i < LAYERS; i++) {
-		shares[i] = i == LAYER_COPY ? 0 : fact_real(r, facts[i]);
-		if (isnan(shares[i]))
-			return false;
-		rest -= shares[i];
-	}
-	shares[LAYER_COPY] = fmax(rest, 0);
+	shares[SHARE_COPY] = fmax(shares[SHARE_COPY], 0);
 	rows->name_width = NAME_WIDTH;
 	svg_row_add(rows, is_whole_capture(r) ? STR("the capture") : STR("a step today"),
 		time_text(keep, step), keep);
-	for (int i = 0; i < LAYERS; at += shares[i++] * step)
+	for (int i = 0; i < SHARES; at += shares[i++] * step)
 		svg_bar_add(rows, 0, layers[i].ink, at, at + shares[i] * step,
 			share_text(keep, i, shares[i] * step, step), keep)
 			->label = arena_fmt(keep, "%.*s %.*s", STR_ARG(layers[i].text),
@@ -83,7 +74,7 @@ bool svg_budget(const struct report *r, struct arena *keep, struct html_picture 
 struct steps {
 	const struct steps_row **items;
 	ptrdiff_t count;
-	double used[LAYERS], most;
+	double used[SHARES], most;
 };
 
 enum { STEPS_LEFT = 58, STEPS_RIGHT = 12, STEPS_TOP = 14, STEPS_BOTTOM = 230 };
@@ -100,7 +91,7 @@ static void draw_step(
 	double scale = (STEPS_BOTTOM - STEPS_TOP) / most, at = STEPS_BOTTOM;
 	struct out *title = out_memory(x->keep);
 	out_fmt(title, "step %.0f: %.*s", s->step, STR_ARG(time_text(x->keep, s->time_s)));
-	for (int i = 0; i < LAYERS; i++)
+	for (int i = 0; i < SHARES; i++)
 		if (layer_of(s, i) > 0)
 			out_fmt(title, "\n%.*s",
 				STR_ARG(share_text(x->keep, i, layer_of(s, i), s->time_s)));
@@ -108,7 +99,7 @@ static void draw_step(
 		out_fmt(title, "\n%s, not judged", s->is_warmup == 1 ? "warm-up" : "incomplete");
 	svg_group(x, is_judged(s) ? NULL : "0.4");
 	svg_title(x, out_text(title));
-	for (int i = 0; i < LAYERS; i++) {
+	for (int i = 0; i < SHARES; i++) {
 		double height = layer_of(s, i) * scale;
 		at -= height;
 		svg_rect(x, layers[i].ink, left, at, width, height);
@@ -134,7 +125,7 @@ static double draw_steps(struct svg *x, const void *what)
 			svg_text(x, INK_MUTED, ANCHOR_MIDDLE, left + width / 2, STEPS_BOTTOM + 15,
 				arena_fmt(x->keep, "%.0f", s->items[i]->step));
 	}
-	return svg_keys(x, layers, LAYERS, STEPS_LEFT, STEPS_BOTTOM + 32);
+	return svg_keys(x, layers, SHARES, STEPS_LEFT, STEPS_BOTTOM + 32);
 }
 
 /* Steps of one device; a warm-up ten times as long would make the others flat: it is left out. */
@@ -153,7 +144,7 @@ static void take_steps(const struct report *r, struct steps *s, double median, s
 			continue;
 		s->items[s->count++] = row;
 		s->most = fmax(s->most, row->time_s);
-		for (int k = 0; k < LAYERS; k++)
+		for (int k = 0; k < SHARES; k++)
 			s->used[k] += is_judged(row) ? layer_of(row, k) : 0;
 	}
 }
@@ -163,7 +154,7 @@ static struct str steps_caption(const struct report *r, const struct steps *s, s
 	int top = 0;
 	double whole = 0;
 	const struct steps_row *first = s->items[0];
-	for (int i = 0; i < LAYERS; i++) {
+	for (int i = 0; i < SHARES; i++) {
 		whole += s->used[i];
 		if (s->used[i] > s->used[top])
 			top = i;
@@ -173,7 +164,7 @@ static struct str steps_caption(const struct report *r, const struct steps *s, s
 	double devices = run_of(r)->devices;
 	return arena_fmt(keep, "On %.*s%s%.*s, %.*s take%s %.*s of the steady steps%s.",
 		STR_ARG(first->device), first->host.len ? " of " : "", STR_ARG(first->host),
-		STR_ARG(layers[top].text), top == LAYER_COPY || top == LAYER_TRANSFER ? "" : "s",
+		STR_ARG(layers[top].text), top == SHARE_COPY || top == SHARE_TRANSFER ? "" : "s",
 		STR_ARG(ratio_text(keep, s->used[top] / whole)),
 		devices > 1 ? arena_z(keep, arena_fmt(keep, " (one of %.0f devices)", devices))
 			    : "");

@@ -333,7 +333,7 @@ static void fill_attribute(const struct fill *f, const struct attribute *a)
 	for (ptrdiff_t i = 0; i < a->value.count && !is_flag; i++)
 		out_str(o,
 			parts[i].ref.field ? record_text(&f->r, parts[i].ref) : parts[i].literal);
-	xhtml_attr_name(f->x, a->name, out_text(o));
+	xhtml_attr(f->x, a->name, out_text(o));
 }
 
 static void fill_nodes(struct fill *f, const struct node *n);

@@ -40,29 +40,23 @@ enum { HEAD_INDENT = 6 };
 
 /* ---- the head of a profile ------------------------------------------------------------------- */
 
-/* Shares of a step.  They do not overlap: what they leave is copying within the chip. */
-static const struct share {
-	struct str fact;
-	const char *text;
-} shares[] = {
-	{ STR_INIT("compute_ratio"), "computing" },
-	{ STR_INIT("comms_exposed_ratio"), "waiting for communication" },
-	{ STR_INIT("transfer_ratio"), "moving data to or from the host" },
-	{ STR_INIT("idle_ratio"), "idle" },
-};
-
 static void put_shares(struct page *p, const struct report *r)
 {
+	static const struct {
+		int share;
+		const char *text;
+	} told[SHARES] = { { SHARE_COMPUTE, "computing" },
+		{ SHARE_COMMS, "waiting for communication" },
+		{ SHARE_TRANSFER, "moving data to or from the host" }, { SHARE_IDLE, "idle" },
+		{ SHARE_COPY, "copying" } };
 	struct out *list = out_memory(p->keep);
-	double rest = 1; /* NaN as soon as one share is unknown, which adds no item */
-	for (int i = 0; i <= COUNT_OF(shares); i++) {
-		double share = i < COUNT_OF(shares) ? fact_real(r, shares[i].fact) : rest;
+	double shares[SHARES];
+	prose_shares(r, shares);
+	for (int i = 0; i < SHARES; i++)
 		/* Less than half a percent is not worth a word. */
-		if (share >= 0.005)
-			out_fmt(out_part(list, ", "), "%.0f%% %s", share * 100,
-				i < COUNT_OF(shares) ? shares[i].text : "copying");
-		rest -= share;
-	}
+		if (shares[told[i].share] >= 0.005)
+			out_fmt(out_part(list, ", "), "%.0f%% %s", shares[told[i].share] * 100,
+				told[i].text);
 	if (!out_text(list).len)
 		return;
 	page_item(p, HEAD_INDENT, "%s is %.*s%.*s", is_whole_capture(r) ? "the capture" : "a step",
@@ -80,10 +74,41 @@ static void put_verdict(struct page *p, const struct report *r)
 	page_fmt(p, HEAD_INDENT, " %.*s", STR_ARG(headline_of(r, p->keep)));
 }
 
+/* "worker-0.xplane.pb: 527 KiB, 4 planes, 35 lanes, 1 HLO module", and by whom. */
+static struct str file_text(const struct files_row *f, struct arena *keep)
+{
+	struct str text = arena_fmt(keep, "%.*s", STR_ARG(f->file));
+	if (f->bytes > 0) {
+		struct str size = bytes_text(keep, f->bytes);
+		text = arena_fmt(keep, "%.*s: %.*s, %.0f planes, %.0f lanes, %.0f HLO module%s",
+			STR_ARG(text), STR_ARG(size), f->planes, f->lanes, f->modules,
+			f->modules == 1 ? "" : "s");
+	}
+	if (f->writer.len)
+		text = arena_fmt(keep, "%.*s, by %.*s", STR_ARG(text), STR_ARG(f->writer));
+	return text;
+}
+
+/* What was read, in a line; with all, each file in one of its own. */
+static void put_inputs(struct page *p, const struct report *r, bool all)
+{
+	const struct files_row *rows = table_rows(&r->tables, files);
+	ptrdiff_t count = all ? table_count(&r->tables, files) : 0;
+	double left = all ? r->row_totals[TABLE_files] - (double)count : 0;
+	struct str text = run_of(r)->inputs;
+	if (!text.len)
+		return;
+	page_item(p, HEAD_INDENT, "read from %.*s", STR_ARG(text));
+	for (ptrdiff_t i = 0; i < count; i++)
+		page_item(p, HEAD_INDENT + 2, "%.*s", STR_ARG(file_text(&rows[i], p->keep)));
+	if (left > 0)
+		page_item(p, HEAD_INDENT + 2, "and %.0f more", left);
+}
+
 static void put_head(struct page *p, const struct report *r, bool verbose)
 {
 	page_told(p, HEAD_INDENT, prose_ran(r, "x", p->keep));
-	page_inputs(p, r, HEAD_INDENT, verbose);
+	put_inputs(p, r, verbose);
 	page_told(p, HEAD_INDENT, prose_job(r, p->keep));
 	page_told(p, HEAD_INDENT, prose_speaks_for(r, p->keep));
 	/* A report that could not judge has no room for which other steps could be. */
@@ -292,6 +317,26 @@ static void put_rules(struct page *p, const struct report *r)
 	}
 }
 
+/* Three ops of a run that is_only_seen, a line each. */
+static void put_heaviest(struct page *p, const struct report *r)
+{
+	enum { HEAVIEST = 3, NAME_COLUMNS = 40 };
+	const struct families_row *f = table_rows(&r->tables, families);
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, families) && i < HEAVIEST; i++) {
+		struct str name = text_cut(p->keep, text_clean(p->keep, f[i].name), NAME_COLUMNS);
+		struct out *o = out_memory(p->keep);
+		out_fmt(o, "%.*s: %.*s, %.*s", STR_ARG(name),
+			STR_ARG(ratio_text(p->keep, f[i].time_share)),
+			STR_ARG(time_text(p->keep, f[i].p50_s)));
+		/* A bound that was beaten tells nothing of what could be had. */
+		if (f[i].attainable_s > 0 && !(f[i].attainable_s > f[i].p50_s))
+			out_fmt(o, " where %s%.*s is attainable", prose_bound(f[i].cost_bound),
+				STR_ARG(time_text(p->keep, f[i].attainable_s)));
+		page_field(p, i ? "" : "heaviest", out_text(o));
+	}
+	page_line(p);
+}
+
 /* ---- one profile ----------------------------------------------------------------------------- */
 
 /*
@@ -389,7 +434,7 @@ static void put_screen(struct page *p, const struct report *r, const struct repo
 	put_head(&head, r, false);
 	put_unsure(&tail, r);
 	if (is_only_seen(r))
-		page_heaviest(&tail, r);
+		put_heaviest(&tail, r);
 	put_waived(&tail, r);
 	put_notes(&tail, r, false);
 	put_tail(&tail, r, groups, count);
@@ -437,6 +482,15 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 
 /* ---- a batch --------------------------------------------------------------------------------- */
 
+/* The rule that costs most, or the error; missing when nothing fails or warns. */
+static struct str first_finding(const struct report *r, struct arena *keep)
+{
+	struct group *groups;
+	if (r->error.text.len)
+		return diag_name(r->error.id, keep);
+	return group_open(r, keep, &groups) ? groups[0].items[0]->rule : MISSING;
+}
+
 enum { SUMMARY_COLUMNS = 5 };
 
 /* One row a profile; what is not known is a dash. */
@@ -453,7 +507,7 @@ static void put_summary(struct page *p, const struct report_set *set)
 		const struct verdict_look *look = &verdict_looks[r->verdict];
 		const struct str row[SUMMARY_COLUMNS] = { str_from(look->head), r->profile,
 			prose_step(r, p->keep), prose_gives_back(r, p->keep),
-			prose_top(r, p->keep) };
+			first_finding(r, p->keep) };
 		tints[i] = look->tint;
 		for (int k = 0; k < SUMMARY_COLUMNS; k++)
 			cells[(i + 1) * SUMMARY_COLUMNS + k] =

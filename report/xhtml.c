@@ -74,7 +74,7 @@ static void escape(struct xhtml *x, struct str s)
 	out_replaced(x->out, s, "<>&\"'", texts);
 }
 
-void xhtml_attr_name(struct xhtml *x, struct str name, struct str value)
+void xhtml_attr(struct xhtml *x, struct str name, struct str value)
 {
 	if (!x->in_tag)
 		return;
@@ -83,11 +83,6 @@ void xhtml_attr_name(struct xhtml *x, struct str name, struct str value)
 	out_z(x->out, "=\"");
 	escape(x, clean_lines(x->keep, value));
 	out_char(x->out, '"');
-}
-
-void xhtml_attr(struct xhtml *x, const char *name, struct str value)
-{
-	xhtml_attr_name(x, str_from(name), value);
 }
 
 void xhtml_text(struct xhtml *x, struct str text)

@@ -5,7 +5,7 @@
  * here takes markup.  The document is at the same time well-formed enough for an XML reader to read
  * its SVG: attributes are quoted, empty SVG elements are closed, `<` and `&` are always escaped.
  *
- *     xhtml_open(x, "a"); xhtml_attr(x, "href", url); xhtml_text(x, name); xhtml_close(x);
+ *     xhtml_open(x, "a"); xhtml_attr(x, STR("href"), url); xhtml_text(x, name); xhtml_close(x);
  *
  * Refuses: text inside <script> (there is no function for it), and within <style> anything that
  * could end it.  Names of elements and attributes are ours or a checked template's, never a
@@ -33,8 +33,7 @@ struct xhtml xhtml_aside(const struct xhtml *x);
 void xhtml_take(struct xhtml *x, const struct xhtml *aside);
 void xhtml_doctype(struct xhtml *x);
 void xhtml_open(struct xhtml *x, struct str name);
-void xhtml_attr(struct xhtml *x, const char *name, struct str value);
-void xhtml_attr_name(struct xhtml *x, struct str name, struct str value);
+void xhtml_attr(struct xhtml *x, struct str name, struct str value);
 void xhtml_text(struct xhtml *x, struct str text);
 void xhtml_close(struct xhtml *x); /* the element opened last */
 /* <style> or <script> with this text; only text that xhtml_is_raw accepts. */

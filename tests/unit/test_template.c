@@ -43,7 +43,7 @@ static void draw(const void *what, struct xhtml *x)
 {
 	xhtml_open(x, STR("svg"));
 	xhtml_open(x, STR("path"));
-	xhtml_attr(x, "d", *(const struct str *)what);
+	xhtml_attr(x, STR("d"), *(const struct str *)what);
 	xhtml_close(x);
 	xhtml_close(x);
 }
