@@ -95,21 +95,14 @@ struct shown {
 	const char *label;
 };
 
-struct view {
-	const struct table_def *def;
-	const struct table *table;
-	struct shown columns[COLUMNS];
-	int count;
-	ptrdiff_t rows;
-};
-
-static bool has_values(const struct view *v, const struct column *c)
+static bool has_values(
+	const struct table_def *def, const struct table *t, ptrdiff_t rows, const struct column *c)
 {
-	for (ptrdiff_t i = 0; i < v->rows; i++)
-		if (!cell_is_null(c, table_row(v->def, v->table, i)) &&
-			(c->type == COLUMN_REAL ||
-				cell_text(c, table_row(v->def, v->table, i)).len))
+	for (ptrdiff_t i = 0; i < rows; i++) {
+		const void *row = table_row(def, t, i);
+		if (!cell_is_null(c, row) && (c->type == COLUMN_REAL || cell_text(c, row).len))
 			return true;
+	}
 	return false;
 }
 
@@ -128,21 +121,25 @@ static const char *label_of(const struct report *r, const struct pick *pick)
 	return l ? l->capture : said.p;
 }
 
-static void choose(struct view *v, const struct report *r, const struct spec *spec)
+/* The first is always shown.  Returns how many are. */
+static int choose(
+	const struct report *r, const struct spec *spec, ptrdiff_t rows, struct shown ret[COLUMNS])
 {
+	const struct table_def *def = &table_defs[spec->id];
+	int count = 0;
 	for (int i = 0; i < COLUMNS && spec->columns[i].column; i++) {
 		struct str name = str_from(spec->columns[i].column);
-		const struct column *c = table_column(v->def, name);
-		if (!c || (i && !has_values(v, c)))
-			continue;
-		v->columns[v->count++] = (struct shown){
-			.column = c,
-			.line = str_eq(name, STR("source_file"))
-					? table_column(v->def, STR("source_line"))
-					: NULL,
-			.label = label_of(r, &spec->columns[i]),
-		};
+		const struct column *c = table_column(def, name);
+		if (c && (!i || has_values(def, &r->tables.items[spec->id], rows, c)))
+			ret[count++] = (struct shown){
+				.column = c,
+				.line = str_eq(name, STR("source_file"))
+						? table_column(def, STR("source_line"))
+						: NULL,
+				.label = label_of(r, &spec->columns[i]),
+			};
 	}
+	return count;
 }
 
 /* The end of a path tells more than its beginning. */
@@ -182,37 +179,39 @@ static struct html_table table_of(const struct report *r, const struct spec *spe
 	struct str ids, struct arena *keep)
 {
 	const struct table_def *def = &table_defs[spec->id];
-	struct view v = { .def = def, .table = &r->tables.items[spec->id] };
+	const struct table *t = &r->tables.items[spec->id];
 	double total = r->row_totals[spec->id];
-	v.rows = v.table->count < most ? v.table->count : most;
-	choose(&v, r, spec);
-	struct html_row *rows = arena_make(keep, struct html_row, v.rows);
-	struct html_column *columns = arena_make(keep, struct html_column, v.count);
-	for (int k = 0; k < v.count; k++)
+	ptrdiff_t row_count = t->count < most ? t->count : most;
+	struct shown shown[COLUMNS];
+	int count = choose(r, spec, row_count, shown);
+	struct html_row *rows = arena_make(keep, struct html_row, row_count);
+	struct html_column *columns = arena_make(keep, struct html_column, count);
+	for (int k = 0; k < count; k++)
 		columns[k] = (struct html_column){
-			.name = str_from(v.columns[k].label),
-			.meaning = v.columns[k].column->meaning,
-			.is_number = v.columns[k].column->type == COLUMN_REAL,
-			.is_choice = v.columns[k].column->words != NULL,
+			.name = str_from(shown[k].label),
+			.meaning = shown[k].column->meaning,
+			.is_number = shown[k].column->type == COLUMN_REAL,
+			.is_choice = shown[k].column->words != NULL,
 		};
-	for (ptrdiff_t i = 0; i < v.rows; i++) {
-		struct html_cell *cells = arena_make(keep, struct html_cell, v.count);
-		for (int k = 0; k < v.count; k++)
-			cells[k] = cell_of(&v.columns[k], table_row(def, v.table, i), k == 0, keep);
+	for (ptrdiff_t i = 0; i < row_count; i++) {
+		struct html_cell *cells = arena_make(keep, struct html_cell, count);
+		for (int k = 0; k < count; k++)
+			cells[k] = cell_of(&shown[k], table_row(def, t, i), k == 0, keep);
 		rows[i] = (struct html_row){ .head = cells[0].text,
 			.head_whole = cells[0].whole,
 			.head_value = cells[0].value,
-			.cells = LIST(cells + 1, v.count - 1) };
+			.cells = LIST(cells + 1, count - 1) };
 	}
 	return (struct html_table){
 		.id = arena_fmt(keep, "%.*stable-%.*s", STR_ARG(ids), STR_ARG(def->name)),
 		.title = str_from(spec->title),
 		.meaning = def->meaning,
-		.count = total > (double)v.rows
-				 ? arena_fmt(keep, "the first %td of %.0f rows", v.rows, total)
-				 : arena_fmt(keep, "%td row%s", v.rows, v.rows == 1 ? "" : "s"),
-		.columns = LIST(columns, v.count),
-		.rows = LIST(rows, v.rows),
+		.count = total > (double)row_count
+				 ? arena_fmt(keep, "the first %td of %.0f rows", row_count, total)
+				 : arena_fmt(
+					   keep, "%td row%s", row_count, row_count == 1 ? "" : "s"),
+		.columns = LIST(columns, count),
+		.rows = LIST(rows, row_count),
 	};
 }
 
