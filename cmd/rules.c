@@ -40,12 +40,14 @@ static struct str level_of(const struct rule *r)
 
 static void list_rules(struct context *c, const struct ruleset *set)
 {
-	struct grid g = { .keep = c->keep, .columns = 3, .has_header = true, .wrap = 100 };
+	struct grid g = { .keep = c->keep, .columns = 4, .has_header = true, .wrap = 100 };
 	grid_add(&g, STR("RULE"));
+	grid_add(&g, STR("GROUP"));
 	grid_add(&g, STR("LEVEL"));
 	grid_add(&g, STR("DEMANDS"));
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		grid_add(&g, set->items[i]->name);
+		grid_add(&g, set->items[i]->group.text);
 		grid_add(&g, level_of(set->items[i]));
 		grid_add(&g, set->items[i]->title.text);
 	}
@@ -324,7 +326,7 @@ const struct command rules_command = {
 	.name = "rules",
 	.arguments = "list|show|check|test|schema [FILE|RULE]",
 	.summary = "the rule file as it was understood, or its mistakes",
-	.details = "  list   every rule, the worst it can say, and what it demands\n"
+	.details = "  list   every rule, its group, the worst it can say, and what it demands\n"
 		   "  show   the resolved file, or the RULE of it, with the origin of every value\n"
 		   "  check  load it and say OK; or all its mistakes, and exit with 2\n"
 		   "  test   judge rows whose verdict is known; exit with 1 when one comes out "
