@@ -123,6 +123,9 @@ struct template_list {
 	ptrdiff_t count;
 };
 /* Of a list field, whatever the type of its items. */
-struct template_list record_items(const struct record_field *f, const void *record);
+static inline struct template_list record_items(const struct record_field *f, const void *record)
+{
+	return *(const struct template_list *)(const void *)((const char *)record + f->offset);
+}
 
 #endif

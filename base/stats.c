@@ -140,9 +140,9 @@ static void widen(struct dist *d, int64_t count, int64_t sum, int64_t min, int64
 	d->count = sat_add(d->count, count);
 }
 
-static void widen_and_cover(struct dist *d, struct arena *keep, int64_t value)
+void dist_add_new(struct dist *d, struct arena *keep, int64_t value_ps)
 {
-	int64_t samples = d->count;
+	int64_t samples = d->count, value = value_ps < 0 ? 0 : value_ps;
 	widen(d, 1, value, value, value);
 	if (d->count <= DIST_EXACT) {
 		sample_add(d, keep, samples, value);
@@ -152,11 +152,6 @@ static void widen_and_cover(struct dist *d, struct arena *keep, int64_t value)
 		spill(d, keep, samples);
 	cover(d, keep);
 	count_in(d, keep, dist_bucket(value), 1);
-}
-
-void dist_add_new(struct dist *d, struct arena *keep, int64_t value_ps)
-{
-	widen_and_cover(d, keep, value_ps < 0 ? 0 : value_ps);
 }
 
 void dist_merge(struct dist *into, struct arena *keep, const struct dist *from)

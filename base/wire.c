@@ -185,16 +185,6 @@ bool wire_varint(struct wire *w, uint64_t *ret)
 	return true;
 }
 
-bool wire_list_next(struct wire_list *l, uint64_t *ret)
-{
-	if (!l->is_single)
-		return wire_varint(&l->packed, ret);
-	*ret = l->single;
-	bool first = !l->is_taken;
-	l->is_taken = true;
-	return first;
-}
-
 bool wire_error(const struct wire *w, struct str whole, const char *message, struct diag *err)
 {
 	long long at = whole.p ? (long long)(w->at - (const uint8_t *)whole.p) : 0;

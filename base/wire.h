@@ -162,7 +162,15 @@ static inline struct wire_list wire_list(const struct wire_field *f)
 		.is_single = !is_packed };
 }
 
-bool wire_list_next(struct wire_list *l, uint64_t *ret);
+static inline bool wire_list_next(struct wire_list *l, uint64_t *ret)
+{
+	if (!l->is_single)
+		return wire_varint(&l->packed, ret);
+	bool first = !l->is_taken;
+	l->is_taken = true;
+	*ret = l->single;
+	return first;
+}
 
 /*
  * Report w->why as "<message> at byte N: <why>", N counted from the first byte of `whole` (the

@@ -201,28 +201,25 @@ static const struct read_rule ref_table_rules[] = {
 READ_TABLE(ref_table, "AxisRefProto");
 
 /* The mesh comes first on the wire (field 1), so its axes are known here. */
-static bool take_axis(struct mesh *m, struct axis_ref ref)
+void mesh_take(struct mesh *m, struct axis_ref ref)
 {
-	if (ref.axis < 0 || ref.axis >= m->axis_count || m->over_count == MAX_AXES)
-		return false;
+	m->bad |= ref.axis < 0 || ref.axis >= m->axis_count || m->over_count == MAX_AXES;
+	if (m->bad)
+		return;
 	int64_t full = m->sizes[ref.axis], inner = 1;
 	if (!ref.size) {
 		ref.pre_size = 1;
 		ref.size = full;
 	}
-	if (ref.pre_size < 1 || ref.size < 1 || ref.pre_size > full || ref.size > full ||
-		full % (ref.pre_size * ref.size))
-		return false; /* a part that does not divide its axis */
+	/* A part divides its axis. */
+	m->bad |= ref.pre_size < 1 || ref.size < 1 || ref.pre_size > full || ref.size > full ||
+		  full % (ref.pre_size * ref.size);
+	if (m->bad)
+		return;
 	for (ptrdiff_t i = ref.axis + 1; i < m->axis_count; i++)
 		inner = sat_mul(inner, m->sizes[i]);
 	m->over[m->over_count++] =
 		(struct axis){ ref.size, sat_mul(inner, full / (ref.pre_size * ref.size)) };
-	return true;
-}
-
-void mesh_take(struct mesh *m, struct axis_ref ref)
-{
-	m->bad |= !take_axis(m, ref);
 }
 
 static bool read_ref(struct reader *r, const struct wire_field *f, void *into)
