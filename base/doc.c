@@ -651,20 +651,7 @@ struct text_place doc_place(const struct doc *d, const struct doc_node *n)
 		.width = n->width };
 }
 
-/* Two cursors: `text` is what is left of the value, `source` what is left of how it was written. */
-struct pair_cursor {
-	struct str text, source;
-	char quote; /* '"', '\'' or 0 */
-};
-
-/* Skip what is blank on both sides. */
-static void step_over_blanks(struct pair_cursor *c)
-{
-	c->text = str_from_offset(c->text, space_len(c->text));
-	c->source = str_from_offset(c->source, space_len(c->source));
-}
-
-/* Length in the source of the escape that stands for a character of `bytes` bytes. */
+/* Length of an escape in double quotes that stands for a character of `bytes` bytes. */
 static ptrdiff_t escape_len(struct str source, int bytes)
 {
 	switch (source.len > 1 ? source.p[1] : 0) {
@@ -679,67 +666,45 @@ static ptrdiff_t escape_len(struct str source, int bytes)
 	}
 }
 
-/* A backslash at the end of a line in double quotes: the next line goes on without a blank. */
-static bool at_join(const struct pair_cursor *c)
-{
-	return c->quote == '"' &&
-	       (str_starts(c->source, STR("\\\n")) || str_starts(c->source, STR("\\\r")));
-}
-
-static void step_over_join(struct pair_cursor *c)
-{
-	c->source = str_from_offset(c->source, 1);
-	c->source = str_from_offset(c->source, space_len(c->source));
-}
-
 /*
- * One character of the value forward; false when source and value have come apart.  At a line
- * break, what was folded into a blank, kept as one or stripped as indentation is all blank on both
- * sides, so both go on to the next word.
+ * Where in the source, from `start` on, the value's byte `offset` was written, or ends what stands
+ * before it; or -1.  At a line break, what was folded into a blank, kept as one or stripped as
+ * indentation is all blank on both sides, so both go on to the next word.
  */
-static bool step(struct pair_cursor *c)
+static ptrdiff_t written_at(const struct doc *d, const struct doc_node *n, ptrdiff_t start,
+	ptrdiff_t offset, bool is_end)
 {
-	uint32_t character;
-	int n = utf8_next(c->text, &character);
-	struct str blanks = str_head(c->source, space_len(c->source));
-	if (!c->source.len || n < 0)
-		return false;
-	if (str_find_char(blanks, '\n') >= 0) {
-		step_over_blanks(c);
-	} else if (at_join(c)) {
-		step_over_join(c);
-	} else if (c->quote == '"' && c->source.p[0] == '\\') {
-		c->source = str_from_offset(c->source, escape_len(c->source, n));
-		c->text = str_from_offset(c->text, n);
-	} else if (c->source.p[0] == c->text.p[0]) {
-		bool doubled = c->quote == '\'' && c->text.p[0] == '\'';
-		c->source = str_from_offset(c->source, doubled ? 2 : n);
-		c->text = str_from_offset(c->text, n);
-	} else {
-		return false;
-	}
-	return true;
-}
-
-/* Where in the source, from `start` on, the value's byte `offset` was written; or -1. */
-static ptrdiff_t written_at(
-	const struct doc *d, const struct doc_node *n, ptrdiff_t start, ptrdiff_t offset)
-{
-	struct pair_cursor c = { n->text, str_from_offset(d->source, start), 0 };
-	if (n->block) {
-		step_over_blanks(&c); /* its place is its first character that is no blank */
-	} else if (n->quoted) {
-		c.quote = c.source.len ? c.source.p[0] : 0;
-		c.source = str_from_offset(c.source, 1);
-	}
-	while (c.text.len && n->text.len - c.text.len < offset)
-		if (!step(&c))
+	struct str source = str_from_offset(d->source, start), text = n->text;
+	char quote = n->quoted && !n->block && source.len ? source.p[0] : 0;
+	ptrdiff_t left = text.len - offset;
+	source = str_from_offset(source, quote != 0);
+	if (n->block) /* its place is its first character that is no blank */
+		text = str_from_offset(text, space_len(text));
+	while (text.len > left || (text.len && !is_end)) {
+		struct str blanks = str_head(source, space_len(source));
+		uint32_t character;
+		int bytes = utf8_next(text, &character);
+		bool is_escape = quote == '"' && str_starts(source, STR("\\"));
+		ptrdiff_t joined = is_escape ? space_len(str_from_offset(source, 1)) : 0;
+		if (joined && source.p[1] != ' ' && source.p[1] != '\t') {
+			source = str_from_offset(source, 1 + joined);
+			continue;
+		}
+		if (str_find_char(blanks, '\n') >= 0) {
+			source = str_from_offset(source, blanks.len);
+			text = str_from_offset(text, space_len(text));
+			continue;
+		}
+		if (text.len <= left)
+			break;
+		if (bytes < 0 || !source.len || (!is_escape && source.p[0] != text.p[0]))
 			return -1;
-	if (at_join(&c))
-		step_over_join(&c);
-	else if (c.text.len && str_find_char(str_head(c.source, space_len(c.source)), '\n') >= 0)
-		step_over_blanks(&c);
-	return d->source.len - c.source.len;
+		bool is_doubled = quote == '\'' && text.p[0] == quote;
+		source = str_from_offset(
+			source, is_escape ? escape_len(source, bytes) : bytes + is_doubled);
+		text = str_from_offset(text, bytes);
+	}
+	return d->source.len - source.len;
 }
 
 struct text_place doc_place_in(
@@ -752,8 +717,8 @@ struct text_place doc_place_in(
 		return place;
 	ptrdiff_t start = line_offset(d->source, n->line, n->column);
 	ptrdiff_t end = width < n->text.len - offset ? offset + width : n->text.len;
-	ptrdiff_t from = written_at(d, n, start, offset);
+	ptrdiff_t from = written_at(d, n, start, offset, false);
 	if (from < 0)
 		return place;
-	return place_at(&b, from, written_at(d, n, start, end));
+	return place_at(&b, from, written_at(d, n, start, end, true));
 }

@@ -258,24 +258,6 @@ static char byte_at(struct str s, ptrdiff_t at)
 	return at < s.len ? s.p[at] : 0;
 }
 
-static ptrdiff_t digits(struct str s, ptrdiff_t from)
-{
-	while (is_digit(byte_at(s, from)))
-		from++;
-	return from;
-}
-
-static ptrdiff_t number_length(struct str s)
-{
-	ptrdiff_t n = digits(s, 0);
-	if (byte_at(s, n) == '.')
-		n = digits(s, n + 1);
-	if ((byte_at(s, n) | 0x20) != 'e')
-		return n;
-	ptrdiff_t sign = byte_at(s, n + 1) == '+' || byte_at(s, n + 1) == '-';
-	return is_digit(byte_at(s, n + 1 + sign)) ? digits(s, n + 1 + sign) : n;
-}
-
 /* Length with both quotes, or 0 when the closing one is missing. */
 static ptrdiff_t quoted_length(struct str s, char quote)
 {
@@ -289,13 +271,10 @@ static ptrdiff_t quoted_length(struct str s, char quote)
 
 static ptrdiff_t sign_length(struct str s)
 {
-	static const char pairs[] = "<= >= <> != == || << >>";
-	for (const char *p = pairs; s.len > 1; p += 3) {
-		if (s.p[0] == p[0] && s.p[1] == p[1])
-			return 2;
-		if (!p[2])
-			break;
-	}
+	static const struct str pairs[] = { STR_INIT("<="), STR_INIT(">="), STR_INIT("<>"),
+		STR_INIT("!="), STR_INIT("=="), STR_INIT("||"), STR_INIT("<<"), STR_INIT(">>") };
+	if (NAMED(pairs, COUNT_OF(pairs), str_head(s, 2)))
+		return 2;
 	return s.p[0] && strchr("()+-*/%<>=,.&|~", s.p[0]) ? 1 : 0;
 }
 
@@ -310,15 +289,13 @@ static bool token_is(const struct token *t, const char *word)
 static bool is_among(const struct token *t, const char *words)
 {
 	struct str rest = str_from(words), word;
-	bool is = false;
 	/* By its first byte most are in no list: lower case of a letter, a sign as it is. */
-	bool more = (t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN) &&
-		    strchr(words, t->text.p[0] | 0x20);
-	while (more && !is) {
-		more = str_cut(rest, ' ', &word, &rest);
-		is = str_eq_nocase(t->text, word);
-	}
-	return is;
+	bool may_be = (t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN) &&
+		      strchr(words, t->text.p[0] | 0x20);
+	while (may_be && str_next(&rest, ' ', &word))
+		if (str_eq_nocase(t->text, word))
+			return true;
+	return false;
 }
 
 /* What the grammar knows it as, with or without capitals; or NULL. */
@@ -354,7 +331,7 @@ static struct token token_of(struct str s)
 			t.width++;
 	} else if (is_digit(c) || (c == '.' && is_digit(byte_at(s, 1)))) {
 		t.kind = TOKEN_NUMBER;
-		t.width = number_length(s);
+		t.width = str_number(s);
 	} else if (c == '\'') {
 		t.kind = TOKEN_TEXT;
 		t.width = quoted_length(s, c);
@@ -478,12 +455,6 @@ static struct value of_kind(enum dimension_kind kind)
 static struct value truth(void)
 {
 	return of(of_unit(UNIT_BOOL));
-}
-
-/* A value that was computed: neither a column nor a literal any more. */
-static struct value computed(struct value v)
-{
-	return of(v.dimension);
 }
 
 /* How a fault speaks of an operand: as it is written. */
@@ -749,7 +720,8 @@ static struct value function_value(struct checker *c)
 		return of_kind(DIMENSION_TEXT);
 	if (f->result == RESULT_NUMBER)
 		return of(f->keeps_unit ? as_number(first.dimension) : of_unit(UNIT_NONE));
-	return same_unit || !is_number(last.dimension) ? computed(last) : of(of_unit(UNIT_NONE));
+	return same_unit || !is_number(last.dimension) ? of(last.dimension)
+						       : of(of_unit(UNIT_NONE));
 }
 
 static struct value literal(struct checker *c)
@@ -812,7 +784,7 @@ static struct value case_value(struct checker *c)
 		result = is_news ? v : is_alike ? result : of_kind(DIMENSION_ANY);
 	}
 	accept(c, "end");
-	return computed(result);
+	return of(result.dimension);
 }
 
 static struct value operand(struct checker *c)
@@ -829,7 +801,7 @@ static struct value operand(struct checker *c)
 		v = expression(c, P_UNARY);
 		if (v.dimension.kind == DIMENSION_TEXT)
 			check_arithmetic(c, &v, &v, t);
-		return v.literal && v.literal->kind == TOKEN_NUMBER ? v : computed(v);
+		return v.literal && v.literal->kind == TOKEN_NUMBER ? v : of(v.dimension);
 	}
 	if (accept(c, "not")) {
 		v = expression(c, P_NOT);
@@ -1007,15 +979,15 @@ static void from_item(struct checker *c)
  */
 static struct value select_value(struct checker *c)
 {
-	struct dimensions *results = c->selects ? NULL : c->names->results;
-	struct value first = of_kind(DIMENSION_ANY);
-	bool is_first = is_ahead(c, "select"), is_listing = is_first, is_new = is_first;
+	struct dimensions own = { NULL, 0, 0 };
+	struct dimensions *results = c->selects || !c->names->results ? &own : c->names->results;
+	bool is_listing = is_ahead(c, "select"), is_new = is_listing;
 	const int first_above = c->own_first, count_above = c->own_count;
 	c->own_first = c->own_count;
 	c->selects++;
 	c->has_with |= is_ahead(c, "with");
 	if (too_deep(c))
-		return first;
+		return of_kind(DIMENSION_ANY);
 	while (!c->failed && ahead(c, 0)->kind != TOKEN_END && !is_ahead(c, ")")) {
 		const struct token *t = ahead(c, 0);
 		ptrdiff_t before = c->at;
@@ -1034,12 +1006,11 @@ static struct value select_value(struct checker *c)
 			c->at++;
 		} else {
 			struct value v = expression(c, 0);
-			first = is_first ? v : first;
 			is_listing &= !token_is(ahead(c, -1), "*");
-			if (is_new && is_listing && results)
+			if (is_new && is_listing)
 				*arena_push(c->keep, results->items, results->count, results->cap) =
 					v.dimension;
-			is_first = is_new = false;
+			is_new = false;
 			c->at += c->at == before && !c->failed; /* it begins no expression */
 		}
 	}
@@ -1048,7 +1019,7 @@ static struct value select_value(struct checker *c)
 	c->selects--;
 	c->own_first = first_above;
 	c->own_count = count_above;
-	return computed(first);
+	return results->count ? of(results->items[0]) : of_kind(DIMENSION_ANY);
 }
 
 /* ---- entry -------------------------------------------------------------------------------- */
@@ -1148,17 +1119,14 @@ static bool tell_word(const struct checker *c, const struct token *t, struct sql
 	const struct table_def *def = c->table_count ? c->tables[0] : NULL;
 
 	for (ptrdiff_t i = 0; def && i < def->column_count; i++) {
-		struct str rest = str_from(def->columns[i].words ? def->columns[i].words : ""),
-			   word;
+		struct str rest = str_from(def->columns[i].words), word;
 
-		for (bool more = true; more;) {
-			more = str_cut(rest, '|', &word, &rest);
-			if (!str_eq_nocase(word, t->text))
-				continue;
-			fault->text = arena_fmt(
-				c->keep, "a text takes single quotes: '%.*s'", STR_ARG(word));
-			return true;
-		}
+		while (str_next(&rest, '|', &word))
+			if (str_eq_nocase(word, t->text)) {
+				fault->text = arena_fmt(c->keep,
+					"a text takes single quotes: '%.*s'", STR_ARG(word));
+				return true;
+			}
 	}
 	return false;
 }
