@@ -39,16 +39,6 @@ static bool tell(const struct keyed *r, const struct doc_node *node, enum diag_i
 	return r->mistakes ? mistake_note(r->mistakes, r->keep, r->err) : false;
 }
 
-bool keyed_fail(const struct keyed *r, const struct doc_node *node, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	tell(r, node, r->mistake, STR(""), fmt, args);
-	va_end(args);
-	return false;
-}
-
 bool keyed_fail_as(
 	const struct keyed *r, const struct doc_node *node, enum diag_id id, const char *fmt, ...)
 {

@@ -87,8 +87,7 @@ struct key {
 	}
 
 /* Mistakes at a node.  Always false. */
-bool keyed_fail(const struct keyed *r, const struct doc_node *node, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+#define keyed_fail(r, node, ...) keyed_fail_as(r, node, (r)->mistake, __VA_ARGS__)
 bool keyed_fail_as(const struct keyed *r, const struct doc_node *node, enum diag_id id,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* "copy-share.severity" and what is said of it; the path alone. */

@@ -156,19 +156,15 @@ void place_fill(const struct listing *l, const void *row, double value, struct a
 static struct str places_text(const struct trial *t)
 {
 	enum { TOLD = 3 };
-	struct out *o = out_memory(t->s->keep);
+	struct str names[TOLD];
 	ptrdiff_t told = t->told_count < TOLD ? t->told_count : TOLD, more = t->place_count - told;
 
 	for (ptrdiff_t i = 0; i < told; i++)
-		out_fmt(o, "%s%.*s (%.*s)",
-			!i			 ? ""
-			: i + 1 == told && !more ? " and "
-						 : ", ",
+		names[i] = arena_fmt(t->s->keep, "%.*s (%.*s)",
 			STR_ARG(text_brief(t->s->keep, t->told[i].name)),
 			STR_ARG(unit_text(t->s->keep, t->told[i].value, t->code->unit)));
-	if (more)
-		out_fmt(o, " and %td more", more);
-	return out_text(o);
+	struct str text = words_joined(t->s->keep, names, told, more ? ", " : " and ");
+	return more ? arena_fmt(t->s->keep, "%.*s and %td more", STR_ARG(text), more) : text;
 }
 
 /* ---- the finding -------------------------------------------------------------------------- */

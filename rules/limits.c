@@ -94,25 +94,22 @@ static double rounded(double value, enum unit unit, bool up)
 static struct str written(double value, enum unit unit, struct arena *keep)
 {
 	static const struct {
-		double per;
+		enum unit unit;
+		double per; /* the last one of a unit is for all that is less */
 		const char *name;
-	} seconds[] = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" }, { 1e-9, "ns" } },
-	  bytes[] = { { 1e12, "TB" }, { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" } };
-	int i = 0;
+	} scales[] = { { UNIT_SECONDS, 1, "s" }, { UNIT_SECONDS, 1e-3, "ms" },
+		{ UNIT_SECONDS, 1e-6, "us" }, { UNIT_SECONDS, 1e-9, "ns" },
+		{ UNIT_BYTES, 1e12, "TB" }, { UNIT_BYTES, 1e9, "GB" }, { UNIT_BYTES, 1e6, "MB" },
+		{ UNIT_BYTES, 1e3, "kB" } };
+	ptrdiff_t best = -1;
 
 	if (unit == UNIT_RATIO)
 		return arena_fmt(keep, "%.6g%%", value * 100);
-	if (unit == UNIT_SECONDS) {
-		while (i < 3 && value < seconds[i].per)
-			i++;
-		return arena_fmt(keep, "%.6g %s", value / seconds[i].per, seconds[i].name);
-	}
-	if (unit == UNIT_BYTES) {
-		while (i < 3 && value < bytes[i].per)
-			i++;
-		return arena_fmt(keep, "%.6g %s", value / bytes[i].per, bytes[i].name);
-	}
-	return arena_fmt(keep, "%.6g", value);
+	for (ptrdiff_t i = 0; i < COUNT_OF(scales); i++)
+		if (scales[i].unit == unit && (best < 0 || value < scales[best].per))
+			best = i;
+	return best < 0 ? arena_fmt(keep, "%.6g", value)
+			: arena_fmt(keep, "%.6g %s", value / scales[best].per, scales[best].name);
 }
 
 bool limit_is_broken(const struct limit *l, int i)

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,43 +42,38 @@ static bool is_bare_name(struct str s)
 	return s.len && str_find_char(s, '/') < 0 && str_find_char(s, '.') < 0;
 }
 
-/* The built-in set of that name; *file is how it is called in messages. */
-static struct str find_builtin(struct loader *l, struct str name, struct str *file)
+/* Of a file that travels inside the program: the set's name; or missing. */
+static struct str set_name(const struct embedded *file)
 {
-	if (!is_bare_name(name))
-		return (struct str){ NULL, 0 };
-	*file = arena_fmt(l->keep, "rules/%.*s.yaml", STR_ARG(name));
-	return embed_find(*file);
+	struct str s = str_from(file->name);
+
+	return str_take(&s, STR("rules/")) && str_ends(s, STR(".yaml")) &&
+			       !str_ends(s, STR(".test.yaml"))
+		       ? str_head(s, s.len - 5)
+		       : (struct str){ NULL, 0 };
+}
+
+/* The built-in set of that name, or NULL. */
+static const struct embedded *find_builtin(struct str name)
+{
+	for (const struct embedded *f = embedded_files; f->name; f++)
+		if (name.len && str_eq(set_name(f), name))
+			return f;
+	return NULL;
 }
 
 bool ruleset_is_name(struct str word)
 {
-	char name[64]; /* longer than that of any set */
-
-	if (!is_bare_name(word))
-		return true;
-	snprintf(name, sizeof(name), "rules/%.*s.yaml", STR_ARG(word));
-	return embed_find(str_from(name)).p != NULL;
-}
-
-static struct list builtin_names(struct arena *keep)
-{
-	struct list names = { NULL, 0, 0 };
-
-	for (ptrdiff_t i = 0; i < embedded_count; i++) {
-		struct str s = str_from(embedded_files[i].name);
-
-		if (str_take(&s, STR("rules/")) && str_ends(s, STR(".yaml")) &&
-			!str_ends(s, STR(".test.yaml")))
-			list_add(&names, str_head(s, s.len - 5), keep);
-	}
-	return names;
+	return !is_bare_name(word) || find_builtin(word);
 }
 
 static struct str builtin_hint(struct loader *l, struct str name)
 {
-	const struct list names = builtin_names(l->keep);
+	struct list names = { NULL, 0, 0 };
 
+	for (const struct embedded *f = embedded_files; f->name; f++)
+		if (set_name(f).p)
+			list_add(&names, set_name(f), l->keep);
 	return did_you_mean(l->keep, name, names.items, names.count);
 }
 
@@ -104,11 +98,12 @@ static bool load_extended(struct loader *l, const struct keyed *r, const struct 
 {
 	if (!key_set(r, key_named(document.keys, STR("extends")), node))
 		return false;
-	struct str file, text = find_builtin(l, node->text, &file);
+	const struct embedded *builtin = find_builtin(node->text);
+	struct str file = builtin ? str_from(builtin->name) : node->text, text;
 
-	if (text.p && !is_open(l, file))
-		return load_text(l, file, text);
-	if (is_bare_name(node->text) && !text.p) {
+	if (builtin && !is_open(l, file))
+		return load_text(l, file, builtin->text);
+	if (is_bare_name(node->text) && !builtin) {
 		struct str hint = builtin_hint(l, node->text);
 
 		if (!hint.len)
@@ -118,24 +113,23 @@ static bool load_extended(struct loader *l, const struct keyed *r, const struct 
 			STR_ARG(hint));
 	}
 	/* A rule file may come with a pull request, and must not show what other files hold. */
-	if (!text.p && !str_ends(node->text, STR(".yaml")) && !str_ends(node->text, STR(".yml")) &&
-		!str_ends(node->text, STR(".json")))
+	if (!builtin && !str_ends(file, STR(".yaml")) && !str_ends(file, STR(".yml")) &&
+		!str_ends(file, STR(".json")))
 		return keyed_fail(r, node, "a rule file's name ends in .yaml, .yml or .json");
-	if (!text.p) { /* as seen from the file that names it */
+	if (!builtin) { /* as seen from the file that names it */
 		ptrdiff_t slash = str_rfind_char(r->doc->file, '/');
 
-		file = node->text;
 		while (str_take(&file, STR("./")))
 			;
 		if (slash >= 0 && !str_starts(file, STR("/")))
 			file = arena_fmt(l->keep, "%.*s%.*s",
 				STR_ARG(str_head(r->doc->file, slash + 1)), STR_ARG(file));
 	}
-	if (l->in_memory && !text.p)
+	if (l->in_memory && !builtin)
 		return keyed_fail(r, node, "files cannot be extended here");
 	if (is_open(l, file))
 		return keyed_fail(r, node, "%.*s extends itself", STR_ARG(file));
-	if (!text.p && !l->source && !input_is_below(l->folder, file))
+	if (!l->source && !input_is_below(l->folder, file))
 		return keyed_fail(r, node,
 			"a rule file extends what lies below its own folder, links followed; with "
 			"--rules-from, what its repository holds");
@@ -272,17 +266,14 @@ static bool split_setting(struct setting *s, struct str text, struct diag *err)
 /* A built-in set that states the rule itself, or one that is missing. */
 static struct str set_with(struct str rule, struct arena scratch)
 {
-	const struct list sets = builtin_names(&scratch);
 	struct diag never; /* what ships can be read */
+	struct doc doc;
 
-	for (ptrdiff_t i = 0; i < sets.count; i++) {
-		struct str file = arena_fmt(&scratch, "rules/%.*s.yaml", STR_ARG(sets.items[i]));
-		struct doc doc;
-
-		if (doc_parse(file, embed_find(file), &scratch, &doc, &never) &&
+	for (const struct embedded *f = embedded_files; f->name; f++)
+		if (set_name(f).p &&
+			doc_parse(str_from(f->name), f->text, &scratch, &doc, &never) &&
 			doc_get(doc_get(doc.root, STR("rules")), rule))
-			return sets.items[i];
-	}
+			return set_name(f);
 	return (struct str){ NULL, 0 };
 }
 
@@ -647,12 +638,15 @@ bool ruleset_load(struct engine *e, const struct rule_source *source, struct str
 {
 	struct loader l = { .set = ret, .keep = keep, .err = err, .source = source };
 	struct str name = arena_str(keep, name_or_path), file = name;
-	struct str text = find_builtin(&l, name, &file);
+	const struct embedded *builtin = find_builtin(name);
+	struct str text = { NULL, 0 };
 
 	*ret = (struct ruleset){ .engine = e, .name = name };
 	set_defaults(ret, keep);
-	if (!text.p) {
-		file = name;
+	if (builtin) {
+		file = str_from(builtin->name);
+		text = builtin->text;
+	} else {
 		l.folder = source ? (struct str){ NULL, 0 } : path_parent(name);
 		if (!read_file(&l, name, &text)) {
 			struct str hint = builtin_hint(&l, name);
