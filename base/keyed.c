@@ -225,16 +225,59 @@ bool key_map(const struct keyed *r, const struct key *k, const struct doc_node *
 	return keyed_map(&part, k, node, node);
 }
 
+/* The item of that name, or a new one. */
+static void *item_named(const struct keyed *r, const struct key *k, struct str name)
+{
+	void **items = key_slot(r, k);
+	ptrdiff_t *count = (void *)((char *)r->to + k->count);
+	void *item =
+		k->each->is_list ? NULL : text_named(*items, *count, (size_t)k->item_bytes, name);
+
+	if (item)
+		return k->each->is_merged ? item : memset(item, 0, (size_t)k->item_bytes);
+	arena_grow(r->keep, items, count, (void *)((char *)r->to + k->cap), k->item_bytes);
+	return (char *)*items + (*count - 1) * k->item_bytes;
+}
+
+/* An entry as an item of the array; of a list, one that is wrong is left out. */
+static bool read_item(const struct keyed *r, const struct key *k, const struct doc_node *name,
+	const struct doc_node *node)
+{
+	struct keyed one = *r;
+	struct key each = *k->each;
+
+	if (!each.is_list && !(each.is_name ? each.is_name(name->text) : name->text.len > 0))
+		return keyed_fail(r, name, "%.*s%s", STR_ARG(each.name),
+			each.is_name ? "'s name has small letters, digits and '-'" : " has a name");
+	one.to = item_named(r, k, name->text);
+	one.owner = each.is_list || !each.keys ? k->name : name->text;
+	if (key_origin(&each, one.to))
+		*key_origin(&each, one.to) = (struct origin){ r->doc, name };
+	if (!each.is_list)
+		*(struct str *)one.to = name->text;
+	if (!each.keys)
+		each.name = name->text;
+	bool ok = each.keys ? keyed_map(&one, &each, name, node) : each.read(&one, &each, node);
+	if (!ok && each.is_list)
+		--*(ptrdiff_t *)(void *)((char *)r->to + k->count);
+	return ok;
+}
+
 bool key_entries(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
 	bool is_list = k->each->is_list, ok = true;
 
 	if (node->kind != (is_list ? DOC_LIST : DOC_MAP))
 		return key_fail(r, k, node, r->mistake, " is %s", k->form);
-	for (ptrdiff_t i = 0; i < node->count && goes_on(r, ok); i++)
-		ok &= is_list ? k->each->entry(r, k->each, node->items[i], node->items[i])
-			      : k->each->entry(
-					r, k->each, node->pairs[i].key, node->pairs[i].value);
+	if (k->max > 0 && (double)node->count > k->max)
+		return key_fail(r, k, node, DIAG_LIMIT, " has more than %.0f entries", k->max);
+	for (ptrdiff_t i = 0; i < node->count && goes_on(r, ok); i++) {
+		const struct doc_node *value = is_list ? node->items[i] : node->pairs[i].value;
+		const struct doc_node *name = is_list ? value : node->pairs[i].key;
+
+		ok &= k->each->entry ? k->each->entry(r, k->each, name, value)
+				     : read_item(r, k, name, value);
+	}
 	return ok;
 }
 

@@ -57,11 +57,13 @@ struct key {
 	/* Of a map whose keys are good: what they say together. */
 	bool (*agree)(const struct keyed *r, const struct doc_node *map);
 	const struct key *each; /* of entries and of arrays: what one is */
-	/* Of an array at `offset`: where its count is, its items' size, what they are before. */
-	ptrdiff_t count, item_bytes;
-	const void *initial; /* NULL: all zero */
+	/* Of an array or of entries at `offset`: where their count and room are, an item's size. */
+	ptrdiff_t count, cap, item_bytes;
+	const void *initial; /* what an item of an array is before; NULL: all zero */
 	bool is_list;	     /* an entry of a list, else of a map by name */
-	/* Reads an entry; `name` is its key, or of a list the entry itself. */
+	bool is_merged; /* an entry written anew changes the one of that name, else replaces it */
+	bool (*is_name)(struct str s); /* of an entry's name: small letters, digits and '-' */
+	/* Reads an entry that is no item; `name` is its key, or of a list the entry itself. */
 	bool (*entry)(const struct keyed *r, const struct key *each, const struct doc_node *name,
 		const struct doc_node *node);
 	const char *instead; /* a key that this one stands for: a map has not both */
@@ -76,6 +78,9 @@ struct key {
 #define KEYED_ARRAY(owner, items, number)                                                          \
 	.offset = offsetof(owner, items), .count = offsetof(owner, number),                        \
 	.item_bytes = sizeof(*((owner *)0)->items)
+/* Items that grow; of a map they begin with their name. */
+#define KEYED_ITEMS(owner, items, number, room)                                                    \
+	KEYED_ARRAY(owner, items, number), .cap = offsetof(owner, room)
 /* Behind the keys may stand names that are none, with what is meant instead. */
 #define KEYED_NOT(key, says)                                                                       \
 	{                                                                                          \
@@ -123,7 +128,7 @@ int key_words(const struct key *k, struct str ret[KEY_WORDS_MAX]);
 #define KEY_READ(name)                                                                             \
 	bool name(const struct keyed *r, const struct key *k, const struct doc_node *node)
 KEY_READ(key_map);     /* into the struct at the offset, or the same */
-KEY_READ(key_entries); /* by each entry's `entry` */
+KEY_READ(key_entries); /* a list or a map by name; `max` is how many at most, 0: any number */
 KEY_READ(key_array);   /* a list of maps or values into an array; `max` is how many at most */
 KEY_READ(key_text);    /* str */
 KEY_READ(key_number);  /* double */

@@ -56,23 +56,21 @@ const struct key kernel_keys[] = {
 const struct op_costs *kernels_known(struct arena *keep, struct op_costs *ret, struct diag *err)
 {
 	static const struct str file = STR_INIT("hardware/kernels.yaml");
+	static const struct key each = { .name = STR_INIT("a cost"),
+		.origin = offsetof(struct op_cost, origin),
+		.keys = kernel_keys };
+	static const struct key costs = KEYED("costs", key_entries,
+		KEYED_ITEMS(struct op_costs, items, count, cap), .each = &each);
 	struct doc *doc = arena_make(keep, struct doc, 1);
+	const struct keyed r = {
+		.doc = doc, .keep = keep, .mistake = DIAG_RULE_SCHEMA, .err = err, .to = ret
+	};
 
 	*ret = (struct op_costs){ 0 };
-	if (!doc_parse(file, embed_find(file), keep, doc, err))
-		return NULL;
-	const struct key known_cost = { .keys = kernel_keys };
-	const struct doc_node *map = doc->root ? doc_get(doc->root, STR("costs")) : NULL;
-	for (ptrdiff_t i = 0; map && i < map->count; i++) {
-		const struct doc_pair *p = &map->pairs[i];
-		struct op_cost *cost = arena_push(keep, ret->items, ret->count, ret->cap);
-		struct keyed r = { doc, keep, DIAG_RULE_SCHEMA, err, cost, NULL, p->key->text,
-			NULL };
-		*cost = (struct op_cost){ .name = p->key->text, .origin = { doc, p->key } };
-		if (!keyed_map(&r, &known_cost, p->key, p->value))
-			return NULL;
-	}
-	return ret;
+	return doc_parse(file, embed_find(file), keep, doc, err) &&
+			       key_entries(&r, &costs, doc_get(doc->root, costs.name))
+		       ? ret
+		       : NULL;
 }
 
 struct kernels *kernels_new(const struct op_costs *own, struct arena *keep)

@@ -6,8 +6,6 @@
 #include "rules/engine.h"
 #include "rules/parse.h"
 
-enum { NOTICES_MAX = 64 }; /* each waits for a server; a team reads two */
-
 /* ---- in a rule file -------------------------------------------------------------------------- */
 
 #define KEY(member, how, ...) RULE_PLAIN(#member, how, struct notice, member, __VA_ARGS__)
@@ -31,37 +29,23 @@ struct str notice_kind_name(enum notice_kind kind)
 	return kinds[kind];
 }
 
-static bool read_notice(const struct keyed *r, const struct key *each, const struct doc_node *name,
-	const struct doc_node *map)
+/* Chats have no signatures; a key for one would be a wish that nothing fulfils. */
+static bool check_notice(const struct keyed *r, const struct doc_node *map)
 {
-	struct ruleset *set = r->arg;
-	struct notice n = { .name = name->text, .origin = origin_of(r, name) };
+	const struct notice *n = r->to;
 
-	if (!rule_name_ok(n.name))
-		return keyed_fail(
-			r, name, "a notification's name has small letters, digits and '-'");
-	if (!entry_read(r, each, n.name, name, map, &n))
-		return false;
-	/* Chats have no signatures; a key for one would be a wish that nothing fulfils. */
-	if (n.secret_from.p && n.kind != NOTICE_WEBHOOK)
-		return keyed_fail(r, doc_get(map, STR("secret_from")),
-			"%.*s: only a webhook is signed, %.*s is not", STR_ARG(n.name),
-			STR_ARG(notice_kind_name(n.kind)));
-	if (set->notice_count >= NOTICES_MAX)
-		return keyed_fail_as(
-			r, name, DIAG_LIMIT, "more than %d notifications", NOTICES_MAX);
-	/* That of the name, which a file that extends another may write anew. */
-	struct notice *to = NAMED(set->notices, set->notice_count, n.name);
-	if (!to)
-		to = arena_push(r->keep, set->notices, set->notice_count, set->notice_cap);
-	*to = n;
-	return true;
+	return !n->secret_from.p || n->kind == NOTICE_WEBHOOK ||
+	       keyed_fail(r, doc_get(map, STR("secret_from")),
+		       "%.*s: only a webhook is signed, %.*s is not", STR_ARG(n->name),
+		       STR_ARG(notice_kind_name(n->kind)));
 }
 
 const struct key notice_entry = { .name = STR_INIT("a notification"),
 	.form = "{ kind: slack, url_from: ROOFLINT_SLACK_URL }",
+	.origin = offsetof(struct notice, origin),
 	.keys = notice_keys,
-	.entry = read_notice };
+	.is_name = rule_name_ok,
+	.agree = check_notice };
 
 /* ---- on the command line --------------------------------------------------------------------- */
 

@@ -103,6 +103,18 @@ static bool check_extends(const struct keyed *r, const struct key *k, const stru
 	       key_fail(r, k, node, r->mistake, " takes one name: a built-in rule set or a file");
 }
 
+enum {
+	NAMED_MAX = 100,     /* groups, and sets: more are generated */
+	COSTS_MAX = 1000,    /* each custom call is matched against all of them */
+	WAIVERS_MAX = 1000,  /* a team with more has switched the rules off in its own way */
+	PROFILES_MAX = 1000, /* each is matched against every run */
+	NOTICES_MAX = 64,    /* each waits for a server; a team reads two */
+};
+
+/* Items of their own, so that pointers to them stay good. */
+#define KEYED_POINTERS(owner, items, number)                                                       \
+	.offset = offsetof(owner, items), .count = offsetof(owner, number)
+
 /* In the order in which they are read: rules are of groups, and waivers speak of rules. */
 static const struct key document_keys[] = {
 	KEYED("version", key_version, .form = "rule files", .meaning = STR_INIT("1")),
@@ -114,27 +126,37 @@ static const struct key document_keys[] = {
 		.meaning = STR_INIT("between runs, before baselines show it")),
 	RULE_KEY("step", key_trimmed, struct ruleset, step,
 		"glob of the annotation or program that is the step"),
-	KEYED("sets", key_entries, .each = &set_entry,
+	KEYED("sets", key_entries, KEYED_ITEMS(struct ruleset, sets, set_count, set_cap),
+		.each = &set_entry, .max = NAMED_MAX,
 		.form = "a map from names to gates: timed: [data-quality, steps-recorded]",
 		.meaning = STR_INIT("gates under one name, for needs")),
-	KEYED("groups", key_entries, .each = &group_entry,
+	KEYED("groups", key_entries, KEYED_ITEMS(struct ruleset, groups, group_count, group_cap),
+		.each = &group_entry, .max = NAMED_MAX,
 		.form = "a map from groups to what their rules have in common: memory: { severity: "
 			"warn }",
 		.meaning = STR_INIT("what all rules of a group have in common")),
-	KEYED("rules", key_entries, .each = &rule_entry,
+	KEYED("rules", key_entries, KEYED_POINTERS(struct ruleset, items, count),
+		.each = &rule_entry, .max = RULES_MAX,
 		.form = "a map from names to rules: my-rule: { from: ..., value: ..., at_most: ... "
 			"}",
 		.meaning = STR_INIT("by name: new ones, or changes to inherited ones")),
-	KEYED("waivers", key_entries, .each = &waiver_entry,
-		.form = "a list: each begins with '- rule: NAME'",
-		.meaning = STR_INIT("findings that a team has accepted, up to a limit")),
-	KEYED("profiles", key_entries, .each = &profile_entry,
-		.form = "a list: each begins with '- match: GLOB'",
-		.meaning = STR_INIT("changes for some workloads, by name or label")),
-	KEYED("costs", key_entries, .each = &cost_entry,
+	KEYED("costs", key_entries,
+		KEYED_ITEMS(struct ruleset, costs.items, costs.count, costs.cap),
+		.each = &cost_entry, .max = COSTS_MAX,
 		.form = "a map from names of custom calls to formulas",
 		.meaning = STR_INIT("what custom calls cost, by name")),
-	KEYED("notifications", key_entries, .each = &notice_entry,
+	KEYED("waivers", key_entries, KEYED_POINTERS(struct ruleset, waivers, waiver_count),
+		.each = &waiver_entry, .max = WAIVERS_MAX,
+		.form = "a list: each begins with '- rule: NAME'",
+		.meaning = STR_INIT("findings that a team has accepted, up to a limit")),
+	KEYED("profiles", key_entries,
+		KEYED_ITEMS(struct ruleset, tunings, tuning_count, tuning_cap),
+		.each = &profile_entry, .max = PROFILES_MAX,
+		.form = "a list: each begins with '- match: GLOB'",
+		.meaning = STR_INIT("changes for some workloads, by name or label")),
+	KEYED("notifications", key_entries,
+		KEYED_ITEMS(struct ruleset, notices, notice_count, notice_cap),
+		.each = &notice_entry, .max = NOTICES_MAX,
 		.form = "a map from names to targets: team-chat: { kind: slack, url_from: "
 			"ROOFLINT_SLACK_URL }",
 		.meaning = STR_INIT("who is told, by name")),
@@ -171,8 +193,6 @@ void document_read(const struct keyed *r)
 
 /* ---- groups and sets ---------------------------------------------------------------------- */
 
-enum { NAMED_MAX = 100 }; /* groups, and sets: more are generated */
-
 #define SEVERITIES .form = "off|warn|error"
 
 static const struct key group_keys[] = {
@@ -193,84 +213,44 @@ struct rule_set *set_named(const struct ruleset *set, struct str name)
 	return NAMED(set->sets, set->set_count, name);
 }
 
-static bool read_group(const struct keyed *r, const struct key *each, const struct doc_node *name,
-	const struct doc_node *map)
+/* The whole group: inherited rules that said otherwise, too. */
+static bool check_group(const struct keyed *r, const struct doc_node *map)
 {
-	struct ruleset *set = r->arg;
-	struct rule_group *g = group_named(set, name->text);
+	const struct ruleset *set = r->arg;
 
-	if (!rule_name_ok(name->text) || (!g && set->group_count == NAMED_MAX))
-		return keyed_fail(r, name,
-			"a group's name has small letters, digits and '-', and there are at most "
-			"%d",
-			NAMED_MAX);
-	if (!g) {
-		g = arena_push(r->keep, set->groups, set->group_count, set->group_cap);
-		*g = (struct rule_group){ .name = name->text, .severity = SEVERITY_ERROR };
-	}
-	g->origin = origin_of(r, name);
-	if (!entry_read(r, each, g->name, name, map, g))
-		return false;
-	/* The whole group: inherited rules that said otherwise, too. */
 	for (ptrdiff_t i = 0; doc_get(map, STR("severity")) && i < set->count; i++)
-		if (str_eq(set->items[i]->group.text, g->name))
+		if (str_eq(set->items[i]->group.text, r->owner))
 			set->items[i]->severity_origin = (struct origin){ 0 };
 	return true;
 }
 
 const struct key group_entry = { .name = STR_INIT("a group"),
 	.form = "{ severity: warn }",
+	.origin = offsetof(struct rule_group, origin),
 	.keys = group_keys,
-	.entry = read_group };
+	.is_merged = true,
+	.is_name = rule_name_ok,
+	.agree = check_group };
 
-static bool read_set(const struct keyed *r, const struct key *each, const struct doc_node *name,
-	const struct doc_node *value)
-{
-	static const struct key names =
-		RULE_KEY("sets", key_list, struct rule_set, names, "gates and other sets");
-	struct ruleset *set = r->arg;
-	struct rule_set *s = set_named(set, name->text);
-	struct keyed one = *r;
-
-	(void)each;
-	if (!rule_name_ok(name->text) || (!s && set->set_count == NAMED_MAX))
-		return keyed_fail(r, name,
-			"a set's name has small letters, digits and '-', and there are at most %d",
-			NAMED_MAX);
-	if (!s)
-		s = arena_push(r->keep, set->sets, set->set_count, set->set_cap);
-	s->name = name->text;
-	one.to = s;
-	one.owner = STR("sets");
-	return key_set(&one, &names, value);
-}
-
-const struct key set_entry = { .name = STR_INIT("a set"), .entry = read_set };
+const struct key set_entry = { .name = STR_INIT("a set"),
+	.read = key_list,
+	.offset = offsetof(struct rule_set, names),
+	.origin = offsetof(struct rule_set, names.origin),
+	.is_name = rule_name_ok };
 
 /* ---- costs of custom calls ---------------------------------------------------------------- */
 
-static bool read_cost(const struct keyed *r, const struct key *each, const struct doc_node *name,
-	const struct doc_node *map)
+static bool check_cost(const struct keyed *r, const struct doc_node *map)
 {
-	enum { COSTS_MAX = 1000 }; /* each custom call is matched against all of them */
-	struct op_costs *costs = &((struct ruleset *)r->arg)->costs;
-
-	if (!name->text.len || costs->count == COSTS_MAX)
-		return keyed_fail(r, name, "a cost has a name, and at most %d", COSTS_MAX);
-	if (map->kind == DOC_MAP && !map->count)
-		return keyed_fail(r, map, "%.*s: a cost has flops or bytes", STR_ARG(name->text));
-	/* That of the name, which a file that extends another may write anew. */
-	struct op_cost *cost = NAMED(costs->items, costs->count, name->text);
-	if (!cost)
-		cost = arena_push(r->keep, costs->items, costs->count, costs->cap);
-	*cost = (struct op_cost){ .name = name->text, .origin = origin_of(r, name) };
-	return entry_read(r, each, name->text, name, map, cost);
+	return map->count ||
+	       keyed_fail(r, map, "%.*s: a cost has flops or bytes", STR_ARG(r->owner));
 }
 
 const struct key cost_entry = { .name = STR_INIT("a cost"),
 	.form = "{ flops: 2 * elements(0), bytes: bytes(0) }",
+	.origin = offsetof(struct op_cost, origin),
 	.keys = kernel_keys + KERNEL_KEYS_SHIPPED,
-	.entry = read_cost };
+	.agree = check_cost };
 
 /* ---- rules -------------------------------------------------------------------------------- */
 
@@ -397,8 +377,6 @@ static bool read_rule(const struct keyed *r, const struct key *each, const struc
 	struct rule *rule = ruleset_rule(set, name->text);
 	bool has_limit = doc_get(map, STR("at_most")) || doc_get(map, STR("at_least"));
 
-	if (!rule && set->count >= RULES_MAX)
-		return keyed_fail_as(r, name, DIAG_LIMIT, "more than %d rules", RULES_MAX);
 	bool ok = rule || rule_name_ok(name->text) ||
 		  keyed_fail(r, name, "a rule's name has small letters, digits and '-', at most %d",
 			  RULE_NAME_MAX);
@@ -432,6 +410,7 @@ static bool read_rule(const struct keyed *r, const struct key *each, const struc
 
 const struct key rule_entry = { .name = STR_INIT("a rule"),
 	.form = "{ severity: off }",
+	.origin = offsetof(struct rule, origin),
 	.keys = rule_keys,
 	.entry = read_rule };
 

@@ -182,6 +182,37 @@ static void put_named(const struct printer *p, struct str name, const struct key
 	out_str(p->o, out_text(keys.o));
 }
 
+/* One of a set's sections, if it has entries. */
+static void put_section(const struct printer *p, const struct key *k, const void *set)
+{
+	const struct key *each = k->each;
+	const char *items = *(char *const *)((const char *)set + k->offset);
+	ptrdiff_t count = *(const ptrdiff_t *)((const char *)set + k->count);
+	bool is_behind = k > key_named(document.keys, STR("rules"));
+
+	if (each == &notice_entry && !p->has_origins)
+		return; /* whom it tells is no part of how it judges */
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const void *entry = k->item_bytes ? items + i * k->item_bytes
+						  : ((const void *const *)(const void *)items)[i];
+
+		if (!i)
+			out_fmt(p->o, "%s%.*s:\n", is_behind ? "\n" : "", STR_ARG(k->name));
+		if (each == &rule_entry && i)
+			out_char(p->o, '\n');
+		if (each->is_list) {
+			put_entry(p, each, entry, key_origin(each, entry), 4);
+		} else if (each->keys) {
+			put_named(p, *(const struct str *)entry, each, entry,
+				key_origin(each, entry), 2);
+		} else {
+			out_z(p->o, "  ");
+			put_names(p, *(const struct str *)entry,
+				(const void *)((const char *)entry + each->offset), 2);
+		}
+	}
+}
+
 /* What takes more than a line; false for other keys. */
 static bool put_block(const struct printer *p, const struct key *key, const void *entry,
 	const struct origin *at, int indent)
@@ -191,7 +222,9 @@ static bool put_block(const struct printer *p, const struct key *key, const void
 	const struct waiver *waiver = entry; /* and a ceiling of a waiver */
 	const struct origin none = { 0 };
 
-	if (key->read == key_map) {
+	if (key->read == key_entries) {
+		put_section(p, key, entry);
+	} else if (key->read == key_map) {
 		put_named(p, key->name, key, value, key->origin ? at : &none, indent);
 	} else if (key->read == key_params) {
 		put_numbers(p, key->name, rule->params + PARAM_OWN, rule->param_count - PARAM_OWN);
@@ -267,54 +300,21 @@ void rules_print_rule(
 		put_entry(&p, &waiver_entry, rule->waivers[i], &rule->waivers[i]->origin, 4);
 }
 
-static void put_set(const struct printer *p, const struct ruleset *set)
-{
-	const struct origin none = { 0 };
-
-	put_entry(p, &document, set, &none, 0);
-	out_z(p->o, set->set_count ? "sets:\n" : "");
-	for (ptrdiff_t i = 0; i < set->set_count; i++) {
-		out_z(p->o, "  ");
-		put_names(p, set->sets[i].name, &set->sets[i].names, 2);
-	}
-	out_z(p->o, set->group_count ? "groups:\n" : "");
-	for (ptrdiff_t i = 0; i < set->group_count; i++)
-		put_named(p, set->groups[i].name, &group_entry, &set->groups[i],
-			&set->groups[i].origin, 2);
-	for (ptrdiff_t i = 0; i < set->count; i++) {
-		out_z(p->o, i ? "\n" : "rules:\n");
-		put_named(p, set->items[i]->name, &rule_entry, set->items[i],
-			&set->items[i]->origin, 2);
-	}
-	out_z(p->o, set->costs.count ? "\ncosts:\n" : "");
-	for (ptrdiff_t i = 0; i < set->costs.count; i++)
-		put_named(p, set->costs.items[i].name, &cost_entry, &set->costs.items[i],
-			&set->costs.items[i].origin, 2);
-	out_z(p->o, set->waiver_count ? "\nwaivers:\n" : "");
-	for (ptrdiff_t i = 0; i < set->waiver_count; i++)
-		put_entry(p, &waiver_entry, set->waivers[i], &set->waivers[i]->origin, 4);
-	out_z(p->o, set->tuning_count ? "\nprofiles:\n" : "");
-	for (ptrdiff_t i = 0; i < set->tuning_count; i++)
-		put_entry(p, &profile_entry, &set->tunings[i], &set->tunings[i].origin, 4);
-}
-
 void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
 {
 	const struct printer p = { o, keep, true };
+	const struct origin none = { 0 };
 
 	out_fmt(o, "# %.*s, resolved: every value and where it was set\nversion: 1\n",
 		STR_ARG(set->name));
-	put_set(&p, set);
-	out_z(o, set->notice_count ? "\nnotifications:\n" : "");
-	for (ptrdiff_t i = 0; i < set->notice_count; i++)
-		put_named(&p, set->notices[i].name, &notice_entry, &set->notices[i],
-			&set->notices[i].origin, 2);
+	put_entry(&p, &document, set, &none, 0);
 }
 
 struct str rules_identity(const struct ruleset *set, struct arena *keep)
 {
 	const struct printer p = { out_memory(keep), keep, false };
+	const struct origin none = { 0 };
 
-	put_set(&p, set);
+	put_entry(&p, &document, set, &none, 0);
 	return out_text(p.o);
 }

@@ -19,8 +19,6 @@
 #include "base/embed.h"
 #include "rules/engine.h"
 
-enum { PROFILES_MAX = 1000 }; /* each is matched against every run */
-
 /* ---- reading ------------------------------------------------------------------------------ */
 
 static const struct key profile_keys[] = {
@@ -30,27 +28,20 @@ static const struct key profile_keys[] = {
 	KEYED_END,
 };
 
-static bool read_profile(const struct keyed *r, const struct key *each, const struct doc_node *node,
-	const struct doc_node *map)
+static bool check_profile(const struct keyed *r, const struct doc_node *map)
 {
-	struct ruleset *set = r->arg;
-	struct tuning t = { .origin = origin_of(r, node) };
+	const struct tuning *t = r->to;
 
-	if (!entry_read(r, each, STR("profiles"), node, map, &t))
-		return false;
-	if (!t.match.text.p && !t.label.text.p)
-		return keyed_fail(r, node, "an entry of profiles has match or label, and rules");
-	if (set->tuning_count >= PROFILES_MAX)
-		return keyed_fail_as(r, node, DIAG_LIMIT, "more than %d profiles", PROFILES_MAX);
-	*arena_push(r->keep, set->tunings, set->tuning_count, set->tuning_cap) = t;
-	return true;
+	return t->match.text.p || t->label.text.p ||
+	       keyed_fail(r, map, "an entry of profiles has match or label, and rules");
 }
 
 const struct key profile_entry = { .name = STR_INIT("an entry of profiles"),
 	.form = "{ match: serve-*, rules: { copy-share: { severity: off } } }",
+	.origin = offsetof(struct tuning, origin),
 	.keys = profile_keys,
 	.is_list = true,
-	.entry = read_profile };
+	.agree = check_profile };
 
 /* ---- applying ----------------------------------------------------------------------------- */
 

@@ -92,8 +92,8 @@ struct name_list {
 
 /* A finding that a team has accepted; rules/waiver.c says how. */
 struct waiver {
-	struct origin origin;
 	struct rule_text rule, where, owner, reason, issue, expires;
+	struct origin origin;
 	struct rule_param limit; /* not said: the rule has an assert */
 	bool at_least;
 };
@@ -131,7 +131,7 @@ struct rule {
 /* What all rules of a group have in common unless they say otherwise. */
 struct rule_group {
 	struct str name;
-	struct origin origin, severity_origin;
+	struct origin origin, severity_origin; /* the latter: it says so */
 	enum severity severity;
 	struct name_list needs;
 };
@@ -144,8 +144,8 @@ struct rule_set {
 
 /* Changes for some workloads; rules/profiles.c says how. */
 struct tuning {
-	struct origin origin;
 	struct rule_text match, label; /* globs; missing: any */
+	struct origin origin;
 	const struct doc_node *rules;
 };
 

@@ -23,8 +23,6 @@
 
 #include "base/when.h"
 
-#define WAIVERS_MAX 1000 /* a team with more has switched the rules off in its own way */
-
 /* ---- reading ------------------------------------------------------------------------------ */
 
 #define KEY(member, how, ...) RULE_KEY(#member, how, struct waiver, member, __VA_ARGS__)
@@ -61,9 +59,7 @@ static bool read_waiver(const struct keyed *r, const struct key *each, const str
 		ok = keyed_fail_as(r, w->rule.origin.node, DIAG_RULE_NAME,
 			"there is no rule '%.*s' to waive%.*s", STR_ARG(w->rule.text),
 			STR_ARG(rule_hint(set, w->rule.text, NULL, r->keep)));
-	if (ok && set->waiver_count >= WAIVERS_MAX)
-		ok = keyed_fail_as(r, node, DIAG_LIMIT, "more than %d waivers", WAIVERS_MAX);
-	if (!rule || set->waiver_count >= WAIVERS_MAX)
+	if (!rule)
 		return false;
 	*arena_push(r->keep, rule->waivers, rule->waiver_count, rule->waiver_cap) = w;
 	*arena_push(r->keep, set->waivers, set->waiver_count, set->waiver_cap) = w;
@@ -73,6 +69,7 @@ static bool read_waiver(const struct keyed *r, const struct key *each, const str
 const struct key waiver_entry = { .name = STR_INIT("a waiver"),
 	.form = "{ rule: copy-share, at_most: 20%, owner: us, reason: \"...\", "
 		"expires: 2027-01-31 }",
+	.origin = offsetof(struct waiver, origin),
 	.keys = waiver_keys,
 	.is_list = true,
 	.entry = read_waiver };

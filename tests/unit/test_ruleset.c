@@ -118,7 +118,7 @@ static const struct mistake the_document[] = {
 	{ "version: 1\n"
 	  "banana: 1\n",
 		"t.yaml:2:1: a rule file has no key 'banana'; it has version, extends, matters, "
-		"noise, step, sets, groups, rules, waivers, profiles, costs and notifications\n"
+		"noise, step, sets, groups, rules, costs, waivers, profiles and notifications\n"
 		"  banana: 1\n"
 		"  ^~~~~~" },
 	{ "version: 1\n"
