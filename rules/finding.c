@@ -2,7 +2,6 @@
 #include "rules/trial.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/out.h"
 #include "base/text.h"
@@ -153,7 +152,7 @@ void place_fill(const struct listing *l, const void *row, double value, struct a
 }
 
 /* "copy.1 (3.2%), copy.2 (1.1%) and 4 more". */
-static struct str places_text(const struct trial *t)
+struct str places_text(const struct trial *t)
 {
 	enum { TOLD = 3 };
 	struct str names[TOLD];
@@ -168,53 +167,6 @@ static struct str places_text(const struct trial *t)
 }
 
 /* ---- the finding -------------------------------------------------------------------------- */
-
-static bool bind_text(sqlite3_stmt *stmt, int index, struct str text)
-{
-	return (text.p ? sqlite3_bind_text64(stmt, index, text.p, (sqlite3_uint64)text.len,
-				 SQLITE_STATIC, SQLITE_UTF8)
-		       : sqlite3_bind_null(stmt, index)) == SQLITE_OK;
-}
-
-/* All that the rule's texts speak of, with this row. */
-static bool look_up_texts(const struct trial *t, const struct subject *s)
-{
-	struct listing *l = &t->code->texts;
-	const struct str words[WORDINGS] = { [WORDING_PLACES] = places_text(t),
-		[WORDING_PROFILE] = t->s->context->profile,
-		[WORDING_BASELINE] = t->s->context->baseline };
-	bool ok = true;
-
-	if (!l->result_count)
-		return true;
-	if (!trial_prepare(t, l))
-		return false;
-	for (int i = 0; i < (int)l->rows->column_count; i++) {
-		const struct column *c = &l->rows->columns[i];
-		char name[24];
-
-		snprintf(name, sizeof(name), "@c%d", i);
-		int index = sqlite3_bind_parameter_index(l->stmt, name);
-		if (!index)
-			continue;
-		ok &= c->type == COLUMN_TEXT || cell_is_null(c, s->row)
-			      ? bind_text(l->stmt, index,
-					cell_is_null(c, s->row) ? (struct str){ NULL, 0 }
-								: cell_text(c, s->row))
-			      : sqlite3_bind_double(l->stmt, index, cell_real(c, s->row)) ==
-					SQLITE_OK;
-	}
-	for (int i = 0; i < WORDINGS; i++) {
-		int index = sqlite3_bind_parameter_index(
-			l->stmt, arena_fmt(t->s->keep, ":%.*s", STR_ARG(wording_names[i])).p);
-		if (index && i == WORDING_VALUE && !isnan(s->value))
-			ok &= sqlite3_bind_double(l->stmt, index, s->value) == SQLITE_OK;
-		else if (index)
-			ok &= bind_text(
-				l->stmt, index, words[i].len ? words[i] : (struct str){ NULL, 0 });
-	}
-	return trial_ended(t, l, ok ? sqlite3_step(l->stmt) : SQLITE_NOMEM, SQLITE_ROW);
-}
 
 struct str finding_says(const struct trial *t, const struct advice_code *items, ptrdiff_t count)
 {
@@ -258,7 +210,10 @@ bool finding_fill(
 	}
 	expression_reads(t->s->rules->engine, &code->subjects, x);
 	add_evidence(t, s, x, ret);
-	if (!look_up_texts(t, s))
+	struct listing *texts = &t->code->texts;
+	if (texts->result_count &&
+		(!trial_prepare(t, texts, s) ||
+			!trial_ended(t, texts, sqlite3_step(texts->stmt), SQLITE_ROW)))
 		return false;
 	if (verdict == VERDICT_INCONCLUSIVE && s->open)
 		ret->message = subject_unknown(t, s, ret->name, &ret->missing);

@@ -42,20 +42,45 @@ const void *current_row(const struct judging *s, const struct listing *l)
 	return row;
 }
 
-static void bind_params(const struct trial *t, sqlite3_stmt *stmt)
+static int bind_text(sqlite3_stmt *stmt, int index, struct str text)
 {
-	const struct rule *rule = t->rule;
+	return text.p ? sqlite3_bind_text64(stmt, index, text.p, (sqlite3_uint64)text.len,
+				SQLITE_STATIC, SQLITE_UTF8)
+		      : sqlite3_bind_null(stmt, index);
+}
 
-	for (ptrdiff_t i = 0; i < rule->param_count; i++) {
-		double value = i == PARAM_EXPLAINED ? t->s->ret->explained : rule->params[i].value;
-		struct str name = arena_fmt(t->s->keep, ":%.*s", STR_ARG(rule->params[i].name));
-		int index = sqlite3_bind_parameter_index(stmt, name.p);
+static int bind_number(sqlite3_stmt *stmt, int index, double value)
+{
+	return isnan(value) ? sqlite3_bind_null(stmt, index)
+			    : sqlite3_bind_double(stmt, index, value);
+}
 
-		if (index && isnan(value)) /* the message alone may use it */
-			sqlite3_bind_null(stmt, index);
-		else if (index)
-			sqlite3_bind_double(stmt, index, value);
+/* What a parameter stands for: one of the rule's, or for texts what they say, or a cell. */
+static int bind_one(
+	const struct trial *t, const struct listing *l, int index, const struct subject *s)
+{
+	struct str name = str_from(sqlite3_bind_parameter_name(l->stmt, index)), word;
+	const struct judge_context *context = t->s->context;
+	uint64_t i;
+
+	if (str_take(&name, STR("@c")) && str_to_u64(name, &i)) {
+		const struct column *c = &l->rows->columns[i];
+
+		return c->type == COLUMN_TEXT ? bind_text(l->stmt, index, cell_text(c, s->row))
+					      : bind_number(l->stmt, index, cell_real(c, s->row));
 	}
+	name = str_from_offset(name, 1);
+	const struct rule_param *param = rule_param_named(t->rule, name);
+	if (param == &t->rule->params[PARAM_EXPLAINED])
+		return bind_number(l->stmt, index, t->s->ret->explained);
+	if (param)
+		return bind_number(l->stmt, index, param->value);
+	if (str_eq(name, wording_names[WORDING_VALUE]))
+		return bind_number(l->stmt, index, s->value);
+	word = str_eq(name, wording_names[WORDING_PLACES])    ? places_text(t)
+	       : str_eq(name, wording_names[WORDING_PROFILE]) ? context->profile
+							      : context->baseline;
+	return bind_text(l->stmt, index, word.len ? word : (struct str){ NULL, 0 });
 }
 
 bool trial_ended(const struct trial *t, const struct listing *l, int code, int wanted)
@@ -72,23 +97,25 @@ bool trial_ended(const struct trial *t, const struct listing *l, int code, int w
 		STR_ARG(t->rule->name), STR_ARG(fault.text));
 }
 
-bool trial_prepare(const struct trial *t, struct listing *l)
+bool trial_prepare(const struct trial *t, struct listing *l, const struct subject *s)
 {
 	struct engine *e = t->s->rules->engine;
 	struct sql_fault fault;
+	int code = SQLITE_OK;
 
 	if (!listing_prepare(e, l, NULL, t->s->keep, &fault))
 		return trial_ended(t, l, SQLITE_ERROR, SQLITE_OK);
 	engine_grant(e, l->is_joining);
-	bind_params(t, l->stmt);
-	return true;
+	for (int i = sqlite3_bind_parameter_count(l->stmt); i > 0 && code == SQLITE_OK; i--)
+		code = bind_one(t, l, i, s);
+	return trial_ended(t, l, code, SQLITE_OK);
 }
 
 bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t))
 {
 	int code;
 
-	if (!trial_prepare(t, l))
+	if (!trial_prepare(t, l, NULL))
 		return false;
 	while ((code = sqlite3_step(l->stmt)) == SQLITE_ROW)
 		look(t);

@@ -100,8 +100,8 @@ enum excuse find_excuse(const struct trial *t, double value, const struct waiver
 
 /* ---- all rows ----------------------------------------------------------------------------- */
 
-/* The listing's statement, ready to run over the rows; false with a diagnostic. */
-bool trial_prepare(const struct trial *t, struct listing *l);
+/* Its statement, ready to run over the rows, or as texts of a subject; false with a diagnostic. */
+bool trial_prepare(const struct trial *t, struct listing *l, const struct subject *s);
 /* What sqlite3_step said ends it well; else false with a diagnostic: it ran past its budget. */
 bool trial_ended(const struct trial *t, const struct listing *l, int code, int wanted);
 bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t));
@@ -118,6 +118,8 @@ bool finding_fill(
 	const struct trial *t, const struct subject *s, enum verdict verdict, struct finding *ret);
 /* Of the last one filled: the first text of the list whose condition holds; missing: none does. */
 struct str finding_says(const struct trial *t, const struct advice_code *items, ptrdiff_t count);
+/* The largest places in words; empty for none. */
+struct str places_text(const struct trial *t);
 /* A cell as text; missing for NULL and for a table without that column. */
 struct str row_text(const struct column *c, const void *row, struct arena *keep);
 /* The place that a row of the places' listing stands for. */
