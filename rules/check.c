@@ -669,24 +669,25 @@ static struct value param_value(struct checker *c)
 {
 	const struct token *t = next(c);
 	const struct sql_names *names = c->names;
-	const struct rule_param *param = NAMED(names->params, names->param_count, t->text);
+	const struct rule *rule = names->rule;
+	const struct rule_param *param = rule ? rule_param_named(rule, t->text) : NULL;
 	struct list known = { NULL, 0, 0 };
 	if (param) {
 		struct value v = of(of_unit(param->unit));
-		names->uses[param - names->params] = true;
+		names->uses[param - rule->params] = true;
 		if (param->unit == UNIT_NONE)
 			v.dimension.kind = DIMENSION_BARE;
 		v.literal = t;
 		return v;
 	}
-	NAMES(&known, c->keep, names->params, names->param_count);
-	struct str hint = did_you_mean(c->keep, t->text, known.items, known.count);
-	if (names->is_query)
+	if (!rule) {
 		fail(c, DIAG_RULE_NAME, t->at, t->width, "a query has no parameters");
-	else
-		fail(c, DIAG_RULE_NAME, t->at, t->width, "the rule has no parameter '%.*s'%s%.*s",
-			STR_ARG(t->text),
-			hint.len ? "" : "; declare it under params:", STR_ARG(hint));
+		return of_kind(DIMENSION_ANY);
+	}
+	NAMES(&known, c->keep, rule->params, rule->param_count);
+	struct str hint = did_you_mean(c->keep, t->text, known.items, known.count);
+	fail(c, DIAG_RULE_NAME, t->at, t->width, "the rule has no parameter '%.*s'%s%.*s",
+		STR_ARG(t->text), hint.len ? "" : "; declare it under params:", STR_ARG(hint));
 	return of_kind(DIMENSION_ANY);
 }
 
@@ -1080,41 +1081,28 @@ bool check_select(struct str sql, const struct sql_names *names, struct arena *k
 	return !c.failed;
 }
 
-static void tell_function(const struct checker *c, const struct token *t, struct sql_fault *fault)
+static struct str tell_function(const struct checker *c, const struct token *t)
 {
 	const struct table_def *rows = c->names->table;
 	const struct sql_function *f = sql_function_find(t->text);
-	struct str *names = arena_make(c->keep, struct str, sql_function_count);
-	ptrdiff_t n = 0;
+	struct list names = { NULL, 0, 0 };
 	for (ptrdiff_t i = 0; i < sql_function_count; i++)
-		if (c->names->is_query || !sql_functions[i].query_only)
-			names[n++] = sql_functions[i].name;
-	if (!f || (f->query_only && !c->names->is_query))
-		fault->text = arena_fmt(c->keep, "there is no function %.*s() here%.*s",
-			STR_ARG(t->text), STR_ARG(did_you_mean(c->keep, t->text, names, n)));
-	else if (rows && (f->aggregate || is_among(t, "min max")))
-		fault->text = arena_fmt(c->keep, "%.*s() runs over rows; %.*s", STR_ARG(t->text),
-			STR_ARG(table_find(rows->name)
-					? arena_fmt(c->keep, "write (select %.*s(...) from %.*s)",
-						  STR_ARG(t->text), STR_ARG(rows->name))
-					: STR("compute it in the SELECT")));
-}
-
-/* A name without its colon. */
-static bool tell_param(const struct checker *c, const struct token *t, struct sql_fault *fault)
-{
-	for (ptrdiff_t i = 0; i < c->names->param_count; i++) {
-		struct str name = c->names->params[i].name;
-		if (!str_eq_nocase(name, t->text))
-			continue;
-		fault->text = arena_fmt(c->keep, "a parameter is written :%.*s", STR_ARG(name));
-		return true;
-	}
-	return false;
+		if (!c->names->rule || !sql_functions[i].query_only)
+			list_add(&names, sql_functions[i].name, c->keep);
+	if (!f || (f->query_only && c->names->rule))
+		return arena_fmt(c->keep, "there is no function %.*s() here%.*s", STR_ARG(t->text),
+			STR_ARG(did_you_mean(c->keep, t->text, names.items, names.count)));
+	if (!rows || (!f->aggregate && !is_among(t, "min max")))
+		return (struct str){ NULL, 0 };
+	return arena_fmt(c->keep, "%.*s() runs over rows; %.*s", STR_ARG(t->text),
+		STR_ARG(table_find(rows->name)
+				? arena_fmt(c->keep, "write (select %.*s(...) from %.*s)",
+					  STR_ARG(t->text), STR_ARG(rows->name))
+				: STR("compute it in the SELECT")));
 }
 
 /* kind = matmul: what columns hold as a word takes quotes. */
-static bool tell_word(const struct checker *c, const struct token *t, struct sql_fault *fault)
+static struct str tell_word(const struct checker *c, const struct token *t)
 {
 	const struct table_def *def = c->table_count ? c->tables[0] : NULL;
 
@@ -1122,21 +1110,20 @@ static bool tell_word(const struct checker *c, const struct token *t, struct sql
 		struct str rest = str_from(def->columns[i].words), word;
 
 		while (str_next(&rest, '|', &word))
-			if (str_eq_nocase(word, t->text)) {
-				fault->text = arena_fmt(c->keep,
-					"a text takes single quotes: '%.*s'", STR_ARG(word));
-				return true;
-			}
+			if (str_eq_nocase(word, t->text))
+				return arena_fmt(c->keep, "a text takes single quotes: '%.*s'",
+					STR_ARG(word));
 	}
-	return false;
+	return (struct str){ NULL, 0 };
 }
 
-static void tell_column(const struct checker *c, const struct token *t, struct sql_fault *fault)
+static struct str tell_column(const struct checker *c, const struct token *t, bool *is_name)
 {
 	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
 	const struct sql_names *names = c->names;
 	struct list known = { NULL, 0, 0 };
-	NAMES(&known, c->keep, names->params, names->param_count);
+	if (names->rule)
+		NAMES(&known, c->keep, names->rule->params, names->rule->param_count);
 	for (int i = 0; i <= c->table_count; i++) {
 		const struct table_def *def = i < c->table_count ? c->tables[i]
 					      : names->run	 ? &table_defs[TABLE_run]
@@ -1146,22 +1133,23 @@ static void tell_column(const struct checker *c, const struct token *t, struct s
 		if (!find_column(def, last->text))
 			continue;
 		if (last != t && names->table && engine_table(t->text))
-			fault->text = arena_fmt(c->keep,
+			return arena_fmt(c->keep,
 				"table %.*s is not in reach here; write (select %.*s from %.*s)",
 				STR_ARG(t->text), STR_ARG(last->text), STR_ARG(t->text));
-		return; /* else SQLite knows better */
+		return (struct str){ NULL, 0 }; /* SQLite knows better */
 	}
-	if (last == t && tell_word(c, t, fault))
-		return;
-	struct str name = str_head(str_from_offset(c->sql, t->at), fault->width);
+	struct str word = last == t ? tell_word(c, t) : (struct str){ NULL, 0 };
+	if (word.p)
+		return word;
+	struct str name = str_head(str_from_offset(c->sql, t->at), last->at + last->width - t->at);
 	struct str hint = did_you_mean(c->keep, last->text, known.items, known.count);
 	if (!hint.len && names->table)
 		hint = table_find(names->table->name)
 			       ? arena_fmt(c->keep, "; `rooflint tables %.*s` lists them",
 					 STR_ARG(names->table->name))
 			       : STR("; the SELECT has none of that name");
-	fault->id = DIAG_RULE_NAME;
-	fault->text = arena_fmt(
+	*is_name = true;
+	return arena_fmt(
 		c->keep, "there is no column '%.*s' here%.*s", STR_ARG(name), STR_ARG(hint));
 }
 
@@ -1172,17 +1160,25 @@ void check_tell(struct str sql, const struct sql_names *names, bool is_of_names,
 	struct checker c;
 	if (!open_checker(&c, sql, names, keep, scratch, &ignored))
 		return;
-	for (const struct token *t = c.tokens; t->kind != TOKEN_END; t++) {
-		if (t->at != fault->at)
-			continue;
-		const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
-		fault->width = last->at + last->width - fault->at;
-		if (t->kind != TOKEN_NAME || tell_param(&c, t, fault) || !is_of_names)
-			return;
-		if (token_is(t + 1, "("))
-			tell_function(&c, t, fault);
-		else if (!t->is_reserved)
-			tell_column(&c, t, fault);
+	const struct token *t = c.tokens;
+	while (t->kind != TOKEN_END && t->at != fault->at)
+		t++;
+	if (t->kind == TOKEN_END)
 		return;
-	}
+	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
+	fault->width = last->at + last->width - fault->at;
+	if (t->kind != TOKEN_NAME)
+		return;
+	struct str text = { NULL, 0 };
+	bool is_name = false;
+	for (ptrdiff_t i = 0; names->rule && i < names->rule->param_count; i++)
+		if (str_eq_nocase(names->rule->params[i].name, t->text)) /* without its colon */
+			text = arena_fmt(keep, "a parameter is written :%.*s",
+				STR_ARG(names->rule->params[i].name));
+	if (!text.p && is_of_names && token_is(t + 1, "("))
+		text = tell_function(&c, t);
+	else if (!text.p && is_of_names && !t->is_reserved)
+		text = tell_column(&c, t, &is_name);
+	fault->text = text.p ? text : fault->text;
+	fault->id = is_name ? DIAG_RULE_NAME : fault->id;
 }

@@ -41,12 +41,10 @@ bool unit_fits(enum unit a, enum unit b);
 /* What an expression may speak of beside the tables. */
 struct sql_names {
 	const struct table_def *table; /* its row; NULL for a SELECT */
-	const struct rule_param *params;
-	ptrdiff_t param_count;
-	bool *uses;	      /* set for each of params that is met */
-	struct reads *reads;  /* if given: columns of the row, outside of subqueries */
+	const struct rule *rule;       /* whose; NULL: a query by hand, which has no parameters */
+	bool *uses;		       /* set for each parameter that is met */
+	struct reads *reads;	       /* if given: columns of the row, outside of subqueries */
 	struct reads *run;    /* if given: columns of the run that are in reach and were met */
-	bool is_query;	      /* functions for queries by hand; no parameters */
 	bool *needs_baseline; /* set when it names a table of the baseline */
 	bool *is_joining;     /* set when it makes long texts: puts some together, or writes one */
 	struct dimension *dimension; /* of an expression: what it comes to */

@@ -226,8 +226,7 @@ static bool look_at_select(struct compiler *c, struct listing *l, struct sql_fau
 	struct str select = l->select->text;
 	struct reads reads = { NULL, 0, 0 };
 	struct dimensions results = { NULL, 0, 0 };
-	struct sql_names names = { .params = c->rule->params,
-		.param_count = c->rule->param_count,
+	struct sql_names names = { .rule = c->rule,
 		.uses = arena_make(c->keep, bool, c->rule->param_count + 1),
 		.needs_baseline = &c->code->needs_baseline,
 		.is_joining = &l->is_joining,
@@ -291,8 +290,7 @@ static bool check(
 	struct rule *rule = c->rule;
 	struct reads of_row = { NULL, 0, 0 };
 	struct sql_names names = { .table = l->rows,
-		.params = rule->params,
-		.param_count = rule->param_count,
+		.rule = rule,
 		.uses = arena_make(c->keep, bool, rule->param_count + 1),
 		.reads = l->select ? &of_row : NULL,
 		.run = l->rows == &table_defs[TABLE_run] ? NULL : &x->of_run,
@@ -614,10 +612,7 @@ double number_of(const struct listing *l, const struct expression *x)
  */
 static void check_listing(struct compiler *c, struct listing *l)
 {
-	const struct sql_names names = { .table = l->rows,
-		.params = c->rule->params,
-		.param_count = c->rule->param_count,
-		.run = &l->of_run };
+	const struct sql_names names = { .table = l->rows, .rule = c->rule, .run = &l->of_run };
 	struct sql_fault fault;
 	bool is_told = false;
 

@@ -276,38 +276,28 @@ static int by_family(const void *a, const void *b)
 }
 
 /*
- * From `from`, the end of the claims of one rule, waived or not: findings are in rule order, and
- * waived ones behind the others, so they adjoin.
- */
-static ptrdiff_t rule_run(struct claim **group, ptrdiff_t from, ptrdiff_t count,
-	const struct finding *findings, double *sum)
-{
-	ptrdiff_t i = from;
-
-	*sum = 0;
-	for (; i < count &&
-		findings[group[i]->finding].rule == findings[group[from]->finding].rule &&
-		group[i]->is_waived == group[from]->is_waived;
-		i++)
-		*sum += group[i]->seconds;
-	return i;
-}
-
-/*
  * Claims of all rules but the one that claims most become zero; the first rule wins a tie.  A
- * waived one wins only over waived ones, and else has what is beyond that.
+ * waived one wins only over waived ones, and else has what is beyond that.  Findings are in rule
+ * order, and waived ones behind the others, so claims of one rule adjoin.
  */
 static void settle(struct claim **group, ptrdiff_t count, const struct finding *findings)
 {
-	ptrdiff_t best = 0, best_end = 0, end;
-	double most = -INFINITY, sum;
+	ptrdiff_t from = 0, best = 0, best_end = 0;
+	double most = -INFINITY, sum = 0;
 
-	for (ptrdiff_t i = 0; i < count; i = end) {
-		end = rule_run(group, i, count, findings, &sum);
-		if (sum > most && group[i]->is_waived == group[0]->is_waived) {
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct claim *x = group[i], *first = group[from];
+
+		if (findings[x->finding].rule != findings[first->finding].rule ||
+			x->is_waived != first->is_waived) {
+			from = i;
+			sum = 0;
+		}
+		sum += x->seconds; /* which is more than nothing */
+		if (sum > most && x->is_waived == group[0]->is_waived) {
 			most = sum;
-			best = i;
-			best_end = end;
+			best = from;
+			best_end = i + 1;
 		}
 	}
 	for (ptrdiff_t i = 0; i < count; i++)

@@ -75,36 +75,34 @@ static bool tune_rule(
 	const struct keyed *r, const struct ruleset *from, const struct doc_pair *pair)
 {
 	struct ruleset *set = r->arg;
+	struct str name = pair->key->text;
+	ptrdiff_t i = 0;
+	bool ok = true;
 
-	for (ptrdiff_t i = 0; i < set->count; i++) {
-		struct rule **rule = &set->items[i];
-
-		if (!str_eq((*rule)->name, pair->key->text))
-			continue;
-		if ((*rule)->is_broken) /* what it has is not known */
-			return true;
-		if (pair->value->kind != DOC_MAP)
-			return keyed_fail(r, pair->value,
-				"%.*s: changes are a map, such as { severity: off }",
-				STR_ARG((*rule)->name));
-		if (*rule == from->items[i]) { /* it shares what was compiled */
-			struct rule *copy = arena_make(r->keep, struct rule, 1);
-
-			*copy = **rule;
-			copy->params =
-				arena_make(r->keep, struct rule_param, copy->param_count + 1);
-			for (ptrdiff_t k = 0; k < copy->param_count; k++)
-				copy->params[k] = (*rule)->params[k];
-			copy->param_cap = copy->param_count;
-			*rule = copy;
-		}
-		bool ok = true;
-		for (ptrdiff_t k = 0; k < pair->value->count; k++)
-			ok &= rule_tune(r, *rule, &pair->value->pairs[k]);
-		return ok;
+	while (i < set->count && !str_eq(set->items[i]->name, name))
+		i++;
+	if (i == set->count)
+		return keyed_fail_as(r, pair->key, DIAG_RULE_NAME,
+			"there is no rule '%.*s' to change%.*s", STR_ARG(name),
+			STR_ARG(rule_hint(set, name, NULL, r->keep)));
+	struct rule *rule = set->items[i];
+	if (rule->is_broken) /* what it has is not known */
+		return true;
+	if (pair->value->kind != DOC_MAP)
+		return keyed_fail(r, pair->value,
+			"%.*s: changes are a map, such as { severity: off }", STR_ARG(name));
+	if (rule == from->items[i]) { /* it shares what was compiled */
+		set->items[i] = arena_make(r->keep, struct rule, 1);
+		*set->items[i] = *rule;
+		rule = set->items[i];
+		rule->params = arena_make(r->keep, struct rule_param, rule->param_count);
+		memcpy(rule->params, from->items[i]->params,
+			(size_t)rule->param_count * sizeof(*rule->params));
+		rule->param_cap = rule->param_count;
 	}
-	return keyed_fail_as(r, pair->key, DIAG_RULE_NAME, "there is no rule '%.*s' to change%.*s",
-		STR_ARG(pair->key->text), STR_ARG(rule_hint(set, pair->key->text, NULL, r->keep)));
+	for (ptrdiff_t k = 0; k < pair->value->count; k++)
+		ok &= rule_tune(r, rule, &pair->value->pairs[k]);
+	return ok;
 }
 
 static struct ruleset *copy_set(const struct ruleset *set, struct arena *keep)

@@ -16,7 +16,7 @@ static bool query_fail(const struct sql_fault *fault, struct str sql, struct dia
 static sqlite3_stmt *prepare(struct engine *e, struct str sql, struct arena *keep, struct diag *err)
 {
 	struct sql_fault fault;
-	const struct sql_names names = { .is_query = true };
+	const struct sql_names names = { .table = NULL };
 	struct str text = str_ends(sql, STR(";")) ? str_head(sql, sql.len - 1) : sql;
 	/* `keep` is the scratch arena: what the checks need lies behind what the engine keeps. */
 	bool is_good = check_select(text, &names, keep, e->keep, &fault);

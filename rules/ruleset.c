@@ -377,11 +377,11 @@ static bool check_complete(const struct loader *l, struct rule *rule)
 
 		if (rule->is_broken && !hint.len)
 			return false;
+		const struct keyed r = rule_reading(l->set, rule->origin.doc, l->keep, l->err);
 		rule->is_broken = true;
-		diag_caret(l->err, DIAG_RULE_NAME, doc_place(rule->origin.doc, rule->origin.node),
+		return keyed_fail_as(&r, rule->origin.node, DIAG_RULE_NAME,
 			"there is no rule '%.*s' to change, and as a new one it lacks %s%.*s",
 			STR_ARG(rule->name), lack, STR_ARG(hint));
-		return mistake_note(l->set->mistakes, l->keep, l->err);
 	}
 	if (!has_value && has_limit)
 		return rule_fail(l, rule, &rule->limit_origin,
