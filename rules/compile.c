@@ -374,13 +374,6 @@ static void open_texts(struct compiler *c)
 	*l = (struct listing){ .rows = of->rows, .source = out_text(o), .head = STR("NULL") };
 }
 
-/* A text that is being compiled. */
-struct text_at {
-	struct compiler *c;
-	const char *key;
-	const struct rule_text *source;
-};
-
 static struct expression *add_to_texts(struct compiler *c, const struct rule_text *source,
 	struct str sql, ptrdiff_t at, const char *key)
 {
@@ -393,10 +386,9 @@ static struct expression *add_to_texts(struct compiler *c, const struct rule_tex
 	return x;
 }
 
-static struct expression *text_expression(
-	void *arg, struct str sql, ptrdiff_t at, struct sql_fault *fault)
+struct expression *text_expression(
+	const struct text_at *t, struct str sql, ptrdiff_t at, struct sql_fault *fault)
 {
-	struct text_at *t = arg;
 	struct compiler *c = t->c;
 	struct expression *x = add_to_texts(c, t->source, sql, at, t->key);
 	struct str name = sql;
@@ -416,21 +408,17 @@ static struct expression *text_expression(
 	return NULL;
 }
 
-static void text_fault(void *arg, const struct sql_fault *fault)
+void text_fault(const struct text_at *t, const struct sql_fault *fault)
 {
-	const struct text_at *t = arg;
-
 	rule_fault(t->c, t->key, &t->source->origin, fault);
 }
 
 static void compile_text(
 	struct compiler *c, const struct rule_text *text, const char *key, struct template *ret)
 {
-	struct text_at at = { c, key, text };
-	struct template_names names = { c->code->subjects.rows, c->rule, text_expression,
-		text_fault, &at };
+	const struct text_at at = { c, key, text, c->code->subjects.rows, c->rule };
 
-	template_compile(text->text, &names, c->keep, ret);
+	template_compile(&at, c->keep, ret);
 }
 
 static struct advice_code *compile_advice(
@@ -466,7 +454,9 @@ static void compile_message(struct compiler *c)
 	bool is_assert = rule->assert.text.p;
 	if (!is_assert && !rule->value.text.p)
 		return; /* a mistake */
-	struct text_at at = { c, "message", is_assert ? &rule->assert : &rule->value };
+	const struct text_at at = {
+		.c = c, .key = "message", .source = is_assert ? &rule->assert : &rule->value
+	};
 	struct sql_fault fault;
 	const struct piece pieces[] = { { .text = is_assert ? STR("this does not hold: ")
 							    : rule->value.text },

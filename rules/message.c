@@ -34,7 +34,7 @@ enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 struct template_reader {
 	struct str text;
 	ptrdiff_t at;
-	const struct template_names *names;
+	const struct text_at *of;
 	struct arena *keep;
 	struct template *ret;
 	struct sql_fault *fault;
@@ -61,31 +61,26 @@ static void find_field(struct template_reader *r, struct str name, struct piece 
 {
 	struct str sql = name, of_run = name;
 	ptrdiff_t more = 0; /* bytes that stand before the name in its expression */
-	bool is_column = table_column(r->names->rows, name);
+	bool is_column = table_column(r->of->rows, name);
 
-	const struct rule_param *param = rule_param_named(r->names->rule, name);
+	const struct rule_param *param = rule_param_named(r->of->rule, name);
 	if (!is_column && (param || NAMED(wording_names, WORDINGS, name))) {
 		sql = arena_fmt(r->keep, ":%.*s", STR_ARG(name));
-		piece->param = param ? param - r->names->rule->params : -1;
+		piece->param = param ? param - r->of->rule->params : -1;
 		more = 1;
 	} else if (!is_column && str_take(&of_run, STR("run."))) {
 		sql = arena_fmt(r->keep, "(select %.*s from run)", STR_ARG(of_run));
 		more = 4;
 	}
-	piece->expression = r->names->compile(r->names->arg, sql, r->at - more, r->fault);
+	piece->expression = text_expression(r->of, sql, r->at - more, r->fault);
 }
 
 /* "count step": a format, and for a count what it counts. */
-static struct str noun_of(struct str format)
+static const struct format *find_format(struct str text, struct str *noun)
 {
-	ptrdiff_t blank = str_find_char(format, ' ');
-	return blank < 0 ? STR("") : str_from_offset(format, blank + 1);
-}
+	struct str name;
 
-static const struct format *find_format(struct str text)
-{
-	ptrdiff_t blank = str_find_char(text, ' ');
-	struct str name = blank < 0 ? text : str_head(text, blank);
+	str_cut(text, ' ', &name, noun);
 	return NAMED(formats, FORMATS, name);
 }
 
@@ -97,7 +92,7 @@ static bool is_name(struct str s)
 static bool apply_format(struct template_reader *r, struct str field, struct str name, ptrdiff_t at,
 	struct piece *piece)
 {
-	const struct format *f = find_format(name);
+	const struct format *f = find_format(name, &piece->noun);
 	bool is_text = piece->expression->dimension.kind == DIMENSION_TEXT;
 	struct list names = { NULL, 0, 0 };
 
@@ -110,7 +105,6 @@ static bool apply_format(struct template_reader *r, struct str field, struct str
 		return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, at, name.len,
 			"there is no format '%.*s'%.*s", STR_ARG(name), STR_ARG(hint));
 	}
-	piece->noun = noun_of(name);
 	if (piece->noun.len && f->fallback != UNIT_COUNT)
 		return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, at, name.len,
 			"only 'count' takes a noun, as in 'count step'");
@@ -139,7 +133,7 @@ static bool apply_format(struct template_reader *r, struct str field, struct str
 /* Between the braces: field, or field:format.  What is more than a name is an expression. */
 static bool read_field(struct template_reader *r)
 {
-	struct str rest = str_from_offset(r->text, r->at), name, format = STR("");
+	struct str rest = str_from_offset(r->text, r->at), name, noun;
 	ptrdiff_t len = str_find_char(rest, '}'), colon;
 	struct piece *piece = add(r);
 
@@ -149,21 +143,18 @@ static bool read_field(struct template_reader *r)
 			"this brace is never closed; a brace itself is written {{");
 	name = str_head(rest, len);
 	colon = str_rfind_char(name, ':');
-	if (colon >= 0) {
-		format = str_from_offset(name, colon + 1);
-		if (find_format(format) || is_name(str_head(name, colon)))
-			name = str_head(name, colon);
-		else
-			format = STR("");
-	}
+	if (colon >= 0 && (find_format(str_from_offset(name, colon + 1), &noun) ||
+				  is_name(str_head(name, colon))))
+		name = str_head(name, colon);
 	if (is_name(name))
 		find_field(r, name, piece);
 	else
-		piece->expression = r->names->compile(r->names->arg, name, r->at, r->fault);
+		piece->expression = text_expression(r->of, name, r->at, r->fault);
 	if (!piece->expression)
 		return false;
 	piece->unit = piece->expression->dimension.unit;
-	if (name.len < len && !apply_format(r, name, format, r->at + name.len + 1, piece))
+	ptrdiff_t at = r->at + name.len + 1;
+	if (name.len < len && !apply_format(r, name, slice(r, at, r->at + len), at, piece))
 		return false;
 	r->at += len + 1;
 	return true;
@@ -176,7 +167,7 @@ static bool read_brace(struct template_reader *r, char c)
 		if (read_field(r))
 			return true;
 		/* The rest of the field is passed over, and what is behind it read. */
-		r->names->tell(r->names->arg, r->fault);
+		text_fault(r->of, r->fault);
 		r->at += str_find_char(str_from_offset(r->text, r->at), '}') + 1;
 		return true;
 	}
@@ -197,11 +188,11 @@ static bool read_brace(struct template_reader *r, char c)
 	return true;
 }
 
-void template_compile(struct str text, const struct template_names *names, struct arena *keep,
-	struct template *ret)
+void template_compile(const struct text_at *of, struct arena *keep, struct template *ret)
 {
 	struct sql_fault fault;
-	struct template_reader r = { text, 0, names, keep, ret, &fault, -1, 0 };
+	struct str text = of->source->text;
+	struct template_reader r = { text, 0, of, keep, ret, &fault, -1, 0 };
 	ptrdiff_t from = 0;
 
 	*ret = (struct template){ NULL, 0, 0 };
@@ -216,7 +207,7 @@ void template_compile(struct str text, const struct template_names *names, struc
 		add(&r)->text = slice(&r, from, r.at + twice);
 		r.at += 1 + twice;
 		if (!twice && !read_brace(&r, c)) {
-			names->tell(names->arg, &fault);
+			text_fault(of, &fault);
 			return;
 		}
 		from = r.at;
@@ -226,7 +217,7 @@ void template_compile(struct str text, const struct template_names *names, struc
 		return;
 	sql_fail(&fault, keep, DIAG_RULE_SQL, r.part_at, 2,
 		"this part is never closed; a brace itself is written {{");
-	names->tell(names->arg, &fault);
+	text_fault(of, &fault);
 }
 
 /* ---- filling ------------------------------------------------------------------------------ */

@@ -15,6 +15,7 @@
 
 #include "rules/engine.h"
 
+struct compiler;
 struct expression;
 struct listing;
 
@@ -36,22 +37,24 @@ struct template
 	ptrdiff_t count, cap;
 };
 
-struct template_names {
+/* A text of a rule: what it speaks of, and whose mistakes are told. */
+struct text_at {
+	struct compiler *c;
+	const char *key;
+	const struct rule_text *source;
 	const struct table_def *rows;
 	const struct rule *rule;
-	/* The expression so many bytes into the text; NULL and a fault. */
-	struct expression *(*compile)(
-		void *arg, struct str sql, ptrdiff_t at, struct sql_fault *fault);
-	void (*tell)(void *arg, const struct sql_fault *fault); /* each mistake in the text */
-	void *arg;
 };
+/* Of the text: an expression so many bytes into it, or NULL and a fault; a mistake.  (compile.c) */
+struct expression *text_expression(
+	const struct text_at *t, struct str sql, ptrdiff_t at, struct sql_fault *fault);
+void text_fault(const struct text_at *t, const struct sql_fault *fault);
 
 /* Beside its rule's parameters a text may speak of these: {value}, {places} ... */
 enum wording { WORDING_VALUE, WORDING_PLACES, WORDING_PROFILE, WORDING_BASELINE, WORDINGS };
 extern const struct str wording_names[WORDINGS];
 
-void template_compile(struct str text, const struct template_names *names, struct arena *keep,
-	struct template *ret);
+void template_compile(const struct text_at *of, struct arena *keep, struct template *ret);
 /* With the current row of the texts' listing; the rule is the one that is judged. */
 struct str template_fill(const struct template *t, const struct rule *rule,
 	const struct listing *texts, struct arena *keep);
