@@ -95,102 +95,6 @@ static const struct key noise_keys[] = {
 	KEYED_END,
 };
 
-/* ---- the document ------------------------------------------------------------------------- */
-
-static bool check_extends(const struct keyed *r, const struct key *k, const struct doc_node *node)
-{
-	return (node->kind == DOC_SCALAR && node->text.len) ||
-	       key_fail(r, k, node, r->mistake, " takes one name: a built-in rule set or a file");
-}
-
-enum {
-	NAMED_MAX = 100,     /* groups, and sets: more are generated */
-	COSTS_MAX = 1000,    /* each custom call is matched against all of them */
-	WAIVERS_MAX = 1000,  /* a team with more has switched the rules off in its own way */
-	PROFILES_MAX = 1000, /* each is matched against every run */
-	NOTICES_MAX = 64,    /* each waits for a server; a team reads two */
-};
-
-/* Items of their own, so that pointers to them stay good. */
-#define KEYED_POINTERS(owner, items, number)                                                       \
-	.offset = offsetof(owner, items), .count = offsetof(owner, number)
-
-/* In the order in which they are read: rules are of groups, and waivers speak of rules. */
-static const struct key document_keys[] = {
-	KEYED("version", key_version, .form = "rule files", .meaning = STR_INIT("1")),
-	KEYED("extends", check_extends,
-		.meaning = STR_INIT("recommended, strict, fleet, or a file")),
-	RULE_PLAIN("matters", key_map, struct ruleset, matters,
-		"what is worth a warning, and a build", MATTERS_MAP),
-	KEYED("noise", key_map, .keys = noise_keys, .form = "{ assumed: 1%, worth: 4 }",
-		.meaning = STR_INIT("between runs, before baselines show it")),
-	RULE_KEY("step", key_trimmed, struct ruleset, step,
-		"glob of the annotation or program that is the step"),
-	KEYED("sets", key_entries, KEYED_ITEMS(struct ruleset, sets, set_count, set_cap),
-		.each = &set_entry, .max = NAMED_MAX,
-		.form = "a map from names to gates: timed: [data-quality, steps-recorded]",
-		.meaning = STR_INIT("gates under one name, for needs")),
-	KEYED("groups", key_entries, KEYED_ITEMS(struct ruleset, groups, group_count, group_cap),
-		.each = &group_entry, .max = NAMED_MAX,
-		.form = "a map from groups to what their rules have in common: memory: { severity: "
-			"warn }",
-		.meaning = STR_INIT("what all rules of a group have in common")),
-	KEYED("rules", key_entries, KEYED_POINTERS(struct ruleset, items, count),
-		.each = &rule_entry, .max = RULES_MAX,
-		.form = "a map from names to rules: my-rule: { from: ..., value: ..., at_most: ... "
-			"}",
-		.meaning = STR_INIT("by name: new ones, or changes to inherited ones")),
-	KEYED("costs", key_entries,
-		KEYED_ITEMS(struct ruleset, costs.items, costs.count, costs.cap),
-		.each = &cost_entry, .max = COSTS_MAX,
-		.form = "a map from names of custom calls to formulas",
-		.meaning = STR_INIT("what custom calls cost, by name")),
-	KEYED("waivers", key_entries, KEYED_POINTERS(struct ruleset, waivers, waiver_count),
-		.each = &waiver_entry, .max = WAIVERS_MAX,
-		.form = "a list: each begins with '- rule: NAME'",
-		.meaning = STR_INIT("findings that a team has accepted, up to a limit")),
-	KEYED("profiles", key_entries,
-		KEYED_ITEMS(struct ruleset, tunings, tuning_count, tuning_cap),
-		.each = &profile_entry, .max = PROFILES_MAX,
-		.form = "a list: each begins with '- match: GLOB'",
-		.meaning = STR_INIT("changes for some workloads, by name or label")),
-	KEYED("notifications", key_entries,
-		KEYED_ITEMS(struct ruleset, notices, notice_count, notice_cap),
-		.each = &notice_entry, .max = NOTICES_MAX,
-		.form = "a map from names to targets: team-chat: { kind: slack, url_from: "
-			"ROOFLINT_SLACK_URL }",
-		.meaning = STR_INIT("who is told, by name")),
-	KEYED_END,
-};
-const struct key document = { .name = STR_INIT("a rule file"), .keys = document_keys };
-
-bool document_check(const struct keyed *r, const struct doc_node **extends)
-{
-	const struct doc_node *root = r->doc->root, *version = doc_get(root, STR("version"));
-	bool is_known = false; /* a single key tells that rules are meant */
-
-	if (root->kind != DOC_MAP)
-		return keyed_fail(
-			r, root, "a rule file is a map with the keys version, extends and rules");
-	keyed_names(r, &document, root);
-	for (ptrdiff_t i = 0; i < root->count; i++)
-		is_known |= key_named(document_keys, root->pairs[i].key->text) != NULL;
-	if (is_known && !version)
-		keyed_fail(r, root, "a rule file begins with 'version: 1'");
-	*extends = doc_get(root, STR("extends"));
-	return is_known && (!version || key_set(r, &document_keys[0], version) || version->quoted);
-}
-
-void document_read(const struct keyed *r)
-{
-	for (const struct key *k = document_keys; k->read; k++) {
-		const struct doc_node *node = doc_get(r->doc->root, k->name);
-
-		if (node)
-			key_set(r, k, node);
-	}
-}
-
 /* ---- groups and sets ---------------------------------------------------------------------- */
 
 #define SEVERITIES .form = "off|warn|error"
@@ -224,7 +128,7 @@ static bool check_group(const struct keyed *r, const struct doc_node *map)
 	return true;
 }
 
-const struct key group_entry = { .name = STR_INIT("a group"),
+static const struct key group_entry = { .name = STR_INIT("a group"),
 	.form = "{ severity: warn }",
 	.origin = offsetof(struct rule_group, origin),
 	.keys = group_keys,
@@ -246,7 +150,7 @@ static bool check_cost(const struct keyed *r, const struct doc_node *map)
 	       keyed_fail(r, map, "%.*s: a cost has flops or bytes", STR_ARG(r->owner));
 }
 
-const struct key cost_entry = { .name = STR_INIT("a cost"),
+static const struct key cost_entry = { .name = STR_INIT("a cost"),
 	.form = "{ flops: 2 * elements(0), bytes: bytes(0) }",
 	.origin = offsetof(struct op_cost, origin),
 	.keys = kernel_keys + KERNEL_KEYS_SHIPPED,
@@ -423,4 +327,100 @@ bool rule_is_from(const struct rule *rule, struct str file)
 			return true;
 	}
 	return false;
+}
+
+/* ---- the document ------------------------------------------------------------------------- */
+
+static bool check_extends(const struct keyed *r, const struct key *k, const struct doc_node *node)
+{
+	return (node->kind == DOC_SCALAR && node->text.len) ||
+	       key_fail(r, k, node, r->mistake, " takes one name: a built-in rule set or a file");
+}
+
+enum {
+	NAMED_MAX = 100,     /* groups, and sets: more are generated */
+	COSTS_MAX = 1000,    /* each custom call is matched against all of them */
+	WAIVERS_MAX = 1000,  /* a team with more has switched the rules off in its own way */
+	PROFILES_MAX = 1000, /* each is matched against every run */
+	NOTICES_MAX = 64,    /* each waits for a server; a team reads two */
+};
+
+/* Items of their own, so that pointers to them stay good. */
+#define KEYED_POINTERS(owner, items, number)                                                       \
+	.offset = offsetof(owner, items), .count = offsetof(owner, number)
+
+/* In the order in which they are read: rules are of groups, and waivers speak of rules. */
+static const struct key document_keys[] = {
+	KEYED("version", key_version, .form = "rule files", .meaning = STR_INIT("1")),
+	KEYED("extends", check_extends,
+		.meaning = STR_INIT("recommended, strict, fleet, or a file")),
+	RULE_PLAIN("matters", key_map, struct ruleset, matters,
+		"what is worth a warning, and a build", MATTERS_MAP),
+	KEYED("noise", key_map, .keys = noise_keys, .form = "{ assumed: 1%, worth: 4 }",
+		.meaning = STR_INIT("between runs, before baselines show it")),
+	RULE_KEY("step", key_trimmed, struct ruleset, step,
+		"glob of the annotation or program that is the step"),
+	KEYED("sets", key_entries, KEYED_ITEMS(struct ruleset, sets, set_count, set_cap),
+		.each = &set_entry, .max = NAMED_MAX,
+		.form = "a map from names to gates: timed: [data-quality, steps-recorded]",
+		.meaning = STR_INIT("gates under one name, for needs")),
+	KEYED("groups", key_entries, KEYED_ITEMS(struct ruleset, groups, group_count, group_cap),
+		.each = &group_entry, .max = NAMED_MAX,
+		.form = "a map from groups to what their rules have in common: memory: { severity: "
+			"warn }",
+		.meaning = STR_INIT("what all rules of a group have in common")),
+	KEYED("rules", key_entries, KEYED_POINTERS(struct ruleset, items, count),
+		.each = &rule_entry, .max = RULES_MAX,
+		.form = "a map from names to rules: my-rule: { from: ..., value: ..., at_most: ... "
+			"}",
+		.meaning = STR_INIT("by name: new ones, or changes to inherited ones")),
+	KEYED("costs", key_entries,
+		KEYED_ITEMS(struct ruleset, costs.items, costs.count, costs.cap),
+		.each = &cost_entry, .max = COSTS_MAX,
+		.form = "a map from names of custom calls to formulas",
+		.meaning = STR_INIT("what custom calls cost, by name")),
+	KEYED("waivers", key_entries, KEYED_POINTERS(struct ruleset, waivers, waiver_count),
+		.each = &waiver_entry, .max = WAIVERS_MAX,
+		.form = "a list: each begins with '- rule: NAME'",
+		.meaning = STR_INIT("findings that a team has accepted, up to a limit")),
+	KEYED("profiles", key_entries,
+		KEYED_ITEMS(struct ruleset, tunings, tuning_count, tuning_cap),
+		.each = &profile_entry, .max = PROFILES_MAX,
+		.form = "a list: each begins with '- match: GLOB'",
+		.meaning = STR_INIT("changes for some workloads, by name or label")),
+	KEYED("notifications", key_entries,
+		KEYED_ITEMS(struct ruleset, notices, notice_count, notice_cap),
+		.each = &notice_entry, .max = NOTICES_MAX,
+		.form = "a map from names to targets: team-chat: { kind: slack, url_from: "
+			"ROOFLINT_SLACK_URL }",
+		.meaning = STR_INIT("who is told, by name")),
+	KEYED_END,
+};
+const struct key document = { .name = STR_INIT("a rule file"), .keys = document_keys };
+
+bool document_check(const struct keyed *r, const struct doc_node **extends)
+{
+	const struct doc_node *root = r->doc->root, *version = doc_get(root, STR("version"));
+	bool is_known = false; /* a single key tells that rules are meant */
+
+	if (root->kind != DOC_MAP)
+		return keyed_fail(
+			r, root, "a rule file is a map with the keys version, extends and rules");
+	keyed_names(r, &document, root);
+	for (ptrdiff_t i = 0; i < root->count; i++)
+		is_known |= key_named(document_keys, root->pairs[i].key->text) != NULL;
+	if (is_known && !version)
+		keyed_fail(r, root, "a rule file begins with 'version: 1'");
+	*extends = doc_get(root, STR("extends"));
+	return is_known && (!version || key_set(r, &document_keys[0], version) || version->quoted);
+}
+
+void document_read(const struct keyed *r)
+{
+	for (const struct key *k = document_keys; k->read; k++) {
+		const struct doc_node *node = doc_get(r->doc->root, k->name);
+
+		if (node)
+			key_set(r, k, node);
+	}
 }

@@ -13,8 +13,8 @@
 #include "rules/ruleset.h"
 
 /* What one entry of a section is. */
-extern const struct key rule_entry, waiver_entry, profile_entry, cost_entry, notice_entry,
-	group_entry, set_entry, advice_entry;
+extern const struct key rule_entry, waiver_entry, profile_entry, notice_entry, set_entry,
+	advice_entry;
 extern const struct key document;
 
 /* Flags of a key. */
