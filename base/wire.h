@@ -71,6 +71,19 @@ static inline uint64_t wire_varint_in(uint64_t x, uint64_t stops)
 	return wire_squeeze(x & (stops ^ (stops - 1)));
 }
 
+/*
+ * The same with its gaps, where the sum has no more bits than the gaps leave: such numbers compare
+ * as they are, and a carry passes through a gap that is set.
+ */
+static inline uint64_t wire_loose_in(uint64_t x, uint64_t stops)
+{
+	return x & (stops ^ (stops - 1)) & 0x7f7f7f7f7f7f7f7fu;
+}
+static inline uint64_t wire_loose_sum(uint64_t a, uint64_t b)
+{
+	return ((a | 0x8080808080808080u) + b) & 0x7f7f7f7f7f7f7f7fu;
+}
+
 /* How many bytes that is. */
 static inline int wire_varint_bytes(uint64_t stops)
 {

@@ -515,11 +515,106 @@ static bool event_make(struct cursor *c, const struct raw_event *raw, struct eve
 	return true;
 }
 
+/* An event's name and times, undecoded. */
+struct glance {
+	int64_t id;
+	uint64_t offset, duration; /* as wire_loose_in has them */
+	const uint8_t *stats, *end;
+};
+
+/* The head of an event of less than 128 bytes: 22 len 08 id, and what of it is fixed. */
+#define HEAD_MASK 0x00ff80ffu
+#define HEAD_FIXED                                                                                 \
+	(WIRE_TAG(XLINE_EVENTS, WIRE_LEN) | WIRE_TAG(XEVENT_METADATA_ID, WIRE_VARINT) << 16)
+
+/* False for what is unusual in any way, or takes more than 56 bits. */
+FAST bool glance_at(const uint8_t *at, struct glance *ret)
+{
+	const uint8_t *p = at + 4;
+	uint64_t x = wire_load64(at), stops;
+	ptrdiff_t len;
+
+	ret->end = at + 2 + at[1];
+	ret->id = at[3];
+	if ((x & HEAD_MASK) != HEAD_FIXED)
+		return false;
+	if (ret->id >= 0x80) {
+		ret->id = (ret->id & 0x7f) | (int64_t)*p << 7;
+		if (*p++ >= 0x80)
+			return false;
+	}
+	x = wire_load64(p + 1);
+	stops = ~x & 0x8080808080808080u;
+	if (p[0] != WIRE_TAG(XEVENT_OFFSET_PS, WIRE_VARINT) || !stops)
+		return false;
+	ret->offset = wire_loose_in(x, stops);
+	p += 1 + wire_varint_bytes(stops);
+	ret->duration = 0;
+	if (p < ret->end && p[0] == WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT)) {
+		x = wire_load64(p + 1);
+		stops = ~x & 0x8080808080808080u;
+		ret->duration = wire_loose_in(x, stops);
+		if (!stops)
+			return false;
+		p += 1 + wire_varint_bytes(stops);
+	}
+	ret->stats = p;
+	return p == ret->end || (p < ret->end && wire_short_field(p, ret->end,
+							 WIRE_TAG(XEVENT_STATS, WIRE_LEN), &len));
+}
+
+/*
+ * Steps over events that nobody asks for: of them the lane's pieces need the times, and that is
+ * all.  It stops at any other, and at the least that is unusual.
+ */
+static void skip_unasked(struct cursor *c)
+{
+	const int64_t far_ps = INT64_MAX / 16; /* with it, the sum of two numbers of 56 bits fits */
+	const struct lane_walk *w = &c->walk;
+	struct lane *l = c->noted;
+	struct lane_piece *piece = l && l->piece_count > 0 ? &l->pieces[l->piece_count - 1] : NULL;
+	const uint8_t *at = w->wire.at, *stop = w->wire.end - EVENT_READABLE - 3;
+	const char *enough = piece ? piece->at + PIECE_BYTES : w->dropped + DROP_BYTES;
+	/* A step annotation is told by its stats. */
+	uint64_t bare = c->classes, with_stats = bare | (bare >> HOST_STEP & 1) << HOST_OTHER;
+	uint64_t first = UINT64_MAX, last = 0, met = 0;
+	int64_t count = 0;
+	struct glance g;
+
+	if ((l && (!piece || piece->chunk != w->chunk)) || w->base_ps > far_ps ||
+		w->base_ps < -far_ps)
+		return;
+	stop = (const char *)stop < enough ? stop : (const uint8_t *)enough;
+	for (; at < stop && glance_at(at, &g); at = g.end) {
+		int32_t name = map_get_id(&w->part->names, g.id);
+		if (name < 0)
+			break;
+		int host = w->plane->names[name].host;
+		if ((g.stats < g.end ? with_stats : bare) >> host & 1)
+			break;
+		uint64_t until = wire_loose_sum(g.offset, g.duration);
+		first = g.offset < first ? g.offset : first;
+		last = until > last ? until : last;
+		met |= UINT64_C(1) << host;
+		count++;
+	}
+	c->walk.wire.at = at;
+	c->lost.of_events += count;
+	if (!piece || count == 0)
+		return;
+	l->classes |= met;
+	int64_t start_ps = w->base_ps + (int64_t)wire_squeeze(first);
+	int64_t end_ps = w->base_ps + (int64_t)wire_squeeze(last);
+	piece->start_ps = start_ps < piece->start_ps ? start_ps : piece->start_ps;
+	piece->end_ps = end_ps > piece->end_ps ? end_ps : piece->end_ps;
+}
+
 bool cursor_next(struct cursor *c, struct event *ret)
 {
 	struct raw_event raw;
 
-	for (const char *at; at = (const char *)c->walk.wire.at, walk_next(&c->walk, &raw);) {
+	for (const char *at;
+		skip_unasked(c), at = (const char *)c->walk.wire.at, walk_next(&c->walk, &raw);) {
 		if ((const char *)c->walk.wire.at - c->walk.dropped > DROP_BYTES)
 			lane_walk_drop(&c->walk, 1);
 		if (raw.aggregated)
