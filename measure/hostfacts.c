@@ -2,21 +2,25 @@
 #include "measure/hostfacts.h"
 
 #include <math.h>
+#include <pthread.h>
 
 #include "base/map.h"
 #include "base/stats.h"
+#include "base/task.h"
 #include "base/text.h"
 
 /* One host's lanes, read into the facts of all. */
 struct reading {
 	struct host_facts *facts;
-	int32_t host, thread;
-	struct map allocators; /* of the host, by name: indices into the facts' */
+	int32_t host, thread, threads; /* so many so far */
+	struct map allocators;	       /* of the host, by name: indices into the facts' */
 	struct allocation *allocations;
 	ptrdiff_t allocation_count;
 	struct host_spans compilers; /* modules by name, as the compiler works on them */
 	struct arena *keep;
 	struct arena scratch;
+	bool ok;
+	struct diag *err;
 };
 
 struct allocation {
@@ -263,35 +267,164 @@ static const uint64_t wanted_classes = 1u << HOST_STEP | 1u << HOST_COMPILE | 1u
 				       1u << HOST_LAUNCH | 1u << HOST_PROFILER |
 				       1u << HOST_ALLOCATION | 1u << HOST_DEALLOCATION;
 
-static bool host_read(struct reading *r, struct profile *p, struct diag *err)
+/* ---- threads of a host ----------------------------------------------------------------------- */
+
+/* A part is searched in two milliseconds; a lane of less than two is one part. */
+#define PART_BYTES ((ptrdiff_t)2 << 20)
+/* Parts that may be found before they are read: what they hold of the file stays in memory. */
+#define PARTS_AHEAD 4
+
+/*
+ * A stretch of a host's thread.  One event in ten is asked for: tasks search for these, each in a
+ * part of its own, and whoever has searched the next part reads what was found, in order.
+ *
+ *	task 0   search 0 | read 0 | search 2          | read 1, 2
+ *	task 1   search 1                  | search 3       | search 4
+ */
+struct part {
+	const struct plane *plane;
+	struct lane *whole;
+	struct lane_part of;
+	int32_t thread;
+	const char **found;
+	ptrdiff_t count, cap;
+	struct plane_lost lost;
+	struct arena work;
+	bool is_searched, failed;
+	struct diag *err;
+};
+
+struct finding {
+	struct reading *reading;
+	struct part *parts;
+	ptrdiff_t count, next; /* to be read */
+	bool is_reading;
+	pthread_mutex_t lock; /* of next, is_reading, and the parts' is_searched */
+	pthread_cond_t changed;
+};
+
+static void part_search(struct part *p)
+{
+	struct event *e = arena_make(&p->work, struct event, 1);
+	struct cursor *c = cursor_new(p->plane, &p->of.lane, 0, &p->work);
+	const char *at;
+
+	cursor_only(c, wanted_classes);
+	cursor_note(c, &p->of.lane, &p->work); /* for gaps.c */
+	while ((at = cursor_find(c, e)))
+		*arena_push(&p->work, p->found, p->count, p->cap) = at;
+	p->lost = cursor_lost(c);
+	p->err = arena_make(&p->work, struct diag, 1);
+	p->failed = !cursor_end(c, p->err);
+}
+
+/* What was found in it, or else all of it. */
+static bool part_read(struct reading *r, struct part *p, struct diag *err)
 {
 	struct arena scratch = r->scratch;
+	struct event *e = arena_make(&r->scratch, struct event, 1);
+	struct cursor *c = cursor_new(p->plane, &p->of.lane, wanted_stats, &r->scratch);
+	ptrdiff_t i = 0;
+
+	cursor_only(c, wanted_classes);
+	if (!p->is_searched)
+		cursor_note(c, &p->of.lane, &r->scratch);
+	r->thread = p->thread;
+	while (p->is_searched ? i < p->count && cursor_read(c, p->found[i++], e)
+			      : cursor_next(c, e))
+		event_sort_out(r, e);
+	r->facts->lost.events += p->lost.events + cursor_lost(c).events;
+	r->facts->lost.of_events += p->is_searched ? p->lost.of_events : cursor_lost(c).of_events;
+	lane_join(p->whole, &p->of, r->keep);
+	r->scratch = scratch;
+	if (p->failed)
+		*err = *p->err;
+	return !p->failed && cursor_end(c, err);
+}
+
+static void part_task(void *arg, ptrdiff_t i)
+{
+	struct finding *f = arg;
+
+	pthread_mutex_lock(&f->lock);
+	while (i >= f->next + PARTS_AHEAD)
+		pthread_cond_wait(&f->changed, &f->lock);
+	pthread_mutex_unlock(&f->lock);
+	f->parts[i].work = arena_new(ARENA_SCRATCH_BYTES);
+	part_search(&f->parts[i]);
+	pthread_mutex_lock(&f->lock);
+	f->parts[i].is_searched = true;
+	while (!f->is_reading && f->next < f->count && f->parts[f->next].is_searched) {
+		struct part *p = &f->parts[f->next];
+		f->is_reading = true;
+		pthread_mutex_unlock(&f->lock);
+		if (f->reading->ok)
+			f->reading->ok = part_read(f->reading, p, f->reading->err);
+		profile_drop_part(p->plane->profile, p->of.bytes);
+		arena_free(&p->work);
+		pthread_mutex_lock(&f->lock);
+		f->is_reading = false;
+		f->next++;
+		pthread_cond_broadcast(&f->changed);
+	}
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* All parts of all lanes, in order. */
+static struct part *host_parts(
+	struct reading *r, struct profile *p, ptrdiff_t bytes, ptrdiff_t *count)
+{
+	struct part *parts = NULL;
+	ptrdiff_t cap = 0, n;
+
+	for (ptrdiff_t i = 0; i < p->plane_count; i++)
+		for (ptrdiff_t k = 0; k < p->planes[i].lane_count; k++) {
+			struct lane *l = &p->planes[i].lanes[k];
+			if (p->planes[i].class != PLANE_HOST)
+				continue;
+			struct lane_part *of = lane_parts(l, bytes, &r->scratch, &n);
+			l->piece_count = 0;
+			l->classes = 0;
+			r->threads++;
+			for (ptrdiff_t at = 0; at < n; at++)
+				*arena_push(&r->scratch, parts, *count, cap) =
+					(struct part){ .plane = &p->planes[i],
+						.whole = l,
+						.of = of[at],
+						.thread = r->threads };
+		}
+	return parts;
+}
+
+/* In any order of the tasks, as if each part were read behind the one before it. */
+static void parts_read(struct finding *f, int tasks)
+{
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_cond_init(&f->changed, NULL);
+	task_threads(part_task, f, f->count, tasks);
+	pthread_cond_destroy(&f->changed);
+	pthread_mutex_destroy(&f->lock);
+}
+
+static void host_read(struct reading *r, struct profile *p, ptrdiff_t part_bytes, int tasks)
+{
+	struct arena scratch = r->scratch;
+	struct finding f = { .reading = r };
+	int64_t bytes = 0;
 
 	r->allocators = (struct map){ 0 };
 	r->allocation_count = 0;
-	for (ptrdiff_t i = 0; i < p->plane_count; i++)
-		for (ptrdiff_t k = 0; k < p->planes[i].lane_count; k++) {
-			struct plane *plane = &p->planes[i];
-			if (plane->class != PLANE_HOST)
-				continue;
-			r->scratch = scratch; /* what a lane takes of it dies with the lane */
-			struct event *e = arena_make(&r->scratch, struct event, 1);
-			struct cursor *c =
-				cursor_new(plane, &plane->lanes[k], wanted_stats, &r->scratch);
-			cursor_only(c, wanted_classes);
-			cursor_note(c, &plane->lanes[k], r->keep); /* for gaps.c */
-			r->thread++;
-			while (cursor_next(c, e))
-				event_sort_out(r, e);
-			if (!cursor_end(c, err))
-				return false;
-			r->facts->lost.events += cursor_lost(c).events;
-			r->facts->lost.of_events += cursor_lost(c).of_events;
-		}
+	f.parts = host_parts(r, p, part_bytes, &f.count);
+	for (ptrdiff_t i = 0; i < f.count; i++)
+		bytes += f.parts[i].of.bytes.len;
+	if (tasks > 1 && bytes >= 2 * PART_BYTES)
+		parts_read(&f, tasks);
+	for (; r->ok && f.next < f.count; f.next++)
+		r->ok = part_read(r, &f.parts[f.next], r->err);
 	r->scratch = scratch;
-	allocations_check(r);
+	if (r->ok)
+		allocations_check(r);
 	profile_drop(p);
-	return true;
 }
 
 static int span_cmp(const void *a, const void *b)
@@ -343,21 +476,22 @@ static void compiles_name(struct host_spans *compiles, const struct host_spans *
 	}
 }
 
-bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
-	struct host_facts *ret, struct diag *err)
+static bool facts_read(struct profile *hosts, ptrdiff_t host_count, ptrdiff_t part_bytes, int tasks,
+	struct arena *keep, struct host_facts *ret, struct diag *err)
 {
-	struct reading r = {
-		.facts = ret, .keep = keep, .scratch = arena_new(ARENA_SCRATCH_BYTES)
-	};
-	bool ok = true;
+	struct reading r = { .facts = ret,
+		.keep = keep,
+		.scratch = arena_new(ARENA_SCRATCH_BYTES),
+		.ok = true,
+		.err = err };
 
 	*ret = (struct host_facts){ 0 };
 	r.allocations = (struct allocation *)(void *)arena_room(
 		&r.scratch, ALLOCATIONS_MAX * (ptrdiff_t)sizeof(struct allocation));
-	for (; ok && r.host < host_count; r.host++)
-		ok = host_read(&r, &hosts[r.host], err);
+	for (; r.ok && r.host < host_count; r.host++)
+		host_read(&r, &hosts[r.host], part_bytes, tasks);
 	arena_free(&r.scratch);
-	if (!ok)
+	if (!r.ok)
 		return false;
 	spans_sort(&ret->steps, keep);
 	spans_sort(&ret->compiles, keep);
@@ -366,6 +500,14 @@ bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *
 	spans_sort(&ret->profiler, keep);
 	spans_sort(&ret->launches, keep);
 	return true;
+}
+
+/* Where a part was damaged it may have begun amid an event: once more, all lanes whole. */
+bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, int threads, struct arena *keep,
+	struct host_facts *ret, struct diag *err)
+{
+	return facts_read(hosts, host_count, PART_BYTES, threads, keep, ret, err) ||
+	       facts_read(hosts, host_count, PTRDIFF_MAX / 2, 1, keep, ret, err);
 }
 
 bool host_spans_meet(const struct host_spans *s, int32_t host, int64_t from_ps, int64_t to_ps)

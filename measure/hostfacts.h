@@ -56,7 +56,7 @@ struct host_facts {
 /* Of those, the first have their use over time kept: ten kilobytes each, for one picture. */
 #define ALLOCATOR_CURVES 256
 
-bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, struct arena *keep,
+bool host_facts_read(struct profile *hosts, ptrdiff_t host_count, int threads, struct arena *keep,
 	struct host_facts *ret, struct diag *err);
 
 /* Does any span overlap [from, to)?  Logarithmic: it is asked once for every step. */

@@ -14,7 +14,8 @@ static bool tables_fill(struct measured *m, struct str name, struct diag *err)
 	bool planned = run_is_planned(run);
 
 	if (planned ? !plan_programs(run, err)
-		    : !host_facts_read(run->hosts, run->host_count, run->keep, &run->facts, err) ||
+		    : !host_facts_read(run->hosts, run->host_count, run->options->threads,
+			      run->keep, &run->facts, err) ||
 				!steps_sweep(run, err))
 		return false;
 	struct op_facts *ops = op_facts_know(run);

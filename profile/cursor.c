@@ -318,7 +318,7 @@ void lane_walk_drop(struct lane_walk *w, ptrdiff_t least)
 	const char *at = (const char *)w->wire.at;
 	assert(least > 0);
 
-	if (w->plane->platform == PLATFORM_CPU || at - w->dropped < least)
+	if (w->keeps || w->plane->platform == PLATFORM_CPU || at - w->dropped < least)
 		return;
 	input_drop(in, w->dropped - in->bytes.p, at - in->bytes.p);
 	w->dropped = at;
@@ -373,7 +373,10 @@ enum { DROP_BYTES = 2 << 20 };
 struct cursor {
 	struct lane_walk walk;
 	uint64_t want, classes;
+	bool skips; /* there may be events that nobody asks for */
 	struct plane_lost lost;
+	bool finds;	    /* cursor_find: an event is found now, and read and counted later */
+	const char *found;  /* the last event */
 	struct lane *noted; /* NULL: nothing is noted */
 	struct arena *keep; /* for its pieces */
 };
@@ -390,6 +393,7 @@ struct cursor *cursor_new(
 void cursor_only(struct cursor *c, uint64_t classes)
 {
 	c->classes = classes;
+	c->skips = true;
 }
 
 void cursor_note(struct cursor *c, struct lane *l, struct arena *keep)
@@ -467,6 +471,77 @@ struct lane lane_within(
 	return ret;
 }
 
+/* ---- parts of a lane ------------------------------------------------------------------------- */
+
+/* Events that stand one behind the other where one is taken to begin, */
+#define EVENTS_SURE 32
+/* and how far that place is looked for: longer events have lanes that are not divided. */
+#define BEGIN_BYTES 4096
+
+/* A stat has an event's tag, but no offset. */
+static bool events_stand_at(const uint8_t *at, const uint8_t *end)
+{
+	struct raw_event raw;
+	ptrdiff_t len;
+
+	for (int i = 0; i < EVENTS_SURE; i++, at += len) {
+		if (end - at < EVENT_READABLE ||
+			!(at = wire_short_field(at, end, WIRE_TAG(XLINE_EVENTS, WIRE_LEN), &len)) ||
+			!event_fast(at, at + len, &raw))
+			return false;
+	}
+	return true;
+}
+
+/* Where a part that has `bytes` or a little more ends. */
+static const char *part_end(const char *at, const char *end, ptrdiff_t bytes)
+{
+	const char *next = at;
+
+	if (end - at < 2 * bytes)
+		return end;
+	for (next += bytes; next < at + bytes + BEGIN_BYTES; next++)
+		if (events_stand_at((const uint8_t *)next, (const uint8_t *)end))
+			return next;
+	return end;
+}
+
+struct lane_part *lane_parts(
+	const struct lane *l, ptrdiff_t bytes, struct arena *keep, ptrdiff_t *count)
+{
+	struct lane_part *ret = NULL;
+	ptrdiff_t cap = 0;
+
+	*count = 0;
+	for (int32_t i = 0; i < l->chunk_count; i++) {
+		struct str whole = l->chunks[i].bytes;
+		const char *at = whole.p, *end = whole.p + whole.len, *next;
+		for (; at < end; at = next) {
+			struct lane_part *p = arena_push(keep, ret, *count, cap);
+			next = part_end(at, end, bytes);
+			p->lane = *l;
+			p->lane.chunks = arena_make(keep, struct lane_chunk, 1);
+			p->lane.chunks[0] = l->chunks[i];
+			p->lane.chunks[0].bytes = p->bytes = str_span(at, next);
+			p->lane.chunk_count = 1;
+			p->lane.pieces = NULL;
+			p->lane.piece_count = p->lane.piece_cap = 0;
+			p->chunk = i;
+		}
+	}
+	return ret;
+}
+
+void lane_join(struct lane *l, const struct lane_part *part, struct arena *keep)
+{
+	for (ptrdiff_t i = 0; i < part->lane.piece_count; i++) {
+		struct lane_piece *p = arena_push(keep, l->pieces, l->piece_count, l->piece_cap);
+		*p = part->lane.pieces[i];
+		p->chunk = part->chunk;
+	}
+	l->classes |= part->lane.classes;
+}
+
 void event_times(const struct lane_walk *w, const struct raw_event *raw, const struct stats *s,
 	int64_t *ret_start_ps, int64_t *ret_end_ps)
 {
@@ -490,6 +565,7 @@ static bool event_make(struct cursor *c, const struct raw_event *raw, struct eve
 	struct plane_name *n = name >= 0 ? &c->walk.plane->names[name] : NULL;
 	enum host_class host = n ? n->host : HOST_OTHER;
 	bool steps = c->classes >> HOST_STEP & 1, wanted = c->classes >> host & 1;
+	int64_t lost = c->lost.events;
 
 	c->lost.of_events++;
 	c->lost.events += !n;
@@ -497,6 +573,10 @@ static bool event_make(struct cursor *c, const struct raw_event *raw, struct eve
 		c->noted->classes |= UINT64_C(1) << host;
 	if (!wanted && !(steps && host == HOST_OTHER && raw->stats.len > 0))
 		return false;
+	if (c->finds && wanted) {
+		c->lost.events = lost;
+		return true;
+	}
 	ret->stats.present = 0;
 	uint64_t want = (wanted ? c->want : 0) | (steps ? step_stats : 0);
 	if (want && !event_stats_read(part, raw, want, &ret->stats, &c->walk.fail))
@@ -509,6 +589,8 @@ static bool event_make(struct cursor *c, const struct raw_event *raw, struct eve
 	}
 	if (!(c->classes >> host & 1))
 		return false;
+	if (c->finds)
+		c->lost.events = lost;
 	ret->host = host;
 	ret->name = n ? plane_name_text(n) : STR("");
 	event_times(&c->walk, raw, &ret->stats, &ret->start_ps, &ret->end_ps);
@@ -573,7 +655,7 @@ static void skip_unasked(struct cursor *c)
 	const struct lane_walk *w = &c->walk;
 	struct lane *l = c->noted;
 	struct lane_piece *piece = l && l->piece_count > 0 ? &l->pieces[l->piece_count - 1] : NULL;
-	const uint8_t *at = w->wire.at, *stop = w->wire.end - EVENT_READABLE - 3;
+	const uint8_t *at = w->wire.at, *stop;
 	const char *enough = piece ? piece->at + PIECE_BYTES : w->dropped + DROP_BYTES;
 	/* A step annotation is told by its stats. */
 	uint64_t bare = c->classes, with_stats = bare | (bare >> HOST_STEP & 1) << HOST_OTHER;
@@ -581,9 +663,10 @@ static void skip_unasked(struct cursor *c)
 	int64_t count = 0;
 	struct glance g;
 
-	if ((l && (!piece || piece->chunk != w->chunk)) || w->base_ps > far_ps ||
-		w->base_ps < -far_ps)
+	if (w->wire.end - at < EVENT_READABLE + 3 || (l && (!piece || piece->chunk != w->chunk)) ||
+		w->base_ps > far_ps || w->base_ps < -far_ps)
 		return;
+	stop = w->wire.end - EVENT_READABLE - 3;
 	stop = (const char *)stop < enough ? stop : (const uint8_t *)enough;
 	for (; at < stop && glance_at(at, &g); at = g.end) {
 		int32_t name = map_get_id(&w->part->names, g.id);
@@ -613,20 +696,38 @@ bool cursor_next(struct cursor *c, struct event *ret)
 {
 	struct raw_event raw;
 
-	for (const char *at;
-		skip_unasked(c), at = (const char *)c->walk.wire.at, walk_next(&c->walk, &raw);) {
+	for (;;) {
+		if (c->skips)
+			skip_unasked(c);
+		const char *at = (const char *)c->walk.wire.at;
+		if (!walk_next(&c->walk, &raw))
+			return false;
 		if ((const char *)c->walk.wire.at - c->walk.dropped > DROP_BYTES)
 			lane_walk_drop(&c->walk, 1);
 		if (raw.aggregated)
 			continue;
 		if (c->noted)
 			piece_add(c, at, &raw);
+		c->found = at;
 		if (event_make(c, &raw, ret))
 			return true;
 		if (c->walk.fail.why)
 			return false;
 	}
-	return false;
+}
+
+const char *cursor_find(struct cursor *c, struct event *scratch)
+{
+	c->finds = c->walk.keeps = true;
+	return cursor_next(c, scratch) ? c->found : NULL;
+}
+
+bool cursor_read(struct cursor *c, const char *found, struct event *ret)
+{
+	c->walk.keeps = true;
+	c->skips = false;
+	c->walk.wire.at = (const uint8_t *)found;
+	return cursor_next(c, ret);
 }
 
 struct plane_lost cursor_lost(const struct cursor *c)

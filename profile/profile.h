@@ -402,6 +402,27 @@ struct time_span {
 struct lane lane_within(
 	const struct lane *l, const struct time_span *spans, ptrdiff_t count, struct arena *keep);
 bool cursor_next(struct cursor *c, struct event *ret);
+/*
+ * Where the next event stands that is asked for, NULL as cursor_next is false; and to read it, by
+ * another cursor of this lane.  Memory of the file's bytes is not given back.  What was lost of
+ * this event is the other cursor's.
+ */
+const char *cursor_find(struct cursor *c, struct event *scratch);
+bool cursor_read(struct cursor *c, const char *found, struct event *ret);
+/*
+ * A lane as parts of some `bytes` each, in order, which can be read side by side.  Where an event
+ * begins is a guess: when it is wrong the part before it ends with damage, and so it is wrong
+ * whenever a part does.  Then the lane is read as it is.
+ */
+struct lane_part {
+	struct lane lane;
+	struct str bytes; /* all of it, */
+	int32_t chunk;	  /* of this one */
+};
+struct lane_part *lane_parts(
+	const struct lane *l, ptrdiff_t bytes, struct arena *keep, ptrdiff_t *count);
+/* What was noted in a part, behind what was noted in the parts before it. */
+void lane_join(struct lane *l, const struct lane_part *part, struct arena *keep);
 /* What was lost of the events so far; times are not summed. */
 struct plane_lost cursor_lost(const struct cursor *c);
 bool cursor_end(const struct cursor *c, struct diag *err);

@@ -162,7 +162,8 @@ struct lane_walk {
 	const struct plane_part *part; /* of the chunk, */
 	int64_t base_ps;	       /* and its */
 	struct wire fail;	       /* why set on the first malformed byte */
-	const char *dropped;	       /* of the chunk, up to here: see lane_walk_drop */
+	const char *dropped;	       /* of the chunk, up to here: see lane_walk_drop, */
+	bool keeps;		       /* which does nothing then */
 	uint64_t heard;		       /* GPU: of the last events (ops.c) */
 };
 struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l);

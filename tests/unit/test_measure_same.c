@@ -1,4 +1,6 @@
 /* measure/: the same profile gives the same tables, however many threads measure it. */
+#include <string.h>
+
 #include "tests/unit/run.h"
 
 #define NO_ROW                                                                                     \
@@ -165,6 +167,45 @@ static void tell_cpus(void)
 	}
 }
 
+/* A thread of so many events that it is read in parts, and few of them are asked for. */
+static void tell_long_thread(bool is_trap)
+{
+	static const char fake[] = "\x22\x06\x08\x01\x10\x05\x18\x05"; /* an event, in a text */
+	enum { EVENTS = 300000, FAKES = 400000 };
+	struct xspace *host = xrun_host(&run, hosts[0]);
+	struct xline *thread = x_line(x_host(host), "main/1");
+	char *bytes = arena_make(&run.keep, char, FAKES * 8);
+
+	x_hlo(host, "jit_f", 7, module_of("neg", "negate"));
+	tell_tpu(host, 0);
+	for (int i = 0; i < FAKES; i++)
+		memcpy(bytes + 8 * i, fake, 8);
+	if (is_trap)
+		x_event(thread, "text", 0, 1,
+			X_STATS(x_bytes("text", (struct str){ bytes, FAKES * 8 })));
+	for (int64_t i = 0; i < EVENTS; i++) {
+		int64_t at = i / 50;
+		if (i % 1000 == 0)
+			x_event(thread, "PjitFunction(f)", at, at + 1, NULL);
+		else if (i % 1000 == 1)
+			x_event(thread, "MemoryAllocation", at, at,
+				X_STATS(x_int("index_on_host", 0), x_int("bytes_allocated", i),
+					x_int("bytes_available", 2 * EVENTS - i)));
+		else
+			x_event(thread, i % 3 ? "$train.py:10 loop" : "hash", at, at + 1, NULL);
+	}
+}
+
+static void tell_long(void)
+{
+	tell_long_thread(false);
+}
+
+static void tell_trap(void)
+{
+	tell_long_thread(true);
+}
+
 /* ---- and measured ---------------------------------------------------------------------------- */
 
 /* The first line in which two texts differ, for people. */
@@ -181,7 +222,7 @@ static void fail_on_difference(struct str a, struct str b, int threads)
 	}
 }
 
-static void assert_always_the_same(void (*tell)(void))
+static void assert_always_the_same(void (*tell)(void), int times)
 {
 	static const int threads[] = { 2, 1, 4, 16 };
 
@@ -191,7 +232,7 @@ static void assert_always_the_same(void (*tell)(void))
 	assert_true(table_count(&run.tables, ops) >= OPS);
 	assert_true(xrun_row(&run)->steps >= 2);
 	assert_false(str_contains(first, STR("nan")));
-	for (int i = 0; i < AGAIN; i++) {
+	for (int i = 0; i < times; i++) {
 		run.options.threads = threads[i % 4];
 		xrun_measure(&run);
 		fail_on_difference(first, xrun_text(&run), run.options.threads);
@@ -201,7 +242,7 @@ static void assert_always_the_same(void (*tell)(void))
 static void tpus(void **state)
 {
 	(void)state;
-	assert_always_the_same(tell_tpus);
+	assert_always_the_same(tell_tpus, AGAIN);
 	assert_int_equal(table_count(&run.tables, collectives), OPS);
 	assert_int_equal(table_count(&run.tables, programs), 2);
 	assert_int_equal(table_count(&run.tables, memory), HOSTS * DEVICES);
@@ -212,14 +253,14 @@ static void tpus(void **state)
 static void stages(void **state)
 {
 	(void)state;
-	assert_always_the_same(tell_stages);
+	assert_always_the_same(tell_stages, AGAIN);
 	assert_int_equal(table_count(&run.tables, ops), OPS);
 }
 
 static void gpus(void **state)
 {
 	(void)state;
-	assert_always_the_same(tell_gpus);
+	assert_always_the_same(tell_gpus, AGAIN);
 	assert_int_equal(table_count(&run.tables, ops), OPS + 2 + 4);
 	assert_int_equal(table_count(&run.tables, transfers), 2);
 }
@@ -227,8 +268,23 @@ static void gpus(void **state)
 static void cpus(void **state)
 {
 	(void)state;
-	assert_always_the_same(tell_cpus);
+	assert_always_the_same(tell_cpus, AGAIN);
 	assert_number(xrun_row(&run)->devices, HOSTS * 2);
+}
+
+static void long_threads(void **state)
+{
+	(void)state;
+	assert_always_the_same(tell_long, 3);
+	assert_number(xrun_memory(&run, "device 0")->window_peak_bytes, 299001);
+}
+
+/* A part that would begin amid an event. */
+static void long_texts(void **state)
+{
+	(void)state;
+	assert_always_the_same(tell_trap, 3);
+	assert_number(xrun_memory(&run, "device 0")->window_peak_bytes, 299001);
 }
 
 /* Rows that tie on time stand in the order of their names. */
@@ -254,6 +310,8 @@ int main(void)
 		TEST(stages),
 		TEST(gpus),
 		TEST(cpus),
+		TEST(long_threads),
+		TEST(long_texts),
 		TEST(ties_are_ordered_by_name),
 	};
 	return cmocka_run_group_tests_name("measure_same", tests, NULL, NULL);
