@@ -300,6 +300,7 @@ static void chunk_open(struct lane_walk *w)
 	w->part = &w->plane->parts[c->part];
 	w->base_ps = c->base_ps;
 	w->dropped = c->bytes.p;
+	w->heads[0] = w->heads[1] = 0;
 }
 
 struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l)

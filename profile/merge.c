@@ -68,15 +68,12 @@ static inline void window_insert(struct op_event *window, struct op_event *e)
 	*e = moved;
 }
 
-/* One more event of the lane; false at its end or on damage. */
-static bool reader_pull(struct merge *m, struct lane_reader *r, struct op_event *ret)
+static __attribute__((noinline)) bool reader_pull_any(
+	struct merge *m, struct lane_reader *r, struct op_event *ret)
 {
 	struct raw_event raw;
 	bool skip;
 
-	ret->lane = r->index;
-	if (m->plane->platform == PLATFORM_TPU && tpu_event_read(m->plane, &r->walk, ret))
-		return true;
 	while (lane_walk_next(&r->walk, &raw)) {
 		if (!op_event_read(m->plane, &r->walk, &raw, ret, &skip, &m->lost, &r->walk.fail))
 			break;
@@ -87,6 +84,14 @@ static bool reader_pull(struct merge *m, struct lane_reader *r, struct op_event 
 		m->fail = r->walk.fail;
 	m->stopped |= r->walk.fail.why != NULL;
 	return false;
+}
+
+/* One more event of the lane; false at its end or on damage. */
+static inline bool reader_pull(struct merge *m, struct lane_reader *r, struct op_event *ret)
+{
+	ret->lane = r->index;
+	return (m->plane->platform == PLATFORM_TPU && tpu_event_read(m->plane, &r->walk, ret)) ||
+	       reader_pull_any(m, r, ret);
 }
 
 /* Events from `end` on, as many as the window holds. */

@@ -14,18 +14,32 @@
 #define STAT_HEAD      5 /* tag, length, tag, id, tag */
 #define EVENT_READABLE (2 + 3 * (1 + WIRE_NUMBER_BYTES) + 2 * (STAT_HEAD + WIRE_NUMBER_BYTES))
 
-/* Behind the stat at `p`, if it is of this kind and a number; NULL otherwise. */
+/* What of a stat's head is the same in every event: all but its length, which is of one byte. */
+#define HEAD_MASK UINT64_C(0xffffff80ff)
+
+static __attribute__((noinline)) bool head_is(
+	const struct plane_part *part, const uint8_t *p, enum stat_id kind)
+{
+	return stat_is_short(p) && map_get_id(&part->stats, p[3]) == (int32_t)kind &&
+	       (p[4] == WIRE_TAG(XSTAT_UINT64, WIRE_VARINT) ||
+		       p[4] == WIRE_TAG(XSTAT_INT64, WIRE_VARINT));
+}
+
+/*
+ * Behind the stat at `p`, if it is of this kind and a number; NULL otherwise.  The head that was
+ * understood last is known again by its bytes.
+ */
 static inline __attribute__((always_inline)) const uint8_t *number_stat(
-	const struct plane_part *part, const uint8_t *p, enum stat_id kind, int64_t *ret)
+	struct lane_walk *w, const uint8_t *p, enum stat_id kind, uint64_t *head, int64_t *ret)
 {
 	const uint8_t *stop = p + 2 + p[1];
-	uint64_t num;
+	uint64_t num, now = wire_load64(p) & HEAD_MASK;
 
-	if (!stat_is_short(p) || map_get_id(&part->stats, p[3]) != (int32_t)kind)
-		return NULL;
-	if (p[4] != WIRE_TAG(XSTAT_UINT64, WIRE_VARINT) &&
-		p[4] != WIRE_TAG(XSTAT_INT64, WIRE_VARINT))
-		return NULL;
+	if (now != *head) {
+		if (!head_is(w->part, p, kind))
+			return NULL;
+		*head = now;
+	}
 	if (wire_number(p + STAT_HEAD, &num) != stop)
 		return NULL;
 	*ret = (int64_t)num;
@@ -53,8 +67,8 @@ bool tpu_event_read(struct plane *p, struct lane_walk *w, struct op_event *ret)
 		return false;
 	stop += at[1];
 	if (!(at = own_numbers(at + 2, &id)) ||
-		!(at = number_stat(w->part, at, STAT_DEVICE_OFFSET_PS, &start_ps)) ||
-		number_stat(w->part, at, STAT_DEVICE_DURATION_PS, &duration_ps) != stop)
+		!(at = number_stat(w, at, STAT_DEVICE_OFFSET_PS, &w->heads[0], &start_ps)) ||
+		number_stat(w, at, STAT_DEVICE_DURATION_PS, &w->heads[1], &duration_ps) != stop)
 		return false;
 	int32_t name = map_get_id(&w->part->names, (int64_t)id);
 	if (name < 0 || p->names[name].op < 0)

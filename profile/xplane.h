@@ -165,6 +165,7 @@ struct lane_walk {
 	const char *dropped;	       /* of the chunk, up to here: see lane_walk_drop, */
 	bool keeps;		       /* which does nothing then */
 	uint64_t heard;		       /* GPU: of the last events (ops.c) */
+	uint64_t heads[2]; /* TPU: of the last event's stats (tpu.c); of this part's ids */
 };
 struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l);
 bool lane_walk_next(struct lane_walk *w, struct raw_event *ret);
