@@ -74,9 +74,8 @@ static void add_column(struct columns *c, const struct table_def *def, const str
 	struct str other = column->meaning;
 	const struct table_def *table = str_take(&other, STR("as in ")) ? table_find(other) : NULL;
 	const struct column *same = table ? table_column(table, column->name) : NULL;
-	grid_add(&c->grid, arena_fmt(keep, "%.*s.%.*s", STR_ARG(def->name), STR_ARG(column->name)));
-	grid_add(&c->grid, column_unit(column));
-	grid_add(&c->grid, same ? same->meaning : column->meaning);
+	grid_row(&c->grid, arena_fmt(keep, "%.*s.%.*s", STR_ARG(def->name), STR_ARG(column->name)),
+		column_unit(column), same ? same->meaning : column->meaning);
 }
 
 /* Columns of one table that an expression names. */
@@ -197,12 +196,11 @@ static void put_params(struct context *c, const struct rule *r)
 		if (!p->text.p)
 			continue;
 		first = first ? first : p;
-		grid_add(&g, p->name);
-		grid_add(&g, p->text);
 		const struct doc *doc = p->origin.doc;
-		grid_add(&g, doc->root ? arena_fmt(c->keep, "%.*s:%lld", STR_ARG(doc->file),
-						 (long long)p->origin.node->line)
-				       : doc->file);
+		grid_row(&g, p->name, p->text,
+			doc->root ? arena_fmt(c->keep, "%.*s:%lld", STR_ARG(doc->file),
+					    (long long)p->origin.node->line)
+				  : doc->file);
 	}
 	if (!first)
 		return;

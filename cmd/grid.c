@@ -19,6 +19,12 @@ void grid_add(struct grid *g, struct str text)
 	*arena_push(g->keep, g->cells, g->count, g->cap) = (struct str){ copy, text.len };
 }
 
+void grid_cells(struct grid *g, const struct str *cells, ptrdiff_t count)
+{
+	for (ptrdiff_t i = 0; i < count; i++)
+		grid_add(g, cells[i]);
+}
+
 /* "12", "-3e5", "197 TFLOP/s", "28.4%"; "NULL" and "-" stand for one that is missing. */
 static bool is_number(struct str s)
 {

@@ -22,6 +22,11 @@ struct grid {
 
 /* Line ends and tabs in `text` become blanks. */
 void grid_add(struct grid *g, struct str text);
+/* Several of them. */
+#define grid_row(g, ...)                                                                           \
+	grid_cells((g), (const struct str[]){ __VA_ARGS__ },                                       \
+		COUNT_OF(((const struct str[]){ __VA_ARGS__ })))
+void grid_cells(struct grid *g, const struct str *cells, ptrdiff_t count);
 /* A column of numbers, with or without a unit behind them, is aligned to the right. */
 void grid_print(const struct grid *g, struct out *o);
 

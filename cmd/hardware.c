@@ -71,18 +71,14 @@ static const struct chip_number *peak16(const struct chip *c)
 static void put_list(struct context *c, struct chip_set *set)
 {
 	struct grid g = { .keep = c->keep, .columns = 5, .has_header = true };
-	grid_add(&g, STR("NAME"));
-	grid_add(&g, STR("CHIP"));
-	grid_add(&g, STR("BF16 (F16) PEAK"));
-	grid_add(&g, STR("HBM"));
-	grid_add(&g, STR("BANDWIDTH"));
+	grid_row(
+		&g, STR("NAME"), STR("CHIP"), STR("BF16 (F16) PEAK"), STR("HBM"), STR("BANDWIDTH"));
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		const struct chip *chip = chip_at(set, i);
-		grid_add(&g, chip->id);
-		grid_add(&g, chip->name);
-		grid_add(&g, number_text(peak16(chip), UNIT_FLOPS_PER_SECOND, c->keep));
-		grid_add(&g, number_text(&chip->hbm_bytes, UNIT_BYTES, c->keep));
-		grid_add(&g, number_text(&chip->hbm_bps, UNIT_BYTES_PER_SECOND, c->keep));
+		grid_row(&g, chip->id, chip->name,
+			number_text(peak16(chip), UNIT_FLOPS_PER_SECOND, c->keep),
+			number_text(&chip->hbm_bytes, UNIT_BYTES, c->keep),
+			number_text(&chip->hbm_bps, UNIT_BYTES_PER_SECOND, c->keep));
 	}
 	grid_print(&g, c->out);
 }
@@ -91,11 +87,8 @@ static void put_list(struct context *c, struct chip_set *set)
 
 static void add_number(struct grid *g, struct str label, const struct chip_number *n, enum unit u)
 {
-	if (!isfinite(n->value))
-		return;
-	grid_add(g, label);
-	grid_add(g, unit_text(g->keep, n->value, u));
-	grid_add(g, n->source);
+	if (isfinite(n->value))
+		grid_row(g, label, unit_text(g->keep, n->value, u), n->source);
 }
 
 static void put_field(struct context *c, const char *label, struct str text)

@@ -134,14 +134,12 @@ static void put_heaviest(const struct listing *l)
 	struct grid g = grid_of(l, names);
 	for (ptrdiff_t k = 0; k < l->count && k < SHOWN; k++) {
 		const struct op *op = &l->ops[k];
-		if (timed) {
-			grid_add(&g, or_dash(keep, op->e.roof.roofline_s * op->runs, UNIT_SECONDS));
-			grid_add(&g, bound_name(op->e.roof.bound));
-		}
-		grid_add(&g, or_dash(keep, op->e.work.flops * op->runs, UNIT_FLOPS));
-		grid_add(&g, or_dash(keep, op->e.work.hbm_bytes * op->runs, UNIT_BYTES));
-		grid_add(&g, unit_text(keep, op->runs, UNIT_COUNT));
-		grid_add(&g, what_text(l, op));
+		if (timed)
+			grid_row(&g, or_dash(keep, op->e.roof.roofline_s * op->runs, UNIT_SECONDS),
+				bound_name(op->e.roof.bound));
+		grid_row(&g, or_dash(keep, op->e.work.flops * op->runs, UNIT_FLOPS),
+			or_dash(keep, op->e.work.hbm_bytes * op->runs, UNIT_BYTES),
+			unit_text(keep, op->runs, UNIT_COUNT), what_text(l, op));
 	}
 	grid_print(&g, l->v->c->out);
 }
@@ -149,14 +147,12 @@ static void put_heaviest(const struct listing *l)
 static void add_collective(const struct listing *l, const struct op *op, struct grid *g)
 {
 	const struct hlo_collective *c = &op->e.collective;
-	if (l->v->device.chip) {
-		grid_add(g, or_dash(g->keep, op->e.comms.lo_s, UNIT_SECONDS));
-		grid_add(g, or_dash(g->keep, op->e.comms.hi_s, UNIT_SECONDS));
-	}
-	grid_add(g, unit_text(g->keep, (double)c->message_bytes, UNIT_BYTES));
-	grid_add(g, unit_text(g->keep, op->runs, UNIT_COUNT));
-	grid_add(g, c->axis.len ? c->axis : STR("group not known"));
-	grid_add(g, what_text(l, op));
+	if (l->v->device.chip)
+		grid_row(g, or_dash(g->keep, op->e.comms.lo_s, UNIT_SECONDS),
+			or_dash(g->keep, op->e.comms.hi_s, UNIT_SECONDS));
+	grid_row(g, unit_text(g->keep, (double)c->message_bytes, UNIT_BYTES),
+		unit_text(g->keep, op->runs, UNIT_COUNT),
+		c->axis.len ? c->axis : STR("group not known"), what_text(l, op));
 }
 
 /* What the times of the collectives shown take for granted, each once. */

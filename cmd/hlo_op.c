@@ -15,19 +15,12 @@ static struct arena *arena_of(const struct sheet *s)
 	return s->v->c->keep;
 }
 
-static void row(struct sheet *s, const char *label, struct str value, struct str remark)
-{
-	grid_add(&s->grid, str_from(label));
-	grid_add(&s->grid, value);
-	grid_add(&s->grid, remark);
-}
-
 void put(struct sheet *s, const char *label, const char *key, double value, enum unit unit,
 	struct str remark)
 {
 	if (!s->json && label)
-		row(s, label, isnan(value) ? STR("-") : unit_text(arena_of(s), value, unit),
-			remark);
+		grid_row(&s->grid, str_from(label),
+			isnan(value) ? STR("-") : unit_text(arena_of(s), value, unit), remark);
 	else if (s->json && key)
 		json_add_double(s->json, key, value);
 }
@@ -252,7 +245,7 @@ static void put_arrays(struct sheet *s, const struct hlo_module *m, ptrdiff_t in
 		if (i->operands[k] >= 0)
 			put_array(s, label, "operands", &m->instructions[i->operands[k]].shape);
 		else if (!s->json)
-			row(s, label, STR("-"),
+			grid_row(&s->grid, str_from(label), STR("-"),
 				STR("write its type before its name: f32[8,128] %name"));
 	}
 }
@@ -321,7 +314,7 @@ static void put_intensity(
 	if (s->json)
 		json_add_double(s->json, key, value);
 	else if (isfinite(value) && value > 0)
-		row(s, label,
+		grid_row(&s->grid, str_from(label),
 			arena_fmt(arena_of(s), value < 10 ? "%.2f FLOP/B" : "%.0f FLOP/B", value),
 			remark);
 }

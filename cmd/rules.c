@@ -41,16 +41,10 @@ static struct str level_of(const struct rule *r)
 static void list_rules(struct context *c, const struct ruleset *set)
 {
 	struct grid g = { .keep = c->keep, .columns = 4, .has_header = true, .wrap = 100 };
-	grid_add(&g, STR("RULE"));
-	grid_add(&g, STR("GROUP"));
-	grid_add(&g, STR("LEVEL"));
-	grid_add(&g, STR("DEMANDS"));
-	for (ptrdiff_t i = 0; i < set->count; i++) {
-		grid_add(&g, set->items[i]->name);
-		grid_add(&g, set->items[i]->group.text);
-		grid_add(&g, level_of(set->items[i]));
-		grid_add(&g, set->items[i]->title.text);
-	}
+	grid_row(&g, STR("RULE"), STR("GROUP"), STR("LEVEL"), STR("DEMANDS"));
+	for (ptrdiff_t i = 0; i < set->count; i++)
+		grid_row(&g, set->items[i]->name, set->items[i]->group.text,
+			level_of(set->items[i]), set->items[i]->title.text);
 	grid_print(&g, c->out);
 }
 

@@ -45,12 +45,9 @@ static void put_text(const struct table_def *def, struct context *c)
 {
 	struct grid g = { .keep = c->keep, .columns = 3, .indent = 2, .wrap = WIDTH };
 	out_fmt(c->out, "%.*s: %.*s\n", STR_ARG(def->name), STR_ARG(def->meaning));
-	for (ptrdiff_t i = 0; i < def->column_count; i++) {
-		const struct column *column = &def->columns[i];
-		grid_add(&g, column->name);
-		grid_add(&g, column_unit(column));
-		grid_add(&g, meaning_of(column, "", c->keep));
-	}
+	for (ptrdiff_t i = 0; i < def->column_count; i++)
+		grid_row(&g, def->columns[i].name, column_unit(&def->columns[i]),
+			meaning_of(&def->columns[i], "", c->keep));
 	grid_print(&g, c->out);
 }
 

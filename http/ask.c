@@ -91,38 +91,40 @@ static bool take_header(struct str line, struct str *name)
 	return true;
 }
 
-bool ini_has(struct str text, struct str section)
-{
-	struct str line, name;
-	for (bool more = text.len > 0; more;) {
-		more = str_cut(text, '\n', &line, &text);
-		if (take_header(str_trim(line), &name) && is_section(name, section))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Lines "key = value" below "[section]"; '#' and ';' begin comments; indented lines are nested.
- * Amazon's tools read the keys in either case.
+ * Amazon's tools read the keys in either case.  False when there is no such section; *ret is missing
+ * when it has no such key.
  */
-struct str ini_get(struct str text, struct str section, struct str key)
+static bool ini_read(struct str text, struct str section, struct str key, struct str *ret)
 {
 	struct str line, name, value;
-	bool inside = false;
-	for (bool more = text.len > 0; more;) {
-		more = str_cut(text, '\n', &line, &text);
+	bool is_inside = false, is_there = false;
+	*ret = str_from(NULL);
+	while (!ret->p && str_next(&text, '\n', &line)) {
 		bool nested = str_starts(line, STR(" ")) || str_starts(line, STR("\t"));
 		line = str_trim(line);
-		if (take_header(line, &name)) {
-			inside = is_section(name, section);
-		} else if (inside && !nested && !str_starts(line, STR("#")) &&
-			   !str_starts(line, STR(";")) && str_cut(line, '=', &name, &value) &&
-			   str_eq_nocase(str_trim(name), key)) {
-			return str_trim(value);
-		}
+		if (take_header(line, &name))
+			is_there |= is_inside = is_section(name, section);
+		else if (is_inside && !nested && !str_starts(line, STR("#")) &&
+			 !str_starts(line, STR(";")) && str_cut(line, '=', &name, &value) &&
+			 str_eq_nocase(str_trim(name), key))
+			*ret = str_trim(value);
 	}
-	return str_from(NULL);
+	return is_there;
+}
+
+bool ini_has(struct str text, struct str section)
+{
+	struct str ignored;
+	return ini_read(text, section, STR(""), &ignored);
+}
+
+struct str ini_get(struct str text, struct str section, struct str key)
+{
+	struct str ret;
+	ini_read(text, section, key, &ret);
+	return ret;
 }
 
 struct str form_of(const struct field *fields, ptrdiff_t count, struct arena *keep)

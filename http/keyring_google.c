@@ -108,40 +108,45 @@ static double google_until_s(double life_s)
 	return now_s() + (life_s > 2 * SPARE_S ? life_s - SPARE_S : SPARE_S);
 }
 
-/* The token in `body`, and when it ends; false when there is none. */
+/* The token in `body`, and when it ends; false when there is none.  Each service has its own words. */
 static bool google_read(struct keyring *k, struct str body, struct google_token *ret)
 {
 	struct diag ignored; /* would quote the token */
 	cJSON *root = json_parse(STR("token"), body, &ignored);
-	struct str text = json_get_str(root, "access_token");
+	struct str text = json_get_str(root, "access_token"),
+		   end = json_get_str(root, "expireTime");
+	text = text.p ? text : json_get_str(root, "accessToken");
 	ret->text = text.len ? arena_str(k->keep, text) : str_from(NULL);
-	k->google_until_s = google_until_s(json_get_double(root, "expires_in"));
+	k->google_until_s = google_until_s(
+		end.p ? moment_s(end) - (double)time(NULL) : json_get_double(root, "expires_in"));
 	cJSON_Delete(root);
 	return ret->text.len > 0;
 }
 
-/* The body of its answer with status 200. */
-static bool google_ask(struct keyring *k, const struct google_server *s, struct str from,
-	struct str *ret, struct diag *err)
+/* The token that it answers with; ret->from is whose it is to be, for errors. */
+static bool google_ask(struct keyring *k, const struct google_server *s, struct google_token *ret,
+	struct diag *err)
 {
-	struct str host;
+	struct str host, body;
 	const char *why = address_refused(s->url, k->keep, &host);
 	struct question q = { .method = "POST", .url = arena_z(k->keep, s->url), .body = s->body };
 	if (why)
 		return diag_set(err, DIAG_BUCKET, "the address of %s in %.*s %s", s->name,
-			STR_ARG(from), why);
+			STR_ARG(ret->from), why);
 	header_add(&q.headers, "content-type", s->content_type, k->keep);
 	if (s->bearer.p)
 		header_add(&q.headers, "authorization",
 			arena_fmt(k->keep, "Bearer %.*s", STR_ARG(s->bearer)), k->keep);
-	long status = ask(k, &q, k->keep, ret, err);
+	long status = ask(k, &q, k->keep, &body, err);
 	if (!status)
 		return diag_context(err, "%s", s->name);
 	if (status == 200)
-		return true;
-	struct str word = refusal_gcs(*ret, k->keep);
+		return google_read(k, body, ret) ||
+		       diag_set(err, DIAG_BUCKET, "%s: no token came for %.*s", s->name,
+			       STR_ARG(ret->from));
+	struct str word = refusal_gcs(body, k->keep);
 	return diag_set(err, DIAG_BUCKET, "%s answered %ld%s%.*s to %.*s; %s", s->name, status,
-		word.p ? " " : "", STR_ARG(word), STR_ARG(from), s->hint);
+		word.p ? " " : "", STR_ARG(word), STR_ARG(ret->from), s->hint);
 }
 
 static bool change_for_token(struct keyring *k, struct str server, struct str form,
@@ -150,11 +155,7 @@ static bool change_for_token(struct keyring *k, struct str server, struct str fo
 	struct google_server s = { "the token server of Google", server,
 		STR("application/x-www-form-urlencoded"), form, { NULL, 0 },
 		"has it been revoked, or is this machine's clock wrong?" };
-	struct str body;
-	return google_ask(k, &s, ret->from, &body, err) &&
-	       (google_read(k, body, ret) ||
-		       diag_set(err, DIAG_BUCKET, "%s: no token came for %.*s", s.name,
-			       STR_ARG(ret->from)));
+	return google_ask(k, &s, ret, err);
 }
 
 /* ---- files of keys --------------------------------------------------------------------------- */
@@ -236,18 +237,7 @@ static bool become(struct keyring *k, struct str url, const cJSON *key, struct g
 		STR("application/json"), impersonation_body(key, k->keep), ret->text,
 		"may it be a Service Account Token Creator (roles/iam.serviceAccountTokenCreator) "
 		"of that account?" };
-	struct str body;
-	struct diag ignored; /* would quote the token */
-	if (!google_ask(k, &s, ret->from, &body, err))
-		return false;
-	cJSON *root = json_parse(STR("token"), body, &ignored);
-	struct str text = json_get_str(root, "accessToken");
-	ret->text = arena_str(k->keep, text);
-	k->google_until_s =
-		google_until_s(moment_s(json_get_str(root, "expireTime")) - (double)time(NULL));
-	cJSON_Delete(root);
-	return ret->text.len ||
-	       diag_set(err, DIAG_BUCKET, "%s: no token came for %.*s", s.name, STR_ARG(ret->from));
+	return google_ask(k, &s, ret, err);
 }
 
 /* ---- the token of another issuer ------------------------------------------------------------- */
@@ -333,7 +323,7 @@ static struct str exchange_form(
 static bool google_by_external(
 	struct keyring *k, const cJSON *key, struct google_token *ret, struct diag *err)
 {
-	struct str url = json_get_str(key, "service_account_impersonation_url"), subject, body;
+	struct str url = json_get_str(key, "service_account_impersonation_url"), subject;
 	struct google_server s = { .name = FEDERATED, .url = json_get_str(key, "token_url") };
 	if (!s.url.len || !json_get_str(key, "audience").len)
 		return diag_set(err, DIAG_BUCKET, "%.*s: it needs token_url and audience",
@@ -344,12 +334,7 @@ static bool google_by_external(
 	s.body = exchange_form(key, subject, url.p ? GOOGLE_CLOUD : GOOGLE_READ, k->keep);
 	s.hint =
 		"has the token ended, and does the pool's provider accept its issuer and audience?";
-	if (!google_ask(k, &s, ret->from, &body, err))
-		return false;
-	if (!google_read(k, body, ret))
-		return diag_set(
-			err, DIAG_BUCKET, "%s: no token came for %.*s", s.name, STR_ARG(ret->from));
-	return !url.len || become(k, url, key, ret, err);
+	return google_ask(k, &s, ret, err) && (!url.len || become(k, url, key, ret, err));
 }
 
 static bool google_by_impersonation(
