@@ -19,15 +19,11 @@
 static bool take_facts(void *arg, const struct run_facts *f, struct diag *err)
 {
 	struct audit *a = arg;
-	struct str captured = f->captured;
-	bool is_newer = captured.p && str_cmp(captured, a->tomorrow) <= 0 &&
-			(!a->newest.p || str_cmp(captured, a->newest) > 0);
+	int64_t ns = 0;
 	if (f->error.p && !a->first_error.p)
 		a->first_error = arena_str(a->keep, f->error);
-	if (is_newer && captured.len <= MOMENT_MAX) {
-		memcpy(a->newest_text, captured.p, (size_t)captured.len);
-		a->newest = (struct str){ a->newest_text, captured.len };
-	}
+	if (when_parse(f->captured, &ns) && ns <= a->tomorrow_ns && ns > a->newest_ns)
+		a->newest_ns = ns;
 	if (a->facts)
 		run_facts_write(f, a->facts);
 	return a->connection.store
@@ -113,10 +109,10 @@ static bool merge_files(struct audit *a, const struct list *files)
  */
 static bool find_newest(struct audit *a)
 {
-	if (!fleet_newest(a->fleet, a->connection.store, a->tomorrow, a->keep, &a->until, &a->err))
+	if (!fleet_newest(a->fleet, a->connection.store, a->tomorrow_ns, &a->until_ns, &a->err))
 		return false;
 	/* A replica may answer before it has fetched what another one took. */
-	if (a->connection.store && a->newest.p && (!a->until.p || str_cmp(a->until, a->newest) < 0))
+	if (a->connection.store && a->until_ns < a->newest_ns)
 		return diag_set(&a->err, DIAG_STORE_SERVER,
 			"the store does not show yet what was just put into it; try again when its "
 			"replicas agree");
@@ -124,28 +120,25 @@ static bool find_newest(struct audit *a)
 }
 
 /* Moments before 1970 do not exist. */
-static struct str moment_before(struct audit *a, int64_t end_ns, int64_t windows)
+static struct str moment_before(struct audit *a, int64_t windows)
 {
+	int64_t end_ns = a->until_ns;
 	int64_t begin = end_ns / a->since_ns < windows ? 0 : end_ns - windows * a->since_ns;
 	return when_text(a->keep, begin);
 }
 
 static bool set_window(struct audit *a)
 {
-	int64_t end_ns;
-	if (!a->until.p && !find_newest(a))
+	if (!a->until_ns && !find_newest(a))
 		return false;
-	if (!a->until.p)
+	if (!a->until_ns)
 		return diag_set(&a->err, DIAG_NO_PROFILE,
 			"no run with a date was found, so there is no newest one to end the window "
 			"at; give --until DATE%s%.*s",
 			a->first_error.p ? "; what was found: " : "", STR_ARG(a->first_error));
-	if (!when_parse(a->until, &end_ns))
-		return diag_set(&a->err, DIAG_FACTS,
-			"'%.*s' is no moment, and facts have it as one", STR_ARG(a->until));
-	a->window.to = when_text(a->keep, end_ns);
-	a->window.from = moment_before(a, end_ns, 1);
-	a->window.before = moment_before(a, end_ns, 2);
+	a->window.to = moment_before(a, 0);
+	a->window.from = moment_before(a, 1);
+	a->window.before = moment_before(a, 2);
 	return true;
 }
 
@@ -182,20 +175,18 @@ static bool audit_prepare(
 	struct context *c, struct audit *a, const struct audit_settings *s, ptrdiff_t args)
 {
 	struct timespec now;
-	int64_t ns;
 	a->since_ns = INT64_C(7) * 86400 * 1000000000;
 	if (s->since.p && !span_parse(s->since, &a->since_ns))
 		return diag_set(&a->err, DIAG_USAGE,
 			"--since takes a span above zero, like 7d, 36h or 4w, not '%.*s'",
 			STR_ARG(s->since));
-	if (s->until.p && !when_parse(s->until, &ns))
+	if (s->until.p && (!when_parse(s->until, &a->until_ns) || !a->until_ns))
 		return diag_set(&a->err, DIAG_USAGE,
 			"--until takes a date or a moment in UTC, like 2026-11-20 or "
 			"2026-11-20T06:00:00Z, not '%.*s'",
 			STR_ARG(s->until));
-	a->until = s->until;
 	clock_gettime(CLOCK_REALTIME, &now);
-	a->tomorrow = when_text(a->keep, ((int64_t)now.tv_sec + 86400) * 1000000000);
+	a->tomorrow_ns = ((int64_t)now.tv_sec + 86400) * 1000000000;
 	if (!args && !s->store.p)
 		return diag_set(&a->err, DIAG_USAGE,
 			"nothing to audit: name a ROOT with profiles, or a --store with facts");

@@ -24,8 +24,6 @@ struct audit_settings {
 	bool merge, owner_pages;
 };
 
-enum { MOMENT_MAX = 64 }; /* "2026-11-20T12:00:00.000Z" and some room */
-
 struct audit {
 	struct arena *keep;
 	struct ruleset rules;
@@ -39,11 +37,10 @@ struct audit {
 	bool has_answers;	      /* in the report */
 	bool is_partial;	      /* a ROOT could not be listed; it was told */
 	bool is_full;		      /* the store took no more; err says why */
-	struct str judge, until, tomorrow;
-	struct str first_error;	      /* of a profile: said when there is nothing else to say */
-	struct str newest;	      /* moment of a run that was taken; missing: none had one */
-	char newest_text[MOMENT_MAX]; /* where that is: a fleet's runs come in any order */
-	int64_t since_ns;
+	struct str judge;
+	struct str first_error; /* of a profile: said when there is nothing else to say */
+	int64_t since_ns, until_ns, tomorrow_ns;
+	int64_t newest_ns; /* of the runs that were taken; 0: none had a date */
 	struct fleet_window window;
 	struct fleet_report report;
 	struct plan plan; /* whom the report is told */

@@ -294,28 +294,17 @@ static bool look_up(struct asking *a, enum asked id, const char *sql, struct dia
 	return ok;
 }
 
-/* When the newest run was captured, until then; 0: none has a date. */
-static bool read_newest(struct asking *a, int64_t *ret, struct diag *err)
+bool fleet_newest(
+	struct fleet *f, struct store *store, int64_t until_ns, int64_t *ret, struct diag *err)
 {
-	return ask_once(a, ASK_NEWEST, err) &&
-	       facts_db_number(&a->fleet->db,
-		       "SELECT ifnull(max(captured_ns), 0) FROM newest_moment", ret, err) &&
-	       facts_db_execute(&a->fleet->db, "DROP TABLE newest_moment", err);
-}
-
-bool fleet_newest(struct fleet *f, struct store *store, struct str until, struct arena *keep,
-	struct str *ret, struct diag *err)
-{
-	struct asking a = { .fleet = f, .store = store_of(f, store, err) };
-	int64_t newest = 0;
-	*ret = (struct str){ NULL, 0 };
-	if (!a.store || !when_parse(until, &a.end_ns))
+	struct asking a = { .fleet = f, .store = store_of(f, store, err), .end_ns = until_ns };
+	if (!a.store)
 		return false;
 	a.scratch = arena_new(ARENA_SCRATCH_BYTES);
-	bool ok = read_newest(&a, &newest, err);
+	bool ok = ask_once(&a, ASK_NEWEST, err) &&
+		  facts_db_number(&f->db, "SELECT ifnull(max(captured_ns), 0) FROM newest_moment",
+			  ret, err);
 	arena_free(&a.scratch);
-	if (ok && newest > 0)
-		*ret = when_text(keep, newest);
 	return ok;
 }
 

@@ -102,9 +102,9 @@ struct fleet *fleet_new(struct arena *keep, struct diag *err);
 void fleet_free(struct fleet *f);
 /* A run_facts_fn; `fleet` is a struct fleet. */
 bool fleet_take(void *fleet, const struct run_facts *facts, struct diag *err);
-/* When the newest run was captured, until then; missing when none has a date. */
-bool fleet_newest(struct fleet *f, struct store *store, struct str until, struct arena *keep,
-	struct str *ret, struct diag *err);
+/* When the newest run was captured, until then; 0 when none has a date.  Asked once. */
+bool fleet_newest(
+	struct fleet *f, struct store *store, int64_t until_ns, int64_t *ret, struct diag *err);
 /* Chip-hours as CSV: columns workload, chip_hours and, if known, price in dollars per chip-hour. */
 bool fleet_usage(struct fleet *f, struct str file, struct str text, struct diag *err);
 /* What is expected, snoozed and renamed; before any facts are taken. */
