@@ -186,11 +186,6 @@ static int by_path(const void *a, const void *b)
 	return str_cmp(((const struct object *)a)->path, ((const struct object *)b)->path);
 }
 
-static void sort_objects(struct bucket *b)
-{
-	sort_by(b->objects, b->count, by_path);
-}
-
 ptrdiff_t bucket_first(const struct bucket *b, struct str path)
 {
 	ptrdiff_t i;
@@ -233,7 +228,7 @@ bool list_job_files(struct bucket *b, struct str root, struct str path, struct d
 	bool ok = plugins <= 5 || list_job_file(b, str_head(root, plugins), err);
 	for (path = parent_of(path); ok && path.len >= root.len; path = parent_of(path))
 		ok = list_job_file(b, path, err);
-	sort_objects(b);
+	sort_by(b->objects, b->count, by_path);
 	return ok;
 }
 
@@ -293,7 +288,7 @@ static bool list_object(struct bucket *b, struct str path, struct diag *err)
 	struct listing l = list_new(path);
 	if (!str_eq(path, bucket_of(path)) && !list_page(b, &l, err))
 		return false;
-	sort_objects(b);
+	sort_by(b->objects, b->count, by_path);
 	if (bucket_at(b, path))
 		return list_job_file(b, parent_of(path), err);
 	struct str hint =
@@ -369,7 +364,7 @@ static bool refine(struct bucket *b, struct places *p, struct diag *err)
 			ok = list_page(level, &l, err);
 			at.is_whole = !l.dirs;
 		}
-		sort_objects(level);
+		sort_by(level->objects, level->count, by_path);
 		if (at.is_whole || !l.is_done)
 			add_place(&finer, at.path, true, b->keep);
 		else

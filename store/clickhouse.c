@@ -63,11 +63,6 @@ static const struct {
 	{ 516, "refuses the user or the password", true },
 };
 
-static struct str name_of(const struct clickhouse *c)
-{
-	return c->address.text;
-}
-
 static bool refused(struct clickhouse *c, const struct store_answer *a, struct diag *err)
 {
 	enum { SHOWN = 300 };
@@ -78,16 +73,17 @@ static bool refused(struct clickhouse *c, const struct store_answer *a, struct d
 		str_digits(digits, &code);
 	for (size_t i = 0; i < sizeof(sayings) / sizeof(sayings[0]); i++)
 		if (sayings[i].code == code)
-			return diag_set(err, DIAG_STORE, "store '%.*s' %s%s", STR_ARG(name_of(c)),
-				sayings[i].says,
+			return diag_set(err, DIAG_STORE, "store '%.*s' %s%s",
+				STR_ARG(c->address.text), sayings[i].says,
 				sayings[i].is_access
 					? "; $ROOFLINT_CLICKHOUSE_USER and "
 					  "$ROOFLINT_CLICKHOUSE_PASSWORD say both, unless its "
 					  "address names others"
 					: "");
 	struct str said = text_clean(&c->page, str_head(str_trim(a->body), SHOWN));
-	return diag_set(err, DIAG_STORE_SERVER, "store '%.*s': %.*s%s%.*s%s", STR_ARG(name_of(c)),
-		STR_ARG(a->error), said.len ? ": \"" : "", STR_ARG(said), said.len ? "\"" : "");
+	return diag_set(err, DIAG_STORE_SERVER, "store '%.*s': %.*s%s%.*s%s",
+		STR_ARG(c->address.text), STR_ARG(a->error), said.len ? ": \"" : "", STR_ARG(said),
+		said.len ? "\"" : "");
 }
 
 /* The answer lives in `page`, which is cleared. */
@@ -125,7 +121,7 @@ static bool fail_table(const struct clickhouse *c, struct diag *err, const char 
 	return diag_set(err, DIAG_STORE,
 		"store '%.*s': table '%.*s' %s; `rooflint facts --format clickhouse` prints the "
 		"statement that makes one",
-		STR_ARG(name_of(c)), STR_ARG(c->address.table), what);
+		STR_ARG(c->address.text), STR_ARG(c->address.table), what);
 }
 
 static bool check_columns(struct clickhouse *c, struct str lines, struct diag *err)
@@ -146,7 +142,7 @@ static bool check_columns(struct clickhouse *c, struct str lines, struct diag *e
 		if (!str_eq(type, columns[i].type))
 			return diag_set(err, DIAG_STORE,
 				"store '%.*s': column '%.*s' of '%.*s' is %.*s and should be %.*s",
-				STR_ARG(name_of(c)), STR_ARG(columns[i].name),
+				STR_ARG(c->address.text), STR_ARG(columns[i].name),
 				STR_ARG(c->address.table),
 				STR_ARG(str_head(type, ADDRESS_MAX_NAME)),
 				STR_ARG(columns[i].type));
@@ -257,7 +253,7 @@ static bool clickhouse_ask(
 		       diag_set(err, DIAG_STORE_SERVER,
 			       "store '%.*s' gave an answer that is not whole; try again, and see "
 			       "whether something stands between here and the server",
-			       STR_ARG(name_of(c))));
+			       STR_ARG(c->address.text)));
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */

@@ -18,12 +18,8 @@ static bool is_key(const struct column *c)
 /* Texts that differ from run to run; of all the others there are few, which a dictionary holds. */
 static bool is_free(const struct column *c)
 {
-	static const char *const names[] = { "run", "listing", "profile", "captured", "commit_id",
-		"labels", "error", "reason", "message", "note" };
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (str_eq(c->name, str_from(names[i])))
-			return true;
-	return false;
+	return str_is_among(
+		c->name, "run listing profile captured commit_id labels error reason message note");
 }
 
 struct columns {
