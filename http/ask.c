@@ -93,8 +93,8 @@ static bool take_header(struct str line, struct str *name)
 
 /*
  * Lines "key = value" below "[section]"; '#' and ';' begin comments; indented lines are nested.
- * Amazon's tools read the keys in either case.  False when there is no such section; *ret is missing
- * when it has no such key.
+ * Amazon's tools read the keys in either case.  False when there is no such section; *ret is
+ * missing when it has no such key.
  */
 static bool ini_read(struct str text, struct str section, struct str key, struct str *ret)
 {

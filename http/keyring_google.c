@@ -108,7 +108,7 @@ static double google_until_s(double life_s)
 	return now_s() + (life_s > 2 * SPARE_S ? life_s - SPARE_S : SPARE_S);
 }
 
-/* The token in `body`, and when it ends; false when there is none.  Each service has its own words. */
+/* The token in `body`, by each service's own words, and when it ends; false when there is none. */
 static bool google_read(struct keyring *k, struct str body, struct google_token *ret)
 {
 	struct diag ignored; /* would quote the token */
