@@ -309,6 +309,29 @@ void sort_numbers(double *values, ptrdiff_t n)
 		qsort(values, (size_t)n, sizeof(*values), by_number);
 }
 
+static int by_value(const void *a, const void *b)
+{
+	const struct weighted *x = a, *y = b;
+	int order = order_numbers(x->value, y->value);
+
+	return order ? order : order_numbers(x->weight, y->weight);
+}
+
+double weighted_quantile(struct weighted *items, ptrdiff_t n, double share, double whole)
+{
+	double own = 0, below = 0;
+
+	sort_by(items, n, by_value);
+	for (ptrdiff_t i = 0; i < n; i++)
+		own += items[i].weight;
+	for (ptrdiff_t i = 0; i < n; i++) {
+		below += items[i].weight;
+		if (below >= (isnan(whole) ? own : whole) * share)
+			return items[i].value;
+	}
+	return NAN;
+}
+
 double median(double *values, ptrdiff_t n)
 {
 	if (n <= 0)

@@ -97,4 +97,14 @@ void sort_numbers(double *values, ptrdiff_t n);
 /* Median of n values; sorts `values` in place.  NaN when n is 0. */
 double median(double *values, ptrdiff_t n);
 
+/* A value, and how much it counts. */
+struct weighted {
+	double value, weight;
+};
+/*
+ * The value below which this share of a weight lies: of `whole` or, where that is NaN, of their
+ * own.  Sorts `items` in place.  NaN when they do not reach so far.
+ */
+double weighted_quantile(struct weighted *items, ptrdiff_t n, double share, double whole);
+
 #endif

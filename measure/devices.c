@@ -178,35 +178,6 @@ double subject_skew(const struct run *run, ptrdiff_t subject)
 	return mid > 0 ? largest / mid : NAN;
 }
 
-/* What an op tells of a device: how much longer than the median, for how much of its time. */
-struct telling {
-	double ratio, time_s;
-};
-
-static int by_ratio(const void *a, const void *b)
-{
-	const struct telling *x = a, *y = b;
-	int order = order_numbers(x->ratio, y->ratio);
-
-	return order ? order : order_numbers(x->time_s, y->time_s);
-}
-
-/* The ratio below which this share of the time lies. */
-static double ratio_below(struct telling *t, ptrdiff_t n, double share)
-{
-	double all = 0, below = 0;
-
-	sort_by(t, n, by_ratio);
-	for (ptrdiff_t i = 0; i < n; i++)
-		all += t[i].time_s;
-	for (ptrdiff_t i = 0; i < n; i++) {
-		below += t[i].time_s;
-		if (below >= all * share)
-			return t[i].ratio;
-	}
-	return NAN;
-}
-
 /* Of matmuls all but the shortest count: these may end early by chance. */
 #define MATMULS_SLOW 0.02
 
@@ -221,8 +192,9 @@ static double *devices_slowness(const struct run *run)
 	ptrdiff_t subjects = registry_subject_count(run->registry);
 	double *mid = arena_make(&scratch, double, subjects), largest;
 	double *times = arena_make(&scratch, double, run->device_count);
-	struct telling *t = arena_make(&scratch, struct telling, subjects);
-	struct telling *matmuls = arena_make(&scratch, struct telling, subjects);
+	/* What ops tell of a device: how much longer than the median, for how much of its time. */
+	struct weighted *told = arena_make(&scratch, struct weighted, subjects);
+	struct weighted *matmuls = arena_make(&scratch, struct weighted, subjects);
 
 	for (ptrdiff_t i = 0; i < subjects; i++) {
 		const struct subject *s = registry_subject_at(run->registry, i);
@@ -237,12 +209,12 @@ static double *devices_slowness(const struct run *run)
 			enum op_kind kind = registry_subject_at(run->registry, k)->kind;
 			if (!(time_s > 0 && mid[k] > 0))
 				continue;
-			t[n++] = (struct telling){ time_s / mid[k], time_s };
+			told[n++] = (struct weighted){ time_s / mid[k], time_s };
 			if (kind == KIND_MATMUL || kind == KIND_CONVOLUTION)
-				matmuls[matmul_count++] = t[n - 1];
+				matmuls[matmul_count++] = told[n - 1];
 		}
-		ret[i] = fmin(
-			ratio_below(t, n, 0.25), ratio_below(matmuls, matmul_count, MATMULS_SLOW));
+		ret[i] = fmin(weighted_quantile(told, n, 0.25, NAN),
+			weighted_quantile(matmuls, matmul_count, MATMULS_SLOW, NAN));
 	}
 	return ret;
 }

@@ -734,45 +734,31 @@ static const struct devices_row *straggler_of(const struct tables *t)
 #define ALIKE	   1.1
 #define MOST_ALIKE (2. / 3)
 
-struct work_sample {
-	double ratio, weight, head_s;
-};
-
-static int by_ratio(const void *a, const void *b)
-{
-	const struct work_sample *x = a, *y = b;
-
-	return order_numbers(x->ratio, y->ratio);
-}
-
 /* How much more often the ops ran: the median by their time, where most of it agrees, both ways. */
 static double work_of_head(const struct matches *all, struct arena scratch)
 {
-	struct work_sample *samples = arena_make(&scratch, struct work_sample, all->count + 1);
-	double whole = 0, below = 0, alike = 0, median = NAN, head_s = 0, head_alike_s = 0;
+	struct weighted *ratios = arena_make(&scratch, struct weighted, all->count + 1);
+	double base_s = 0, head_s = 0, base_alike_s = 0, head_alike_s = 0;
 	ptrdiff_t count = 0;
 
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		const struct group *b = &all->items[i].base, *h = &all->items[i].head;
-		whole += b->step_s;
+		base_s += b->step_s;
 		head_s += h->step_s;
 		if (b->count > 0 && h->count > 0)
-			samples[count++] =
-				(struct work_sample){ h->count / b->count, b->step_s, h->step_s };
+			ratios[count++] = (struct weighted){ h->count / b->count, b->step_s };
 	}
-	sort_by(samples, count, by_ratio);
-	for (ptrdiff_t i = 0; i < count && isnan(median); i++) {
-		below += samples[i].weight;
-		if (below >= whole / 2)
-			median = samples[i].ratio;
-	}
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (samples[i].ratio < median * ALIKE && samples[i].ratio > median / ALIKE) {
-			alike += samples[i].weight;
-			head_alike_s += samples[i].head_s;
+	double median = weighted_quantile(ratios, count, 0.5, base_s);
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		const struct group *b = &all->items[i].base, *h = &all->items[i].head;
+		double ratio = h->count / b->count;
+		if (ratio < median * ALIKE && ratio > median / ALIKE) {
+			base_alike_s += b->step_s;
+			head_alike_s += h->step_s;
 		}
-	bool agrees = alike >= MOST_ALIKE * whole && head_alike_s >= MOST_ALIKE * head_s;
-	return agrees && whole > 0 ? median : (double)NAN;
+	}
+	bool agrees = base_alike_s >= MOST_ALIKE * base_s && head_alike_s >= MOST_ALIKE * head_s;
+	return agrees && base_s > 0 ? median : (double)NAN;
 }
 
 /* What the ops of one side are of: its steps, or the window of a capture that has none. */

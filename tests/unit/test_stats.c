@@ -297,6 +297,18 @@ static void medians(void **state)
 	assert_true(isnan(median(NULL, 0)));
 }
 
+static void weighted_values(void **state)
+{
+	struct weighted items[] = { { 3, 1 }, { 1, 1 }, { 2, 2 } };
+	(void)state;
+	assert_true(weighted_quantile(items, 3, 0.25, NAN) == 1);
+	assert_true(weighted_quantile(items, 3, 0.5, NAN) == 2);
+	assert_true(weighted_quantile(items, 3, 1, NAN) == 3);
+	assert_true(weighted_quantile(items, 3, 0.5, 8) == 3);
+	assert_true(isnan(weighted_quantile(items, 3, 1, 8)));
+	assert_true(isnan(weighted_quantile(NULL, 0, 0.5, NAN)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +325,7 @@ int main(void)
 		cmocka_unit_test(an_odd_one_among_many),
 		cmocka_unit_test(interval_is_continuous),
 		cmocka_unit_test(medians),
+		cmocka_unit_test(weighted_values),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
