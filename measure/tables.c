@@ -166,6 +166,7 @@ static const struct {
 		STR_INIT("the job file does not say how much memory is expected") },
 	{ STR_INIT("lo"),
 		STR_INIT("the runs, or their steps, differ too much to tell a change from noise") },
+	{ STR_INIT("share"), STR_INIT("a part of what this rule adds up is unknown") },
 	{ STR_INIT("unsized"), STR_INIT("collectives of unknown size, or over links of unknown "
 					"speed, could decide it") },
 };

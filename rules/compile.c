@@ -129,8 +129,9 @@ static enum unit unit_by_suffix(struct str name)
 }
 
 /*
- * A result column is what a column of its name is elsewhere; else what SQLite declares, and a
- * number has the unit that its name says.
+ * A result column is what a column of its name is that the SELECT reads.  Another table's column of
+ * that name lends its type, words and unit, but means something else.  Else it is what SQLite
+ * declares, and a number has the unit that its name says.
  */
 static struct column select_column(sqlite3_stmt *stmt, int i, const struct dimensions *results,
 	const struct reads *reads, struct arena *keep)
@@ -145,8 +146,11 @@ static struct column select_column(sqlite3_stmt *stmt, int i, const struct dimen
 	for (int t = 0; t < TABLE_COUNT; t++) {
 		const struct column *known = table_column(&table_defs[t], name);
 
-		if (known)
-			return *known;
+		if (known) {
+			c = *known;
+			c.meaning = STR("");
+			return c;
+		}
 	}
 	if ((declared && !strcmp(declared, "TEXT")) ||
 		(i < results->count && results->items[i].kind == DIMENSION_TEXT))
