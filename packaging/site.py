@@ -86,6 +86,8 @@ def lay_out(program, pages):
 
     rules = []
     for line in say(program, "rules", "list", "--rules", "recommended").splitlines()[1:]:
+        if line.startswith(" "):  # a title goes on
+            continue
         name, text = rule_page(say(program, "explain", line.split()[0], "--rules", "recommended"))
         write(pages, f"rule/{name}", text)
         rules.append({name: f"rule/{name}.md"})

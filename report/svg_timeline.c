@@ -8,7 +8,7 @@
 /* The most of both is above what measure/ keeps: a report.json may come from anywhere. */
 enum { DEVICES_MOST = 8, LANES_MOST = 16 };
 /* Lanes are named on their left, or above where there is no room beside them. */
-enum { LEFT = 186, RIGHT = 22, TOP = 6, NAME_HEIGHT = 16, NAME_COLUMNS = 26 };
+enum { LEFT = 186, RIGHT = 22, TOP = 6, NAME_HEIGHT = 16, NAME_COLUMNS = 24 };
 enum { LANE_HEIGHT = 26, BAR_HEIGHT = 20, BETWEEN = 12, UNITS = SVG_WIDE - LEFT - RIGHT };
 
 #define CHAR 6.8 /* of a name in a bar: an op's letters are wide */
