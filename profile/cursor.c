@@ -657,15 +657,17 @@ static void skip_unasked(struct cursor *c)
 	struct lane *l = c->noted;
 	struct lane_piece *piece = l && l->piece_count > 0 ? &l->pieces[l->piece_count - 1] : NULL;
 	const uint8_t *at = w->wire.at, *stop;
-	const char *enough = piece ? piece->at + PIECE_BYTES : w->dropped + DROP_BYTES;
+	const char *from = piece ? piece->at : w->dropped; /* NULL: nothing is given back here */
+	const char *enough = from ? from + (piece ? PIECE_BYTES : DROP_BYTES) : NULL;
 	/* A step annotation is told by its stats. */
 	uint64_t bare = c->classes, with_stats = bare | (bare >> HOST_STEP & 1) << HOST_OTHER;
 	uint64_t first = UINT64_MAX, last = 0, met = 0;
 	int64_t count = 0;
 	struct glance g;
 
-	if (w->wire.end - at < EVENT_READABLE + 3 || (l && (!piece || piece->chunk != w->chunk)) ||
-		w->base_ps > far_ps || w->base_ps < -far_ps)
+	if (!from || w->wire.end - at < EVENT_READABLE + 3 ||
+		(l && (!piece || piece->chunk != w->chunk)) || w->base_ps > far_ps ||
+		w->base_ps < -far_ps)
 		return;
 	stop = w->wire.end - EVENT_READABLE - 3;
 	stop = (const char *)stop < enough ? stop : (const uint8_t *)enough;
