@@ -374,7 +374,7 @@ enum { DROP_BYTES = 2 << 20 };
 struct cursor {
 	struct lane_walk walk;
 	uint64_t want, classes;
-	bool skips; /* there may be events that nobody asks for */
+	bool skips; /* there may be events of classes that were not asked for */
 	struct plane_lost lost;
 	bool finds;	    /* cursor_find: an event is found now, and read and counted later */
 	const char *found;  /* the last event */
@@ -647,8 +647,8 @@ FAST bool glance_at(const uint8_t *at, struct glance *ret)
 }
 
 /*
- * Steps over events that nobody asks for: of them the lane's pieces need the times, and that is
- * all.  It stops at any other, and at the least that is unusual.
+ * Steps over events of classes that were not asked for: the lane's pieces need their times, and
+ * that is all.  It stops at any other, and at the least that is unusual.
  */
 static void skip_unasked(struct cursor *c)
 {

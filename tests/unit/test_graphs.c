@@ -78,7 +78,7 @@ static void shares_of_products(void **state)
 		"fusion.2");
 }
 
-/* cuDNN's attention runs several kernels, of which one says what it is. */
+/* cuDNN's attention runs several kernels, and one of them says what it is. */
 static void kernels_of_one_call(void **state)
 {
 	(void)state;

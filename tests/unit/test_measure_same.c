@@ -100,7 +100,7 @@ static void tell_tpus(void)
 	}
 }
 
-/* Stages of a pipeline: each device has ops of its own, which nobody meets but its thread. */
+/* Stages of a pipeline: each device has ops of its own, and only its thread meets them. */
 static void tell_stages(void)
 {
 	struct xspace *host = xrun_host(&run, hosts[0]);
