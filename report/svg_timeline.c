@@ -60,12 +60,18 @@ static struct part *part_of(const struct timeline *t, const struct timeline_row 
 	return b->moment >= 0 && b->moment < t->part_count ? &t->parts[(int)b->moment] : NULL;
 }
 
+static struct str device_name(const struct moment_row *m)
+{
+	struct str device = m->device;
+	str_take(&device, STR("/device:"));
+	return device;
+}
+
 /* "TPU:3", or where there are several hosts "TPU:3 on worker-1" */
 static struct str part_name(
 	const struct timeline *t, const struct moment_row *m, struct arena *keep)
 {
-	struct str device = m->device;
-	str_take(&device, STR("/device:"));
+	struct str device = device_name(m);
 	if (!t->many_hosts)
 		return device;
 	return arena_fmt(keep, "%.*s on %.*s", STR_ARG(device), STR_ARG(m->host));
@@ -136,7 +142,7 @@ static int act_at(const struct part *p, int unit)
 	return best;
 }
 
-/* "TPU:3 (works longest)"; the name is cut before the role is. */
+/* "TPU:3 (works longest)": the host goes where it has no room, and no role is twice. */
 static void draw_whole(struct svg *x, const struct timeline *t, const struct part *p, double top)
 {
 	const struct moment_row *m = p->moment;
@@ -145,10 +151,11 @@ static void draw_whole(struct svg *x, const struct timeline *t, const struct par
 			  : str_eq(m->role, STR("waiting")) ? STR(" (waits most)")
 			  : str_eq(m->role, STR("median"))  ? STR(" (median)")
 							    : STR("");
-	struct str name =
-		html_clip(part_name(t, m, x->keep), t->name_columns - (int)role.len, x->keep);
-	top = name_lane(
-		x, t, arena_fmt(x->keep, "%.*s%.*s", STR_ARG(name), STR_ARG(role)), true, top);
+	struct str name = part_name(t, m, x->keep);
+	if (name.len + role.len > t->name_columns)
+		name = device_name(m);
+	name = arena_fmt(x->keep, "%.*s%.*s", STR_ARG(name), STR_ARG(role));
+	top = name_lane(x, t, html_clip(name, t->name_columns, x->keep), true, top);
 	for (int i = 1; i <= end; i++) {
 		int act = act_at(p, from);
 		if (i < end && act_at(p, i) == act)
