@@ -182,7 +182,8 @@ double *hlo_runs(const struct hlo_module *m, struct arena *keep, int64_t *unknow
 
 /*
  * The instructions that do something, from the entry's first on, in the order of the program's
- * schedule, or as they stand where it has none; what loops, calls and branches hold in their place.
+ * schedule, or as they stand where it has none; what a call holds in its place, and what a loop or
+ * a branch holds behind it.
  * Of asynchronous pairs the starts.  Returns their number.
  */
 ptrdiff_t hlo_order(const struct hlo_module *m, struct arena *keep, ptrdiff_t **ret);

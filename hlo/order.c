@@ -51,11 +51,14 @@ static void order_instruction(struct ordering *o, ptrdiff_t at)
 
 	if (opcode_rule(i->op) == HLO_RULE_FREE || hlo_ends(i))
 		return;
-	if (!runs_its_own(i->op))
+	if (i->op != HLO_CALL)
 		o->items[o->count++] = at;
-	for (ptrdiff_t k = 0; runs_its_own(i->op) && k < i->called_count; k++)
-		if (i->called[k] >= 0)
-			order_computation(o, i->called[k]);
+	for (ptrdiff_t k = runs_its_own(i->op) ? i->called_count : 0; k-- > 0;) {
+		/* Of a loop the condition, which stands behind the body, comes first. */
+		ptrdiff_t called = i->called[i->op == HLO_WHILE ? k : i->called_count - 1 - k];
+		if (called >= 0)
+			order_computation(o, called);
+	}
 }
 
 /* Each once, however often it is called: no instruction stands twice.  Recursion is bounded by

@@ -53,6 +53,12 @@ static bool is_compiled(const struct hlo_instruction *i)
 	return i->op == HLO_FUSION;
 }
 
+/* A library runs it, or a copy.  What a loop or a branch holds has places of its own. */
+static bool is_call(const struct hlo_instruction *i)
+{
+	return !is_compiled(i) && i->op != HLO_WHILE && i->op != HLO_CONDITIONAL;
+}
+
 /* One kernel may run both: they do the same to arrays of the same shapes. */
 static bool alike(const struct hlo_module *m, const struct hlo_instruction *a,
 	const struct hlo_instruction *b)
@@ -89,14 +95,43 @@ static ptrdiff_t place_of(const struct aligning *a, ptrdiff_t from, ptrdiff_t na
 	return named;
 }
 
-/* It prepares or ends what the kernel beside it does: zeroes, or sums of partial products. */
-enum share { SHARE_NONE, SHARE_OF_NEXT, SHARE_OF_LAST };
+/* It prepares or ends what the kernel beside it does: zeroes, or sums of partial products.  Or it
+ * hands the graph the condition of a loop or a branch. */
+enum share { SHARE_NONE, SHARE_OF_NEXT, SHARE_OF_LAST, SHARE_OF_LOOP, SHARE_OF_BRANCH };
 
 static enum share share_of(const struct profile_op *kernel)
 {
-	if (str_starts(kernel->name, STR("Memset")))
-		return SHARE_OF_NEXT;
-	return str_contains(kernel->name, STR("splitKreduce")) ? SHARE_OF_LAST : SHARE_NONE;
+	static const struct {
+		struct str part;
+		enum share share;
+	} parts[] = {
+		{ STR_INIT("Memset"), SHARE_OF_NEXT },
+		{ STR_INIT("splitKreduce"), SHARE_OF_LAST },
+		{ STR_INIT("set_while_condition"), SHARE_OF_LOOP },
+		{ STR_INIT("set_for_condition"), SHARE_OF_LOOP },
+		{ STR_INIT("set_if_condition"), SHARE_OF_BRANCH },
+		{ STR_INIT("set_if_else_condition"), SHARE_OF_BRANCH },
+		{ STR_INIT("set_case_condition"), SHARE_OF_BRANCH },
+	};
+
+	for (ptrdiff_t i = 0; i < COUNT_OF(parts); i++)
+		if (str_contains(kernel->name, parts[i].part))
+			return parts[i].share;
+	return SHARE_NONE;
+}
+
+/* A loop's condition is computed inside it, a branch's before it. */
+static ptrdiff_t condition_place(const struct aligning *a, enum share share, ptrdiff_t behind)
+{
+	ptrdiff_t at = behind;
+
+	if (share == SHARE_OF_LOOP)
+		while (at >= 0 && placed(a, at)->op != HLO_WHILE)
+			at--;
+	else
+		while (++at < a->order_count && placed(a, at)->op != HLO_CONDITIONAL)
+			;
+	return at < a->order_count ? at : -1;
 }
 
 /* A slice of a stacked array may be a copy; so may anything that runs beside other work. */
@@ -122,7 +157,7 @@ static struct stretch stretch_read(const struct aligning *a,
 	const struct profile_op *const *kernels, ptrdiff_t n, ptrdiff_t from, ptrdiff_t to,
 	struct arena *keep)
 {
-	ptrdiff_t room = to - from > LOOK_AHEAD + n ? 0 : to - from - 1;
+	ptrdiff_t room = to - from > LOOK_AHEAD + n ? 0 : to - from - 1, launched = 0;
 	bool by_calls = false;
 	struct stretch s = { .kernel_count = n };
 
@@ -135,12 +170,14 @@ static struct stretch stretch_read(const struct aligning *a,
 	}
 	s.calls = arena_make(keep, ptrdiff_t, room > 0 ? room : 1);
 	s.call_kinds = arena_make(keep, enum op_kind, room > 0 ? room : 1);
-	for (ptrdiff_t i = from + 1; i <= from + room; i++)
-		by_calls |= !is_compiled(placed(a, i));
-	/* A fusion that a library runs bears no name of its own either. */
-	by_calls &= s.whole != room;
 	for (ptrdiff_t i = from + 1; i <= from + room; i++) {
-		if (by_calls && is_compiled(placed(a, i)))
+		by_calls |= is_call(placed(a, i));
+		launched += is_call(placed(a, i)) || is_compiled(placed(a, i));
+	}
+	/* A fusion that a library runs bears no name of its own either. */
+	by_calls &= s.whole != launched;
+	for (ptrdiff_t i = from + 1; i <= from + room; i++) {
+		if (!is_call(placed(a, i)) && (by_calls || !is_compiled(placed(a, i))))
 			continue;
 		s.call_kinds[s.call_count] = kind_of_call(a, i);
 		s.calls[s.call_count++] = i;
@@ -227,6 +264,10 @@ static void libraries_place(const struct aligning *a, const struct profile_op *c
 		if (s.shares[k] == SHARE_OF_NEXT)
 			ret[k] = k + 1 < n ? ret[k + 1] : to < a->order_count ? to : -1;
 	for (ptrdiff_t k = 0; k < n; k++)
+		if (s.shares[k] == SHARE_OF_LOOP || s.shares[k] == SHARE_OF_BRANCH)
+			ret[k] = condition_place(
+				a, s.shares[k], k > 0 && ret[k - 1] >= 0 ? ret[k - 1] : from);
+	for (ptrdiff_t k = 0; k < n; k++)
 		ret[k] = ret[k] < 0 ? -1 : a->order[ret[k]];
 }
 
@@ -245,17 +286,18 @@ void graph_align(const struct hlo_module *m, const struct profile_op *const *ker
 		int32_t named = k < count ? map_get(&a.spelled, kernels[k]->name) : MAP_NONE;
 		if (named < 0 && k < count)
 			continue;
-		ptrdiff_t to = k < count ? place_of(&a, from, named) : from + 1;
+		ptrdiff_t to = k < count ? place_of(&a, from, named) : from, end = to;
 		/* No compiled instruction before the first name is in the graph, and none behind
-		 * the last. */
-		while (k == count && to < a.order_count && !is_compiled(placed(&a, to)))
-			to++;
+		 * the last, as where a loop begins again. */
+		if (to <= from)
+			for (end = from + 1; end < a.order_count && !is_compiled(placed(&a, end));)
+				end++;
 		if (!first)
-			for (from = to - 1; from >= 0 && !is_compiled(placed(&a, from));)
+			for (from = end - 1; from >= 0 && !is_compiled(placed(&a, from));)
 				from--;
 		if (k > first)
 			libraries_place(
-				&a, kernels + first, k - first, from, to, ret + first, scratch);
+				&a, kernels + first, k - first, from, end, ret + first, scratch);
 		if (k < count)
 			ret[k] = a.order[to];
 		from = to;
@@ -265,11 +307,24 @@ void graph_align(const struct hlo_module *m, const struct profile_op *const *ker
 
 /* ---- the graphs of a plane ------------------------------------------------------------------ */
 
-/* The kernels of one graph, which is one program's. */
+/* The kernels of one graph, which is one program's, in order. */
 struct graph {
-	const struct profile_op *first;
-	const struct profile_op **kernels;
+	int32_t first, latest; /* ops */
+	ptrdiff_t count;
+};
+
+/* An op as a kernel of its graph; of none it is all 0. */
+struct kernel {
+	int32_t graph; /* and 1 */
+	int32_t next;  /* op; -1 behind the last */
+};
+
+struct graphs {
+	struct graph *items;
 	ptrdiff_t count, cap;
+	struct map of_id;
+	struct kernel *kernels; /* by op */
+	ptrdiff_t kernel_count, kernel_cap, node_count;
 };
 
 /* A node's number holds its graph's. */
@@ -286,44 +341,62 @@ static bool is_told(const struct hlo_module *m, const struct profile_op *op)
 	return at >= 0 && m->instructions[at].op != HLO_CALL;
 }
 
+/* A branch that was not taken at first stands where it was met: behind what ran before it. */
+static void kernel_met(struct graphs *all, const struct plane *p, int32_t op, struct arena *scratch)
+{
+	while (all->kernel_count <= op)
+		*arena_push(scratch, all->kernels, all->kernel_count, all->kernel_cap) =
+			(struct kernel){ 0 };
+	struct kernel *k = &all->kernels[op];
+	if (!k->graph) {
+		int32_t at = map_put_id(
+			&all->of_id, graph_of(&p->ops[op]), (int32_t)all->count, scratch);
+		bool is_new = at == all->count;
+		struct graph *g = is_new ? arena_push(scratch, all->items, all->count, all->cap)
+					 : &all->items[at];
+		k->graph = at + 1;
+		k->next = -1;
+		if (is_new) {
+			*g = (struct graph){ op, op, 0 };
+		} else {
+			k->next = all->kernels[g->latest].next;
+			all->kernels[g->latest].next = op;
+		}
+		g->count++;
+		all->node_count++;
+	}
+	all->items[k->graph - 1].latest = op;
+}
+
 void graphs_read(struct plane *p, struct registry *r, struct arena scratch)
 {
 	struct merge *merge = merge_new(p, &scratch);
-	struct graph *graphs = NULL;
-	struct map of_id = { 0 };
-	ptrdiff_t graph_count = 0, graph_cap = 0, node_count = 0;
+	struct graphs all = { 0 };
+	const struct op_event *e;
 
-	while (merge_next(merge))
-		;
+	while ((e = merge_next(merge)))
+		if (e->op >= 0 && p->ops[e->op].node)
+			kernel_met(&all, p, e->op, &scratch);
 	merge_free(merge);
-	/* Ops stand in the order in which they were met. */
-	for (int32_t i = 0; i < p->op_count; i++) {
-		if (!p->ops[i].node)
-			continue;
-		int64_t id = graph_of(&p->ops[i]);
-		int32_t at = map_put_id(&of_id, id, (int32_t)graph_count, &scratch);
-		struct graph *g = at < graph_count
-					  ? &graphs[at]
-					  : arena_push(&scratch, graphs, graph_count, graph_cap);
-		*arena_push(&scratch, g->kernels, g->count, g->cap) = &p->ops[i];
-		node_count++;
-	}
-	int64_t *nodes = arena_make(&scratch, int64_t, node_count);
-	struct str *ops = arena_make(&scratch, struct str, node_count);
+	int64_t *nodes = arena_make(&scratch, int64_t, all.node_count);
+	struct str *ops = arena_make(&scratch, struct str, all.node_count);
 	ptrdiff_t n = 0;
-	for (ptrdiff_t i = 0; i < graph_count; i++) {
-		const struct graph *g = &graphs[i];
-		const struct hlo_module *m = registry_hlo(r, p, g->kernels[0]);
-		ptrdiff_t *runs = arena_make(&scratch, ptrdiff_t, g->count);
-		if (m && !is_told(m, g->kernels[0]))
-			graph_align(m, g->kernels, g->count, p->platform, runs, scratch);
-		for (ptrdiff_t k = 0; k < g->count; k++) {
-			const struct profile_op *op = g->kernels[k];
-			bool aligned = m && !is_told(m, g->kernels[0]);
-			nodes[n] = op->node;
-			ops[n++] = aligned && runs[k] >= 0 ? m->instructions[runs[k]].name
-				   : m && is_told(m, op)   ? op->hlo_op
-							   : (struct str){ 0 };
+	for (ptrdiff_t i = 0; i < all.count; i++) {
+		const struct graph *g = &all.items[i];
+		const struct profile_op **kernels =
+			arena_make(&scratch, const struct profile_op *, g->count);
+		ptrdiff_t *runs = arena_make(&scratch, ptrdiff_t, g->count), count = 0;
+		for (int32_t op = g->first; op >= 0; op = all.kernels[op].next)
+			kernels[count++] = &p->ops[op];
+		const struct hlo_module *m = registry_hlo(r, p, kernels[0]);
+		bool aligned = m && !is_told(m, kernels[0]);
+		if (aligned)
+			graph_align(m, kernels, count, p->platform, runs, scratch);
+		for (ptrdiff_t k = 0; k < count; k++) {
+			nodes[n] = kernels[k]->node;
+			ops[n++] = aligned && runs[k] >= 0	 ? m->instructions[runs[k]].name
+				   : m && is_told(m, kernels[k]) ? kernels[k]->hlo_op
+								 : (struct str){ 0 };
 		}
 	}
 	registry_keep_nodes(r, p, nodes, ops, n);

@@ -76,18 +76,26 @@ static bool is_custom_call(const struct subject *s)
 	return str_eq(s->said.category, STR("custom-call")) || s->kind == KIND_CUSTOM;
 }
 
+/* A loop, a branch: what it runs has costs of its own.  Its own part is a condition, which a GPU
+ * may copy to the host. */
+static bool is_control(const struct subject *s)
+{
+	return s->kind == KIND_CONTROL ||
+	       (s->instruction >= 0 && hlo_kind(s->program->hlo, s->instruction) == KIND_CONTROL);
+}
+
 /* The compiler's own figure of an op's FLOPs, where it is to be trusted: not of custom calls,
  * whose estimates are off by any factor, nor of loops, whose figure is one iteration's. */
 static double profile_flops(const struct subject *s)
 {
-	if (is_custom_call(s) || s->kind == KIND_CONTROL || s->async != ASYNC_NONE)
+	if (is_custom_call(s) || is_control(s) || s->async != ASYNC_NONE)
 		return NAN;
 	return s->said.model_flops > 0 ? s->said.model_flops : s->said.flops;
 }
 
 static double profile_hbm_bytes(const struct subject *s)
 {
-	if (is_custom_call(s) || s->kind == KIND_CONTROL)
+	if (is_custom_call(s) || is_control(s))
 		return NAN;
 	if (!isnan(s->said.hbm_read_bytes))
 		return s->said.hbm_read_bytes + s->said.hbm_write_bytes;
@@ -230,9 +238,9 @@ static void work_of(const struct run *run, const struct chip_device *d, const st
 
 	f->work = estimate_work(s->kind, cost);
 	f->work.dtype = dtype_of(s, cost);
-	if (!isnan(flops) || s->async != ASYNC_NONE || s->kind == KIND_CONTROL)
+	if (!isnan(flops) || s->async != ASYNC_NONE || is_control(s))
 		f->work.flops = flops;
-	if (!isnan(bytes) || s->kind == KIND_CONTROL)
+	if (!isnan(bytes) || is_control(s))
 		f->work.hbm_bytes = bytes;
 	if (cost->has_matmul && s->platform == PLATFORM_NVIDIA)
 		f32_of_kernel(s->said.name, &f->work);

@@ -3,9 +3,10 @@
  * the memory it was planned with, and their table.
  *
  * Each resource has so much to do: the core, whose ops run one after another, each at its roofline
- * (collectives that are not asynchronous hold it, too); memory, with what copies move behind the
- * core; each link in each direction; the network; the way to the host.  None can take longer than
- * the program, so the floor is the longest.  What cannot be counted is free.
+ * (a TPU's collectives and transfers that are not asynchronous hold it, too; a GPU's have streams
+ * of their own); memory, with what copies move behind the core; each link in each direction; the
+ * network; the way to the host.  None can take longer than the program, so the floor is the
+ * longest.  What cannot be counted is free.
  */
 #include <math.h>
 
@@ -50,23 +51,30 @@ static void demand_links(const struct run *run, const struct hlo_collective *c,
 		add_way(&d->links, 0, 2 * seconds);
 }
 
+static bool holds_core(const struct subject *s)
+{
+	bool moves = op_kind_is_collective(s->kind) || s->kind == KIND_TRANSFER;
+
+	return s->async == ASYNC_NONE && (s->platform == PLATFORM_TPU || !moves);
+}
+
 /* What one execution takes alone; NaN unknown. */
 static double demand_op(const struct run *run, const struct subject *s, const struct op_facts *f,
 	double times, struct demand *d)
 {
-	bool is_behind = s->async != ASYNC_NONE;
-	const struct roofline *r = is_behind ? &f->behind : &f->roof;
+	const struct roofline *r = s->async != ASYNC_NONE ? &f->behind : &f->roof;
+	double core_times = holds_core(s) ? times : 0;
 
 	if (op_kind_is_collective(s->kind)) {
 		if (!f->comms || isnan(f->comms->lo_s))
 			return NAN;
 		demand_links(run, f->collective, f->comms, times, d);
-		d->core_s += is_behind ? 0 : f->comms->lo_s * times;
+		d->core_s += f->comms->lo_s * core_times;
 		return f->comms->lo_s;
 	}
 	if (f->bound == COST_UPPER) /* masks and short groups may leave most of it out */
 		return NAN;
-	d->core_s += is_behind ? 0 : counted(r->roofline_s) * times;
+	d->core_s += counted(r->roofline_s) * core_times;
 	d->hbm_s += counted(r->t_hbm_s) * times;
 	add_way(&d->host, transfer_way(s), counted(r->t_host_s) * times);
 	return r->roofline_s;

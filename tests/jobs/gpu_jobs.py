@@ -8,6 +8,7 @@ try the script on a CPU.
 """
 
 import functools
+import glob
 import os
 import subprocess
 import sys
@@ -17,7 +18,9 @@ SMALL = bool(os.environ.get("SMALL"))
 # What a job asks of XLA: with an empty list of commands no CUDA graph is made.
 NO_GRAPHS = "--xla_gpu_enable_command_buffer="
 FLAGS = {"train_no_graphs": NO_GRAPHS, "scan_layers_no_graphs": NO_GRAPHS, "cudnn_no_graphs": NO_GRAPHS,
-         "decode_no_graphs": NO_GRAPHS, "scan_no_graphs": NO_GRAPHS}
+         "decode_no_graphs": NO_GRAPHS, "scan_no_graphs": NO_GRAPHS,
+         "search_graphs": "--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL,CUDNN,"
+                          "DYNAMIC_SLICE_FUSION,CONDITIONAL,WHILE"}
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu" if SMALL else "cuda")
 sys.path.insert(0, HERE)
@@ -443,9 +446,94 @@ def eager(job):
                 jax.block_until_ready(x)
 
 
+def search(job):
+    """A server whose loop ends when the data says so, with a branch in it; no marks."""
+    width, rows = size(2048), size(512)
+    w, v = random(1, (width, width)), random(2, (width, width))
+
+    @jax.jit
+    def search_step(x, times):
+        def body(state):
+            i, x = state
+            y = jnp.tanh(x @ w)
+            y = jax.lax.cond(i % 4 == 3, lambda y: y @ v, lambda y: y * 0.5, y)
+            return i + 1, y
+        return jax.lax.while_loop(lambda state: state[0] < times, body, (jnp.int32(0), x))
+
+    x = random(3, (rows, width))
+    counts = [jnp.int32(n) for n in (8, 24, 16, 40)]
+    for n in counts:
+        jax.block_until_ready(search_step(x, n))
+    counts *= 5
+    # A round in four has the second product.  The first step warms up, the last one's end is not seen.
+    rounds = [int(n) + int(n) // 4 for n in counts[1:-1]]
+    job.truth["flops_step"] = 2 * rows * width * width * sum(rounds) / len(rounds)
+    with job.window():
+        for n in counts:
+            with job.clock("step"):
+                jax.block_until_ready(search_step(x, n))
+
+
+def search_graphs(job):
+    """The same; XLA may put loops and branches into graphs, and then makes none here."""
+    search(job)
+
+
+def offload(job):
+    """Adam's moments live in the host's memory; a step takes them over and gives them back; marked."""
+    width = size(4096)
+    sharding = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    there = sharding if SMALL else sharding.with_memory_kind("pinned_host")
+    w, x = random(1, (width, width)), random(2, (size(4096), width))
+    moment = jax.device_put(jnp.zeros((width, width), jnp.float32), there)
+
+    @functools.partial(jax.jit, donate_argnums=(0, 1), out_shardings=(sharding, there, sharding))
+    def train_step(w, moment, x):
+        loss, grad = jax.value_and_grad(
+            lambda w: jnp.mean(jnp.square((jnp.tanh(x @ w) @ w).astype(jnp.float32))))(w)
+        m = 0.9 * jax.device_put(moment, sharding) + 0.1 * grad.astype(jnp.float32)
+        return w - (1e-3 * m).astype(w.dtype), jax.device_put(m, there), loss
+
+    for _ in range(3):
+        w, moment, loss = train_step(w, moment, x)
+    jax.block_until_ready(loss)
+    job.truth["bytes_each_way"] = 4 * width * width
+    with job.window():
+        for i in range(12):
+            with job.clock("step"), StepTraceAnnotation("train", step_num=i):
+                w, moment, loss = train_step(w, moment, x)
+                jax.block_until_ready((moment, loss))
+
+
+def two_threads(job):
+    """A thread trains in marked steps, another one serves on the same device."""
+    import threading
+    n = size(4096)
+    a, b = random(1, (n, n)), random(2, (n, n))
+    train_step = named("train_step", lambda a: jnp.tanh(a @ b) @ b)
+    serve_step = named("serve_step", lambda x: jnp.tanh(x @ b))
+    x = random(3, (size(512), n))
+    jax.block_until_ready((train_step(a), serve_step(x)))
+    ended = threading.Event()
+
+    def serve():
+        while not ended.is_set():
+            jax.block_until_ready(serve_step(x))
+            time.sleep(0.001)
+
+    with job.window():
+        server = threading.Thread(target=serve)
+        server.start()
+        for i in range(20):
+            with job.clock("step"), StepTraceAnnotation("train", step_num=i):
+                jax.block_until_ready(train_step(a))
+        ended.set()
+        server.join()
+
+
 JOBS = [train_marked, train_no_graphs, train_scan, scan_layers_no_graphs, train_cudnn, cudnn_no_graphs,
         train_loader, train_ahead, matmuls, decode, decode_no_graphs, pallas, scan, scan_no_graphs,
-        memory_bound, convolutions, eager]
+        memory_bound, convolutions, eager, search, search_graphs, offload, two_threads]
 
 
 def run(name, out):
@@ -456,6 +544,53 @@ def run(name, out):
     function(job)
     with open(os.path.join(out, "truth.json"), "w", encoding="utf-8") as f:
         json.dump(job.truth, f, separators=(",", ":"), sort_keys=True)
+
+
+# XSpace.planes, event_metadata, its value, stats, bytes_value, HloProto.hlo_module, computations, instructions, literal
+CONSTANTS = (1, 4, 2, 5, 6, 1, 3, 2, 8)
+
+
+def without(data, path):
+    """A protobuf message without the fields at the end of a path: the values of constants are megabytes."""
+    def varint(at):
+        value = shift = 0
+        while True:
+            value |= (data[at] & 0x7F) << shift
+            at, shift = at + 1, shift + 7
+            if data[at - 1] < 0x80:
+                return value, at
+
+    out, at = bytearray(), 0
+    while at < len(data):
+        begin = at
+        tag, at = varint(at)
+        if tag & 7 != 2:
+            at = varint(at)[1] if tag & 7 == 0 else at + (8 if tag & 7 == 1 else 4)
+        else:
+            size, at = varint(at)
+            at += size
+            if tag >> 3 == path[0]:
+                if len(path) == 1:
+                    continue
+                inner = without(data[at - size:at], path[1:])
+                out += data[begin:begin + 1]  # numbers below 16 take a byte
+                size = len(inner)
+                while size > 0x7F:
+                    out.append(size & 0x7F | 0x80)
+                    size >>= 7
+                out.append(size)
+                out += inner
+                continue
+        out += data[begin:at]
+    return bytes(out)
+
+
+def trim(out):
+    for path in glob.glob(os.path.join(out, "plugins", "profile", "*", "*.xplane.pb")):
+        with open(path, "rb") as f:
+            data = f.read()
+        with open(path, "wb") as f:
+            f.write(without(data, CONSTANTS))
 
 
 def main():
@@ -469,6 +604,7 @@ def main():
         done = subprocess.run([sys.executable, os.path.abspath(__file__), out], check=False,
                               env={**os.environ, "JOB": name, "XLA_FLAGS": FLAGS.get(name, ""),
                                    "JAX_ENABLE_X64": x64, "TF_CPP_MIN_LOG_LEVEL": "3"})
+        trim(out)
         print("%-18s exit %d, %.0f s" % (name, done.returncode, time.monotonic() - began), flush=True)
     return 0
 

@@ -63,6 +63,7 @@ def captures(everything):
     """Folders of xplane.pb files of the real captures at hand, the smaller ones."""
     roots = [os.path.join(TOP, "tests", "profiles")]
     if everything:
+        roots.append(os.path.join(TOP, "tests", "jobs"))
         roots.append(os.path.join(TOP, "..", "shared", "profiles"))
     for root in roots:
         for folder, _, names in sorted(os.walk(root)):

@@ -108,6 +108,42 @@ static void nothing_fits(void **state)
 	assert_string_equal(aligned(PROGRAM(TWICE("1", "a") OTHER("2", "fusion.1")), "x y"), "? ?");
 }
 
+#define BRANCHING(body)                                                                            \
+	"HloModule m, is_scheduled=true\n"                                                         \
+	"twice {\n p = f32[8,8] parameter(0)\n ROOT r = f32[8,8] add(p, p)\n}\n"                   \
+	"yes {\n p = f32[8,8] parameter(0)\n a = f32[8,8] custom-call(p, p), "                     \
+	"custom_call_target=\"__cublas$lt$matmul\"\n ROOT fusion.2 = f32[8,8] fusion(a), "         \
+	"kind=kLoop, calls=twice\n}\n"                                                             \
+	"no {\n p = f32[8,8] parameter(0)\n ROOT fusion.3 = f32[8,8] fusion(p), kind=kLoop, "      \
+	"calls=twice\n}\n"                                                                         \
+	"more {\n p = f32[8,8] parameter(0)\n ROOT fusion.4 = pred[] fusion(p), kind=kLoop, "      \
+	"calls=twice\n}\n"                                                                         \
+	"ENTRY e {\n a = f32[8,8] parameter(0)\n q = pred[] parameter(1)\n" body "}\n"
+
+/* The kernel that hands a graph its condition runs no instruction of the branch. */
+static void conditions_of_branches(void **state)
+{
+	(void)state;
+	assert_string_equal(
+		aligned(BRANCHING(
+				TWICE("1", "a") " b = f32[8,8] conditional(q, fusion.1, fusion.1), "
+						"true_computation=yes, false_computation=no\n"),
+			"fusion_1 set_case_condition nvjet_a fusion_2 fusion_3"),
+		"fusion.1 b a fusion.2 fusion.3");
+}
+
+/* That of a loop runs before its first round and behind each. */
+static void conditions_of_loops(void **state)
+{
+	(void)state;
+	assert_string_equal(
+		aligned(BRANCHING(TWICE("1", "a") " w = f32[8,8] while(fusion.1), condition=more, "
+						  "body=yes\n"),
+			"fusion_1 fusion_4 set_while_condition nvjet_a fusion_2 fusion_4 "
+			"set_while_condition"),
+		"fusion.1 fusion.4 w a fusion.2 fusion.4 w");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +152,8 @@ int main(void)
 		cmocka_unit_test(shares_of_products),
 		cmocka_unit_test(kernels_of_one_call),
 		cmocka_unit_test(not_told_apart),
+		cmocka_unit_test(conditions_of_branches),
+		cmocka_unit_test(conditions_of_loops),
 		cmocka_unit_test(nothing_fits),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);
