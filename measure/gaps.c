@@ -39,7 +39,10 @@ struct host_gap {
 	} host,			 /* the host event that explains it best */
 		call,		 /* the longest that lies in it and covers most of it */
 		user,		 /* the user's own frame that covers most of it, the shortest */
-		wait;		 /* a callback, else the event in which the host waited longest */
+		wait,		 /* a callback, else the event in which the host waited longest */
+		copy;		 /* the longest copy of a thread that launches nothing */
+	int64_t copied_ps;	 /* by all of them */
+	bool has_frames;	 /* Python's tracer was on */
 	int64_t seen_ps;	 /* by any event, on the lane whose events cover most */
 	const struct lane *lane; /* the one that is being read, as far as it was seen: */
 	int64_t lane_ps, lane_until_ps;
@@ -212,6 +215,7 @@ static void gap_meet(
 	if (b.covered_ps <= 0)
 		return;
 	gap_see(g, l, e);
+	g->has_frames |= str_starts(e->name, STR("$"));
 	if (explains_better(&b, &g->host, half_ps))
 		g->host = b;
 	if (b.length_ps > half_ps && b.length_ps > g->call.length_ps && is_call(g, e))
@@ -221,6 +225,28 @@ static void gap_meet(
 	if (b.covered_ps > half_ps && (!g->user.name.p || b.length_ps < g->user.length_ps) &&
 		is_users(e->name, files))
 		g->user = b;
+}
+
+static bool ends_with(const struct host_gap *g, int64_t end_ps)
+{
+	return end_ps <= g->end_ps + (g->end_ps - g->start_ps) / 10;
+}
+
+/*
+ * A runtime copies in a thread of its own, and what waits for it may show no event meanwhile.  The
+ * array can be ready before the event ends; but for what lasts from before the gap to behind it
+ * the device did not wait.
+ */
+static void gap_copied(struct host_gap *g, const struct event *e)
+{
+	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->end_ps - e->start_ps,
+		e->host };
+
+	if (b.covered_ps <= 0 || (e->start_ps < g->start_ps && !ends_with(g, e->end_ps)))
+		return;
+	g->copied_ps += b.covered_ps;
+	if (b.covered_ps > g->copy.covered_ps)
+		g->copy = b;
 }
 
 /* Gaps of one device are disjoint and in order: the first that ends behind this moment. */
@@ -247,7 +273,7 @@ static inline ptrdiff_t gap_behind_near(
  * around the work. */
 static void reason_lay(struct host_gap *g, const struct reason *r)
 {
-	if (r->end_ps > g->end_ps + (g->end_ps - g->start_ps) / 10)
+	if (!ends_with(g, r->end_ps))
 		return;
 	g->by_cause_ps[causes[r->class]] += overlap_ps(g, r->start_ps, r->end_ps);
 	g->waited |= causes[r->class] == CAUSE_SYNC && r->start_ps <= g->start_ps;
@@ -321,8 +347,9 @@ static void reasons_lay(const struct host_gaps *g, struct reason *reasons, ptrdi
 	}
 }
 
-static bool lane_explain(const struct plane *p, const struct lane *l, const struct host_gaps *g,
-	struct arena scratch, struct diag *err)
+/* Of a thread that `launches` no work only copies tell what the job waits for. */
+static bool lane_explain(const struct plane *p, const struct lane *l, bool launches,
+	const struct host_gaps *g, struct arena scratch, struct diag *err)
 {
 	struct lane near = lane_within(l, g->spans, g->span_count, &scratch);
 	struct cursor *c = cursor_new(p, &near, 0, &scratch);
@@ -330,10 +357,13 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 	struct reason *reasons = NULL;
 	ptrdiff_t count = 0, cap = 0, *hints = arena_make(&scratch, ptrdiff_t, g->devices);
 
+	if (!launches)
+		cursor_only(c, 1 << HOST_TRANSFER);
 	while (cursor_next(c, e)) {
 		if (e->host == HOST_STEP) /* a step's mark explains nothing */
 			continue;
-		if ((causes[e->host] || e->host == HOST_SCOPE) && count < HOST_SPANS_MAX)
+		if (launches && (causes[e->host] || e->host == HOST_SCOPE) &&
+			count < HOST_SPANS_MAX)
 			*arena_push(&scratch, reasons, count, cap) =
 				(struct reason){ e->start_ps, e->end_ps, e->host };
 		for (ptrdiff_t d = 0, first = 0; d < g->devices && e->name.len > 0;
@@ -342,7 +372,10 @@ static bool lane_explain(const struct plane *p, const struct lane *l, const stru
 					first + gap_behind_near(&g->items[first],
 							g->ends[d] - first, e->start_ps, &hints[d]);
 				k < g->ends[d] && g->items[k]->start_ps < e->end_ps; k++)
-				gap_meet(g->items[k], l, e, g->files);
+				if (launches)
+					gap_meet(g->items[k], l, e, g->files);
+				else
+					gap_copied(g->items[k], e);
 	}
 	reasons_lay(g, reasons, count);
 	return cursor_end(c, err);
@@ -363,8 +396,9 @@ static bool part_explain(struct host_gaps *g, struct arena scratch)
 		const struct plane *p = &g->host->planes[i];
 		for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++) {
 			const struct lane *l = &p->lanes[k];
-			if ((g->any_thread || l->classes >> HOST_LAUNCH & 1) &&
-				!lane_explain(p, l, g, scratch, &g->err))
+			bool launches = g->any_thread || l->classes >> HOST_LAUNCH & 1;
+			if ((launches || l->classes >> HOST_TRANSFER & 1) &&
+				!lane_explain(p, l, launches, g, scratch, &g->err))
 				return false;
 		}
 	}
@@ -469,6 +503,10 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 	left_ps -= waited_ps;
 	unseen_ps = unseen_ps < left_ps ? unseen_ps : left_ps;
 	if (left_ps > 0) {
+		int64_t copied_ps = unseen_ps < g->copied_ps ? unseen_ps : g->copied_ps;
+		g->by_cause_ps[CAUSE_TRANSFER] += copied_ps;
+		unseen_ps -= copied_ps;
+		left_ps -= copied_ps;
 		g->by_cause_ps[CAUSE_UNKNOWN] += unseen_ps;
 		g->by_cause_ps[CAUSE_HOST] += left_ps - unseen_ps;
 	}
@@ -477,6 +515,8 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 			most = (enum cause)c;
 	if (most == CAUSE_UNKNOWN)
 		g->host.name = g->call.name = str_from(NULL);
+	if (most == CAUSE_TRANSFER && g->copy.covered_ps > g->host.covered_ps)
+		g->host = g->copy;
 	/* What is launched after a wait is not what the host waited for. */
 	if (most == CAUSE_SYNC && g->wait.name.p &&
 		(g->wait.class == HOST_CALLBACK || g->host.class == HOST_LAUNCH ||
@@ -567,7 +607,7 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
 	struct gap_limit limit = gap_limit(run, work);
 	const struct map files = users_files(op_rows, run->keep);
-	bool ok = true;
+	bool ok = true, has_frames = false;
 
 	*ret = (struct gap_sums){ .keep = run->keep };
 	for (ptrdiff_t h = 0; ok && h < run->host_count; h++) {
@@ -577,6 +617,7 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
 			struct host_gap *g = &gaps[i];
 			enum cause cause = gap_settle(g, &files);
+			has_frames |= g->has_frames;
 			/* Where executions were not kept, gaps between them stand for the waits. */
 			if (!g->gap || (g->device == run->lasting.device &&
 					       g->device->sweep.runs_cut && !g->gap->inside))
@@ -595,5 +636,7 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 		arena_clear(&work);
 	}
 	arena_free(&work);
+	if (has_frames)
+		quality_add(run, "host-functions", true, "Python's functions are recorded");
 	return ok;
 }

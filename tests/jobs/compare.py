@@ -21,6 +21,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEP_SHARE, STEP_S = 0.02, 80e-6  # of a step's time; and what a dispatch may jitter
 WAIT_POINTS = 0.05
+UPLOAD_SHARE = 0.1  # the dispatch of the step that follows is in its gap
 
 # A server's step is its execution.
 SERVERS = ("decode",)
@@ -71,8 +72,9 @@ def step_times(name, truth):
     steps = clock.get("step", [])
     if name in SERVERS:
         return [(end - begin) * 1e-6 for begin, end in steps]
-    if "load" in clock:  # the device's work begins when the batch is there
-        steps = [[load[1], step[1]] for load, step in zip(clock["load"], steps)]
+    for before in ("load", "upload"):  # the device's work begins when the batch is there
+        if before in clock:
+            steps = [[block[1], step[1]] for block, step in zip(clock[before], steps)]
     other = [block for work in OTHER_WORK for block in clock.get(work, [])]
     times = []
     for (begin, end), after in zip(steps, steps[1:] + [None]):
@@ -134,6 +136,19 @@ def check_syncs(name, truth, ask):
                                                                    by=0.02)
     elif "loop_steps" in truth:
         yield "sync_wait_ratio", run["share"], 0.0, close(run["share"], 0.0, by=0.02)
+
+
+def check_causes(name, truth, ask):
+    """A wait for a copy is a transfer's, and one that is in every step is not told of some."""
+    uploads = truth["clock_us"].get("upload")
+    if uploads:
+        [row] = ask.rows("select total(time_s) as copied from gaps where cause = 'transfer'")
+        want = sum(e - b for b, e in uploads[1:-1]) * 1e-6
+        yield "copied", row["copied"], want, close(row["copied"], want, UPLOAD_SHARE)
+    if name in ("host_work", "one_pause", "uploads"):
+        [told] = [f["message"] for f in ask.judged()[0] if f["rule"] == "idle"]
+        some = re.search(r"\d+ of \d+ steps", told)
+        yield "told of some steps", some and some[0], None, not some
 
 
 DTYPE_BYTES = {"pred": 1, "s8": 1, "u8": 1, "bf16": 2, "f16": 2, "f32": 4, "s32": 4, "u32": 4,
@@ -349,8 +364,8 @@ def check_sentences(name, _truth, ask):
             yield sentence[:20], sentence in said, want, (sentence in said) == want
 
 
-CHECKS = (check_steps, check_waits, check_syncs, check_collectives, check_flops, check_matmuls,
-          check_graphs, check_phases, check_costs, check_floors, check_sentences)
+CHECKS = (check_steps, check_waits, check_syncs, check_causes, check_collectives, check_flops,
+          check_matmuls, check_graphs, check_phases, check_costs, check_floors, check_sentences)
 
 
 # The worst error of each sort of check: by the end of the check's name, and how it is told.

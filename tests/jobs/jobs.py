@@ -971,12 +971,44 @@ def host_work(job):
                 update_metrics()
 
 
+def uploads(job):
+    """Each step puts its batch on the device and waits for it: the runtime copies in its own thread."""
+    rows = np.ones((2048, 4096), np.float32)
+    w = jnp.ones((4096, 16))
+    project = jax.jit(lambda x, w: jnp.tanh(x @ w))
+    project(rows, w).block_until_ready()
+    with job.window(python=True):
+        for i in range(25):
+            with job.clock("step"), StepTraceAnnotation("train", step_num=i):
+                with job.clock("upload"):
+                    x = jax.device_put(rows, may_alias=False)
+                    x.block_until_ready()
+                project(x, w).block_until_ready()
+
+
+def one_pause(job):
+    """6 ms of the host's own work behind each step, and 250 ms behind one of them."""
+    params, x = mlp(320, 2), batch(96, 320)
+    params, loss = train_step(params, x)
+    jax.block_until_ready(loss)
+
+    def update_metrics(i):
+        time.sleep(0.25 if i == 8 else 0.006)
+
+    with job.window(python=True):
+        for i in range(20):
+            with job.clock("step"):
+                params, loss = train_step(params, x)
+                loss.block_until_ready()
+                update_metrics(i)
+
+
 JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, alternating, recompiling,
         one_step, unmarked, eager, microbatches, decode, stages, fsdp, moe, pipeline, unblocked,
         processes, load_generator, load_class, load_sleep, load_queue, load_hidden, sync,
         block_after, callbacks, checkpoint, no_hlo, no_tracers, accumulation,
         compiles_first, epochs, unmarked_evaluation, rounds, half_marked, load_pool,
-        checkpoint_asked, gan, speculative, host_work]
+        checkpoint_asked, gan, speculative, host_work, uploads, one_pause]
 
 
 def main():

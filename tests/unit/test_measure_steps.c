@@ -971,6 +971,40 @@ static void what_the_host_did_in_a_gap(void **state)
 	assert_text(gaps[2].cause, "transfer");
 }
 
+/*
+ * The runtime copies in a thread of its own, and the thread that waits for it shows nothing.  An
+ * array is ready before the event of its copy ends; a copy that spans the gap is of a later batch.
+ */
+static void a_copy_by_the_runtimes_thread(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *threads = x_host(host);
+	struct xline *loop = x_line(threads, "python"), *runtime = x_line(threads, "tf_pjrt");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = SHIFT + i * 200;
+		on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+		x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+		x_event(loop, "$api.py:20 device_put", at + 101, at + 110, NULL);
+		if (i == 1 || i == 2)
+			x_event(runtime, "H2D Dispatch", at + 112, at + 195 + 60 * (i == 2), NULL);
+		else if (i == 3)
+			x_event(runtime, "H2D Dispatch", at + 90, at + 290, NULL);
+	}
+	xrun_measure(&run);
+	const struct gaps_row *gaps = table_rows(&run.tables, gaps);
+	assert_int_equal(table_count(&run.tables, gaps), 4);
+	for (ptrdiff_t i = 0; i < 2; i++) {
+		assert_text(gaps[i].cause, "transfer");
+		assert_text(gaps[i].host_activity, "H2D Dispatch");
+	}
+	assert_text(gaps[2].cause, "unknown");
+	assert_text(gaps[3].cause, "unknown");
+	assert_true(table_count(&run.tables, quality) > 0);
+	assert_text(table_rows(&run.tables, quality)[0].name, "host-functions");
+}
+
 /* The loop reaches beyond a gap, libraries lie deeper: between them is the job's own call. */
 static void the_call_that_a_gap_holds(void **state)
 {
@@ -1644,8 +1678,7 @@ static void has_lambda(struct xspace *host, int64_t id, const char *op, int64_t 
 	pb_int(&at, 15, 1);
 	pb_bytes(&more, 7, pb_done(&at));
 	body->more = pb_done(&more);
-	x_hlo(host, "jit__lambda_", id,
-		pb_write_module(&run.keep, module, pb_done(&module_more)));
+	x_hlo(host, "jit__lambda_", id, pb_write_module(&run.keep, module, pb_done(&module_more)));
 }
 
 /* Two programs of one name take turns. */
@@ -1844,6 +1877,7 @@ int main(void)
 		TEST(a_warm_up_compiles_twice),
 		TEST(the_profilers_start_spoils_its_step),
 		TEST(what_the_host_did_in_a_gap),
+		TEST(a_copy_by_the_runtimes_thread),
 		TEST(the_call_that_a_gap_holds),
 		TEST(the_users_line_around_a_library),
 		TEST(what_nothing_tells_of),
