@@ -97,8 +97,8 @@ PROVENANCE = {"tf_op", "source", "source_stack"}
 PROGRAM_IDS = {"program_id", "symbol_id"}
 
 
-def kept(stats, without):
-    """Stats without those that the scenario leaves out."""
+def left_out(without):
+    """Names of the stats that a scenario leaves out."""
     gone = set()
     for name, names in (
         ("costs", COSTS),
@@ -110,7 +110,11 @@ def kept(stats, without):
         ("categories", {"hlo_category"}),
     ):
         gone |= names if name in without else set()
-    return {name: value for name, value in stats.items() if name not in gone}
+    return gone
+
+
+def kept(stats, gone):
+    return {name: value for name, value in stats.items() if name not in gone} if gone else stats
 
 
 class Device:
@@ -122,6 +126,8 @@ class Device:
         self.base = base
         self.skew = scenario.device_clock_skew
         self.plane = Plane(f"/device:TPU:{local}", 2 + 8 * local)
+        self.gone = left_out(scenario.without)
+        self.metadata = {}  # of ops
         self._plane_stats()
 
     def _plane_stats(self):
@@ -170,7 +176,7 @@ class Device:
     def _event(self, line, metadata, start, end, stats):
         """An event whose host times go through the mapping, jumps and all."""
         begin, stop = self._offset(start), self._offset(end)
-        line.event(metadata, begin, max(0, stop - begin), kept(stats, self.s.without))
+        line.event(metadata, begin, max(0, stop - begin), kept(stats, self.gone))
 
     def _named(self, line, name, start, end, stats):
         self._event(line, self.plane.named(name), start, end, stats)
@@ -215,13 +221,15 @@ class Device:
             )
 
     def op_metadata(self, program, op, display=None):
-        name = hlo.instruction_text(op.instruction)
-        return self.plane.metadata(
-            (program.id, op.symbol, display),
-            name,
-            display or op.instruction.name,
-            kept(op_stats(program, op), self.s.without),
-        )
+        key = (program.id, op.symbol, display)
+        if key not in self.metadata:  # an op has millions of events
+            self.metadata[key] = self.plane.metadata(
+                key,
+                hlo.instruction_text(op.instruction),
+                display or op.instruction.name,
+                kept(op_stats(program, op), self.gone),
+            )
+        return self.metadata[key]
 
     def _ops(self, runs):
         line = self.plane.line(OPS, "XLA Ops")

@@ -10,8 +10,10 @@ MASK64 = (1 << 64) - 1
 
 
 # Most varints of a profile are tags, lengths and ids; a long scenario asks for millions of them.
+# Those of 14 bits, and 14 bits of a longer one.
 SHORT = [bytes([v]) for v in range(1 << 7)]
 SHORT += [bytes([v & 127 | 128, v >> 7]) for v in range(1 << 7, 1 << 14)]
+MORE = [bytes([v & 127 | 128, v >> 7 | 128]) for v in range(1 << 14)]
 
 
 def varint(value):
@@ -19,12 +21,11 @@ def varint(value):
     if 0 <= value < 1 << 14:
         return SHORT[value]
     value &= MASK64
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    out = b""
+    while value >= 1 << 14:
+        out += MORE[value & (1 << 14) - 1]
+        value >>= 14
+    return out + SHORT[value]
 
 
 def as_bytes(value):
@@ -41,22 +42,23 @@ class Message:
     def int(self, number, value, keep=False):
         """A varint field.  Zero is left out, as proto3 does, unless keep."""
         if value or keep:
-            self.buf += varint(number << 3) + varint(value)
+            self.buf += SHORT[number << 3]
+            self.buf += varint(value)
         return self
 
     def double(self, number, value):
-        self.buf += varint(number << 3 | 1) + struct.pack("<d", value)
+        self.buf += SHORT[number << 3 | 1] + struct.pack("<d", value)
         return self
 
     def float(self, number, value):
-        self.buf += varint(number << 3 | 5) + struct.pack("<f", value)
+        self.buf += SHORT[number << 3 | 5] + struct.pack("<f", value)
         return self
 
     def data(self, number, value, keep=False):
         """A string or bytes field.  Empty is left out unless keep."""
         if value or keep:
             value = as_bytes(value)
-            self.buf += varint(number << 3 | 2)
+            self.buf += SHORT[number << 3 | 2]
             self.buf += varint(len(value))
             self.buf += value
         return self
