@@ -338,38 +338,48 @@ static void sweep_finish(struct sweeping *s)
 	program_runs_sort(o->runs, o->run_count);
 }
 
+/* False where the sweep ends before its events do. */
+static inline bool event_sweep(struct sweeping *s, const struct op_event *e, int64_t limit)
+{
+	struct sweep_watch *watch = s->plan->watch;
+	bool looks = s->plan->only_runs;
+
+	if (watch && e->start_ps >= watch->until_ps)
+		return false;
+	if (e->op == OP_EXECUTION) {
+		execution_lasts(s, e);
+		return true;
+	}
+	if (s->out->events == 0)
+		sweep_begin(s, e->start_ps);
+	if (looks)
+		event_look(s, e);
+	else
+		event_take(s, e);
+	/* Executions that are not kept tell no steps, whatever else there is to see. */
+	if (s->out->events != limit && !(looks && s->out->runs_cut))
+		return true;
+	if (watch)
+		watch->until_ps = e->start_ps;
+	return false;
+}
+
 static bool sweep_once(struct sweeping *s, int64_t limit, bool ahead, struct diag *err)
 {
 	struct merge *m = merge_new(s->out->plane, s->work);
 	const struct op_event *e;
-
-	bool stopped = false, looks = s->plan->only_runs;
-	struct sweep_watch *watch = s->plan->watch;
+	bool goes_on = true;
+	ptrdiff_t n;
 
 	s->ahead = ahead ? ahead_new(m, s->out->plane, s->work) : NULL;
-	while (!stopped && (e = s->ahead ? ahead_next(s->ahead) : merge_next(m))) {
-		stopped = watch && e->start_ps >= watch->until_ps;
-		if (stopped)
-			break;
-		if (e->op == OP_EXECUTION) {
-			execution_lasts(s, e);
-			continue;
-		}
-		if (s->out->events == 0)
-			sweep_begin(s, e->start_ps);
-		if (looks)
-			event_look(s, e);
-		else
-			event_take(s, e);
-		/* Executions that are not kept tell no steps, whatever else there is to see. */
-		stopped = s->out->events == limit || (looks && s->out->runs_cut);
-		if (stopped && watch)
-			watch->until_ps = e->start_ps;
-	}
+	while (goes_on &&
+		(n = s->ahead ? ahead_run(s->ahead, &e) : merge_run(m, PTRDIFF_MAX, &e)) > 0)
+		for (; goes_on && n > 0; e++, n--)
+			goes_on = event_sweep(s, e, limit);
 	if (s->ahead)
 		ahead_end(s->ahead);
 	err->id = DIAG_NONE;
-	bool ok = stopped || merge_end(m, err);
+	bool ok = !goes_on || merge_end(m, err);
 	merge_free(m);
 	if (ok && s->out->events > 0)
 		sweep_finish(s);

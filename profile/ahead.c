@@ -9,6 +9,7 @@
  */
 #include <assert.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "profile/xplane.h"
 
@@ -29,8 +30,7 @@ struct ahead {
 	pthread_cond_t changed;
 	ptrdiff_t filled, taken; /* blocks, since the beginning; those between are full */
 	bool ended, stopped;
-	const struct op_event *at, *end; /* of the block that is being taken, */
-	const struct profile_op *ops;	 /* and its ops */
+	const struct profile_op *ops; /* of the block that is being taken */
 	bool taking;
 	struct block blocks[BLOCKS];
 };
@@ -60,12 +60,17 @@ static struct block *block_free(struct ahead *a)
 static void *read_ahead(void *arg)
 {
 	struct ahead *a = arg;
+	const struct op_event *run;
 	struct block *b;
 
 	for (bool more = true; more && (b = block_free(a));) {
-		const struct op_event *e;
-		for (b->count = 0; b->count < BLOCK_EVENTS && (e = merge_next(a->merge));)
-			b->events[b->count++] = *e;
+		b->count = 0;
+		for (ptrdiff_t n; (n = merge_run(a->merge, BLOCK_EVENTS - b->count, &run)) > 0;) {
+			memcpy(&b->events[b->count], run, (size_t)n * sizeof(*run));
+			b->count += n;
+			if (b->count == BLOCK_EVENTS)
+				break;
+		}
 		b->ops = a->plane->ops;
 		more = b->count == BLOCK_EVENTS;
 		pthread_mutex_lock(&a->lock);
@@ -92,7 +97,8 @@ struct ahead *ahead_new(struct merge *m, struct plane *p, struct arena *keep)
 	return NULL;
 }
 
-static bool block_next(struct ahead *a)
+/* A whole block. */
+ptrdiff_t ahead_run(struct ahead *a, const struct op_event **ret)
 {
 	pthread_mutex_lock(&a->lock);
 	a->taken += a->taking;
@@ -102,17 +108,11 @@ static bool block_next(struct ahead *a)
 	a->taking = a->taken < a->filled;
 	pthread_mutex_unlock(&a->lock);
 	if (!a->taking)
-		return false;
+		return 0;
 	const struct block *b = &a->blocks[a->taken % BLOCKS];
-	a->at = b->events;
-	a->end = b->events + b->count;
 	a->ops = b->ops;
-	return a->at < a->end;
-}
-
-const struct op_event *ahead_next(struct ahead *a)
-{
-	return a->at < a->end || block_next(a) ? a->at++ : NULL;
+	*ret = b->events;
+	return b->count;
 }
 
 const struct profile_op *ahead_ops(const struct ahead *a)

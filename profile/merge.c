@@ -3,7 +3,7 @@
  * then a heap over the lanes' heads.
  *
  *	lane 0  ..e e e e e e e|window| -> head \
- *	lane 1  ..e e e e e e e|window| -> head  > heap -> merge_next
+ *	lane 1  ..e e e e e e e|window| -> head  > heap -> merge_run
  *	lane 2  ..e e e e e e e|window| -> head /
  */
 #include <assert.h>
@@ -28,7 +28,8 @@ struct lane_reader {
 	int32_t index; /* of the lane in its plane */
 	/* What is read of the lane, in order: the next event (NULL at the end), where to read on,
 	 * and the end; of the window, or of the whole lane when lane->sort. */
-	struct op_event *head, *refill, *end;
+	const struct op_event *head, *refill;
+	struct op_event *end;
 	bool ended, disordered;
 	struct op_event *sorted;
 	size_t sorted_bytes;
@@ -41,8 +42,8 @@ struct merge {
 	ptrdiff_t reader_count, drop_bytes;
 	struct lane_reader **heap; /* readers that have a head, by it */
 	ptrdiff_t heap_count;
-	bool lent;    /* the first reader's head is the caller's */
-	bool stopped; /* by damage or disorder */
+	const struct op_event *lent; /* the first reader's events up to here are the caller's */
+	bool stopped;		     /* by damage or disorder */
 	struct plane_lost lost;
 	struct wire fail;
 };
@@ -214,12 +215,13 @@ struct merge *merge_new(struct plane *p, struct arena *keep)
 	return m;
 }
 
-/* The event handed out last is consumed only now: it was lent from its reader's window. */
-static inline void merge_advance(struct merge *m)
+/* What was handed out last is consumed only now: it was lent from its reader's window. */
+static void merge_advance(struct merge *m)
 {
 	struct lane_reader *r = m->heap[0];
 
-	if (++r->head == r->refill)
+	r->head = m->lent;
+	if (r->head == r->refill)
 		reader_refill(m, r);
 	if (!r->head)
 		m->heap[0] = m->heap[--m->heap_count];
@@ -227,12 +229,38 @@ static inline void merge_advance(struct merge *m)
 		heap_down(m, 0);
 }
 
-const struct op_event *merge_next(struct merge *m)
+/* The least head of the readers behind the first one; NULL: there is no other. */
+static const struct op_event *second_head(const struct merge *m)
+{
+	if (m->heap_count < 2)
+		return NULL;
+	const struct op_event *a = m->heap[1]->head;
+	const struct op_event *b = m->heap_count > 2 ? m->heap[2]->head : a;
+	return before(b, a) ? b : a;
+}
+
+ptrdiff_t merge_run(struct merge *m, ptrdiff_t most, const struct op_event **ret)
 {
 	if (m->lent)
 		merge_advance(m);
-	m->lent = m->heap_count > 0 && !m->stopped;
-	return m->lent ? m->heap[0]->head : NULL;
+	m->lent = NULL;
+	if (m->heap_count == 0 || m->stopped)
+		return 0;
+	const struct lane_reader *r = m->heap[0];
+	const struct op_event *next = second_head(m), *e = r->head + 1;
+	const struct op_event *end = r->refill - r->head < most ? r->refill : r->head + most;
+	while (e < end && (!next || before(e, next)))
+		e++;
+	m->lent = e;
+	*ret = r->head;
+	return e - r->head;
+}
+
+const struct op_event *merge_next(struct merge *m)
+{
+	const struct op_event *ret;
+
+	return merge_run(m, 1, &ret) ? ret : NULL;
 }
 
 bool merge_end(const struct merge *m, struct diag *err)

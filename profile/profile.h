@@ -363,11 +363,13 @@ void profile_drop_part(const struct profile *p, struct str bytes); /* some of th
  */
 struct merge;
 struct merge *merge_new(struct plane *p, struct arena *keep);
-/* Good until the next call; NULL at the end. */
+/* The next events, `most` or fewer, good until the next call; their number, 0 at the end. */
+ptrdiff_t merge_run(struct merge *m, ptrdiff_t most, const struct op_event **ret);
+/* One of them; NULL at the end. */
 const struct op_event *merge_next(struct merge *m);
-/* After merge_next was NULL: true at the end; false with err set when the bytes are bad; false
- * with err->id DIAG_NONE when a lane is out of order: begin again, once, since where one lane is a
- * mess so are others, and now every lane is sorted. */
+/* After that: true at the end; false with err set when the bytes are bad; false with err->id
+ * DIAG_NONE when a lane is out of order: begin again, once, since where one lane is a mess so are
+ * others, and now every lane is sorted. */
 bool merge_end(const struct merge *m, struct diag *err);
 void merge_free(struct merge *m);
 
@@ -378,7 +380,7 @@ void merge_free(struct merge *m);
  */
 struct ahead;
 struct ahead *ahead_new(struct merge *m, struct plane *p, struct arena *keep);
-const struct op_event *ahead_next(struct ahead *a); /* as merge_next */
+ptrdiff_t ahead_run(struct ahead *a, const struct op_event **ret); /* as merge_run */
 const struct profile_op *ahead_ops(const struct ahead *a);
 void ahead_end(struct ahead *a);
 
