@@ -35,6 +35,9 @@ enum phase phase_of_name(struct str name)
 		{ STR_INIT("decode"), PHASE_INFERENCE },
 		{ STR_INIT("generate"), PHASE_INFERENCE },
 		{ STR_INIT("inference"), PHASE_INFERENCE },
+		{ STR_INIT("infer"), PHASE_INFERENCE },
+		{ STR_INIT("predict"), PHASE_INFERENCE },
+		{ STR_INIT("serve"), PHASE_INFERENCE },
 		{ STR_INIT("train"), PHASE_TRAIN },
 	};
 

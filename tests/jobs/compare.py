@@ -149,6 +149,9 @@ def check_causes(name, truth, ask):
         [told] = [f["message"] for f in ask.judged()[0] if f["rule"] == "idle"]
         some = re.search(r"\d+ of \d+ steps", told)
         yield "told of some steps", some and some[0], None, not some
+    if name == "environment":  # it launches many programs, and does not wait for them
+        [fix] = [f["fix"] for f in ask.judged()[0] if f["rule"] == "idle"]
+        yield "fix", fix, "not jax.jit", "jax.jit" not in fix
 
 
 DTYPE_BYTES = {"pred": 1, "s8": 1, "u8": 1, "bf16": 2, "f16": 2, "f32": 4, "s32": 4, "u32": 4,

@@ -1003,12 +1003,41 @@ def one_pause(job):
                 update_metrics(i)
 
 
+def environment(job):
+    """Reinforcement learning: each step acts five times in an environment of 3 ms, then trains."""
+    params, seen, x = mlp(256, 2), batch(8, 256), batch(192, 256)
+
+    @jax.jit
+    def act(params, x):
+        for w in params:
+            x = jnp.tanh(x @ w)
+        return x
+
+    act(params, seen)
+    params, loss = train_step(params, x)
+    jax.block_until_ready(loss)
+
+    def step_environment(actions):
+        time.sleep(0.003)
+        return actions + seen
+
+    with job.window(python=True):
+        for i in range(7):
+            with job.clock("step"), StepTraceAnnotation("iteration", step_num=i):
+                observed = seen
+                for _ in range(5):
+                    observed = step_environment(np.asarray(act(params, observed)))
+                params, loss = train_step(params, x)
+                loss.block_until_ready()
+
+
 JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, alternating, recompiling,
         one_step, unmarked, eager, microbatches, decode, stages, fsdp, moe, pipeline, unblocked,
         processes, load_generator, load_class, load_sleep, load_queue, load_hidden, sync,
         block_after, callbacks, checkpoint, no_hlo, no_tracers, accumulation,
         compiles_first, epochs, unmarked_evaluation, rounds, half_marked, load_pool,
-        checkpoint_asked, gan, speculative, host_work, uploads, one_pause]
+        checkpoint_asked, gan, speculative, host_work, uploads, one_pause,
+        environment]
 
 
 def main():

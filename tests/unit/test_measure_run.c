@@ -341,6 +341,8 @@ static void phases(void **state)
 		{ "jit_train_step", "jit(f)/mul", "train" },
 		{ "jit_update", "jit(f)/transpose(jvp(loss))/mul", "train" },
 		{ "jit_decode", "jit(f)/mul", "inference" },
+		{ "jit_infer", "jit(f)/mul", "inference" },
+		{ "jit_predict", "jit(f)/mul", "inference" },
 		{ "jit_f", "jit(f)/mul", "unknown" },
 	};
 	(void)state;
