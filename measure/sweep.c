@@ -46,18 +46,20 @@ static void reserve_subject(struct sweeping *s, int32_t subject)
 	o->op_cap = n;
 }
 
-static void reserve_program(struct sweeping *s, int32_t program)
+static struct program_state *program_met(struct sweeping *s, int32_t program)
 {
-	struct sweep *o = s->out;
-	ptrdiff_t old = o->program_cap, n = doubled(old, 16, program);
+	ptrdiff_t old = s->out->program_cap, n = doubled(old, 16, program);
 
-	if (program < old)
-		return;
-	LONGER(s->keep, o->programs, old, n);
-	LONGER(s->work, s->programs, old, n);
-	for (ptrdiff_t i = old; i < n; i++)
-		o->programs[i].marker = s->programs[i].marker = -1;
-	o->program_cap = n;
+	if (n > old)
+		LONGER(s->work, s->programs, old, n);
+	s->out->program_cap = n;
+	struct program_state **p = &s->programs[program];
+	if (!*p) {
+		*p = arena_make(s->work, struct program_state, 1);
+		(*p)->index = program;
+		(*p)->total.marker = -1;
+	}
+	return *p;
 }
 
 static void known_add(struct sweeping *s, int32_t op)
@@ -74,14 +76,14 @@ static void known_add(struct sweeping *s, int32_t op)
 	int32_t activity = (int32_t)op_kind_activity(kind);
 	bool known_program = subject->program->id != PROGRAM_UNKNOWN;
 	reserve_subject(s, subject->index);
-	reserve_program(s, subject->program->index);
+	struct program_state *program = program_met(s, subject->program->index);
 	double devices = p->profile->devices_mixed ? program_devices(subject->program) : 1;
-	s->programs[subject->program->index].times = devices > 1 ? (int64_t)devices : 1;
+	program->times = devices > 1 ? (int64_t)devices : 1;
 	for (int i = 0; i < subject->start_count; i++)
 		reserve_subject(s, subject->starts[i]);
 	/* A loop's own time keeps the core busy. */
 	s->known[op] = (struct known){ subject, activity ? activity : ACTIVITY_COMPUTE, kind,
-		known_program ? subject->program->index : -1, ops[op].pageable };
+		known_program ? program : NULL, ops[op].pageable };
 }
 
 static const struct known *known_of(struct sweeping *s, int32_t op)
@@ -121,7 +123,7 @@ static bool execution_starts(const struct sweeping *s, const struct kernel_group
 		return true;
 	if (!group_has(g, e->op))
 		return false;
-	return subject->alone || s->programs[subject->program->index].last != subject->index;
+	return subject->alone || s->programs[subject->program->index]->last != subject->index;
 }
 
 static void group_add(struct sweeping *s, struct kernel_group *g, const struct subject *subject,
@@ -138,22 +140,19 @@ static void group_add(struct sweeping *s, struct kernel_group *g, const struct s
 	g->self_ps += e->end_ps - e->start_ps;
 }
 
-static void program_close(struct sweeping *s, int32_t program)
+static void program_close(struct sweeping *s, struct program_state *p)
 {
-	struct program_state *p = &s->programs[program];
-	struct program_total *t = &s->out->programs[program];
-
 	if (!p->open)
 		return;
-	t->executions++;
-	dist_add(&t->dist, s->keep, p->end_ps - p->start_ps);
+	p->total.executions++;
+	dist_add(&p->total.dist, s->keep, p->end_ps - p->start_ps);
 	p->open = false;
 	if (!s->plan->keep_runs)
 		return;
 	s->out->runs_cut |= s->out->run_count == PROGRAM_RUNS_MAX;
 	if (!s->out->runs_cut)
 		*arena_push(s->work, s->out->runs, s->out->run_count, s->out->run_cap) =
-			(struct program_run){ p->start_ps, p->end_ps, program, -1, -1 };
+			(struct program_run){ p->start_ps, p->end_ps, p->index, -1, -1 };
 }
 
 /*
@@ -168,22 +167,20 @@ static inline bool execution_begins(struct program_state *p, const struct subjec
 		p->run = e->run;
 		return begins;
 	}
-	if (p->marker < 0 && subject->may_mark)
-		p->marker = subject->index;
-	return p->marker == subject->index && first_kernel && p->met++ % p->times == 0;
+	if (p->total.marker < 0 && subject->may_mark)
+		p->total.marker = subject->index;
+	return p->total.marker == subject->index && first_kernel && p->met++ % p->times == 0;
 }
 
-static void program_lasts(struct sweeping *s, int32_t program, int64_t until_ps)
+static inline void program_lasts(struct sweeping *s, struct program_state *p, int64_t until_ps)
 {
-	struct program_state *p = &s->programs[program];
-
 	if (until_ps > p->end_ps)
 		p->end_ps = until_ps;
 	if (until_ps > s->out->last_ps)
 		s->out->last_ps = until_ps;
 	if (p->open && until_ps > s->executed_ps) {
 		int64_t from_ps = p->start_ps > s->executed_ps ? p->start_ps : s->executed_ps;
-		s->out->programs[program].time_ps += until_ps - from_ps;
+		p->total.time_ps += until_ps - from_ps;
 		s->executed_ps = until_ps;
 	}
 }
@@ -193,34 +190,40 @@ static void execution_lasts(struct sweeping *s, const struct op_event *e)
 {
 	s->last_run = e->run;
 	s->last_run_end_ps = e->end_ps;
-	for (ptrdiff_t i = 0; i < s->out->program_cap; i++)
-		if (e->run != 0 && s->programs[i].open && s->programs[i].run == e->run)
-			program_lasts(s, (int32_t)i, e->end_ps);
+	for (ptrdiff_t i = 0; i < s->out->program_cap; i++) {
+		struct program_state *p = s->programs[i];
+		if (e->run != 0 && p && p->open && p->run == e->run)
+			program_lasts(s, p, e->end_ps);
+	}
+}
+
+static __attribute__((noinline)) void execution_begin(struct sweeping *s, struct program_state *p,
+	const struct program *program, const struct op_event *e)
+{
+	program_close(s, p);
+	p->open = true;
+	p->start_ps = p->end_ps = e->start_ps;
+	if (s->plan->main == program) {
+		step_close(s, e->start_ps, true);
+		step_open(s, e->start_ps);
+	}
+	if (e->run != 0 && e->run == s->last_run)
+		program_lasts(s, p, s->last_run_end_ps);
 }
 
 /* `begins`: with it, an execution of its program. */
-static void program_event(
+static inline void program_event(
 	struct sweeping *s, const struct known *known, const struct op_event *e, bool begins)
 {
-	const struct subject *subject = known->subject;
+	struct program_state *p = known->program;
 
-	if (known->program < 0)
+	if (!p)
 		return;
-	struct program_state *p = &s->programs[known->program];
-	if (begins) {
-		program_close(s, known->program);
-		p->open = true;
-		p->start_ps = p->end_ps = e->start_ps;
-		if (s->plan->main == subject->program) {
-			step_close(s, e->start_ps, true);
-			step_open(s, e->start_ps);
-		}
-	}
-	p->last = subject->index;
-	program_lasts(s, known->program, e->end_ps);
-	if (begins && e->run != 0 && e->run == s->last_run)
-		program_lasts(s, known->program, s->last_run_end_ps);
-	s->out->programs[known->program].kernels_self_ps += e->end_ps - e->start_ps;
+	if (begins)
+		execution_begin(s, p, known->subject->program, e);
+	p->last = known->subject->index;
+	program_lasts(s, p, e->end_ps);
+	p->total.kernels_self_ps += e->end_ps - e->start_ps;
 }
 
 static inline void event_count(struct sweeping *s, const struct op_event *e)
@@ -237,7 +240,7 @@ static void event_look(struct sweeping *s, const struct op_event *e)
 	const struct known *known = known_of(s, e->op);
 	const struct subject *subject = known->subject;
 	struct kernel_group *group = &s->lanes[e->lane].group;
-	struct program_state *program = known->program >= 0 ? &s->programs[known->program] : NULL;
+	struct program_state *program = known->program;
 	bool first = execution_starts(s, group, subject, e);
 
 	program_event(s, known, e, program && execution_begins(program, subject, e, first));
@@ -253,15 +256,14 @@ static inline void event_take(struct sweeping *s, const struct op_event *e)
 	const struct known *known = known_of(s, e->op);
 	const struct subject *subject = known->subject;
 	struct kernel_group *group = &s->lanes[e->lane].group;
-
-	struct program_state *program = known->program >= 0 ? &s->programs[known->program] : NULL;
+	struct program_state *program = known->program;
 
 	time_advance(s, e->start_ps);
 	bool first = execution_starts(s, group, subject, e);
 	bool goes_on = program && program->open;
 	bool begins = program && execution_begins(program, subject, e, first);
 	if (begins && s->plan->told)
-		told_ends(s, known->program);
+		told_ends(s, program->index);
 	/* The gap is the step's that it ends with; before the first op of a mark, that one's. */
 	gap_end(s, subject, e->start_ps, goes_on && !begins);
 	if (begins && s->plan->told)
@@ -326,9 +328,12 @@ static void sweep_finish(struct sweeping *s)
 	time_end(s);
 	for (ptrdiff_t i = 0; i < o->plane->lane_count; i++)
 		group_close(s, &s->lanes[i].group);
-	for (int32_t i = 0; i < o->program_cap; i++) {
-		program_close(s, i);
-		o->programs[i].marker = s->programs[i].marker;
+	o->programs = arena_make(s->keep, struct program_total, o->program_cap);
+	for (ptrdiff_t i = 0; i < o->program_cap; i++) {
+		if (s->programs[i])
+			program_close(s, s->programs[i]);
+		o->programs[i] = s->programs[i] ? s->programs[i]->total
+						: (struct program_total){ .marker = -1 };
 	}
 	step_close(s, o->last_ps, s->plan->source == STEPS_WINDOW);
 	/* They grew among the sweep's own things; a job has many devices, so no more is kept. */

@@ -64,10 +64,11 @@ struct lane_state {
 };
 
 struct program_state {
-	int32_t marker; /* subject; -1 not met */
-	int64_t met;	/* how often */
-	int64_t times;	/* it runs so often in an execution, once for each device of this plane */
-	int32_t last;	/* subject of the event that began last */
+	struct program_total total; /* its marker is -1 until it is met */
+	int32_t index;
+	int32_t last;  /* subject of the event that began last */
+	int64_t met;   /* how often the marker was, */
+	int64_t times; /* it runs so often in an execution, once for each device of this plane */
 	bool open;
 	int64_t run, start_ps, end_ps;
 };
@@ -95,7 +96,7 @@ struct known {
 	const struct subject *subject; /* NULL: not yet */
 	int32_t bit;		       /* enum activity while it runs */
 	enum op_kind kind;
-	int32_t program; /* index; -1 not known */
+	struct program_state *program; /* NULL: not known */
 	bool pageable;
 };
 
@@ -139,7 +140,7 @@ struct sweeping {
 	int mask;	     /* the bits whose by_bit is above 0 */
 	int64_t next_end_ps; /* nothing active ends before this */
 	struct lane_state *lanes;
-	struct program_state *programs;
+	struct program_state **programs;   /* by index; NULL not met */
 	int64_t executed_ps;		   /* where the last execution ends so far */
 	int64_t last_run, last_run_end_ps; /* of the last OP_EXECUTION */
 
@@ -253,9 +254,21 @@ void time_begin(struct sweeping *s);
 /* Let time pass up to `until_ps`: ends of ops, and step boundaries before it, in their order. */
 void time_advance(struct sweeping *s, int64_t until_ps);
 /* Pass the boundaries that lie at this moment, behind the gap that ends there. */
-void time_cross(struct sweeping *s);
+static inline void time_cross(struct sweeping *s)
+{
+	while (s->boundary_ps <= s->now_ps)
+		boundary_cross(s, s->boundary_ps);
+}
 /* An event that begins now. */
-void event_hold(struct sweeping *s, const struct known *known, const struct op_event *e);
+static inline void event_hold(
+	struct sweeping *s, const struct known *known, const struct op_event *e)
+{
+	s->held.known = known;
+	s->held.start_ps = e->start_ps;
+	s->held.end_ps = e->end_ps;
+	s->held.step = serial_now(s, known->subject);
+	s->held.lane = e->lane;
+}
 /* The open step gets its part of what is active, and the next one begins at zero. */
 void clocks_restart(struct sweeping *s);
 /* What has not ended never will. */

@@ -459,15 +459,6 @@ static inline void held_settle(struct sweeping *s, int64_t until_ps)
 	s->held.known = NULL;
 }
 
-void event_hold(struct sweeping *s, const struct known *known, const struct op_event *e)
-{
-	s->held.known = known;
-	s->held.start_ps = e->start_ps;
-	s->held.end_ps = e->end_ps;
-	s->held.step = serial_now(s, known->subject);
-	s->held.lane = e->lane;
-}
-
 void time_advance(struct sweeping *s, int64_t until_ps)
 {
 	held_settle(s, until_ps);
@@ -488,12 +479,6 @@ void time_advance(struct sweeping *s, int64_t until_ps)
 		}
 	}
 	account(s, until_ps);
-}
-
-void time_cross(struct sweeping *s)
-{
-	while (s->boundary_ps <= s->now_ps)
-		boundary_cross(s, s->boundary_ps);
 }
 
 void time_begin(struct sweeping *s)
