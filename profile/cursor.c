@@ -559,13 +559,19 @@ void event_times(const struct lane_walk *w, const struct raw_event *raw, const s
 /* A step annotation carries both a root mark and a number, under any name. */
 static const uint64_t step_stats = STAT_BIT(ROOT) | STAT_BIT(STEP_NUM);
 
+/* Steps are asked for, and the walk's part has the stats that tell them. */
+static inline bool seeks_steps(const struct cursor *c)
+{
+	return c->classes >> HOST_STEP & 1 && (c->walk.part->known & step_stats) == step_stats;
+}
+
 static bool event_make(struct cursor *c, const struct raw_event *raw, struct event *ret)
 {
 	const struct plane_part *part = c->walk.part;
 	int32_t name = map_get_id(&part->names, raw->metadata_id);
 	struct plane_name *n = name >= 0 ? &c->walk.plane->names[name] : NULL;
 	enum host_class host = n ? n->host : HOST_OTHER;
-	bool steps = c->classes >> HOST_STEP & 1, wanted = c->classes >> host & 1;
+	bool steps = seeks_steps(c), wanted = c->classes >> host & 1;
 	int64_t lost = c->lost.events;
 
 	c->lost.of_events++;
@@ -659,8 +665,6 @@ static void skip_unasked(struct cursor *c)
 	const uint8_t *at = w->wire.at, *stop;
 	const char *from = piece ? piece->at : w->dropped; /* NULL: nothing is given back here */
 	const char *enough = from ? from + (piece ? PIECE_BYTES : DROP_BYTES) : NULL;
-	/* A step annotation is told by its stats. */
-	uint64_t bare = c->classes, with_stats = bare | (bare >> HOST_STEP & 1) << HOST_OTHER;
 	uint64_t first = UINT64_MAX, last = 0, met = 0;
 	int64_t count = 0;
 	struct glance g;
@@ -669,6 +673,8 @@ static void skip_unasked(struct cursor *c)
 		(l && (!piece || piece->chunk != w->chunk)) || w->base_ps > far_ps ||
 		w->base_ps < -far_ps)
 		return;
+	/* A step annotation is told by its stats. */
+	uint64_t bare = c->classes, with_stats = bare | (uint64_t)seeks_steps(c) << HOST_OTHER;
 	stop = w->wire.end - EVENT_READABLE - 3;
 	stop = (const char *)stop < enough ? stop : (const uint8_t *)enough;
 	for (; at < stop && glance_at(at, &g); at = g.end) {
