@@ -165,7 +165,7 @@ static bool spares_release(void)
 
 /* ---- arenas ---------------------------------------------------------------------------------- */
 
-/* NULL: that much cannot be had. */
+/* With its mark, which a spare has kept.  NULL: that much cannot be had. */
 static char *reserve(ptrdiff_t size)
 {
 	char *spare = spare_take(size);
@@ -174,8 +174,11 @@ static char *reserve(ptrdiff_t size)
 	do {
 		void *p = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (p != MAP_FAILED)
+		if (p != MAP_FAILED) {
+			/* Written first: a page that is read first is faulted in twice. */
+			*(char **)p = (char *)p + MARK_BYTES;
 			return p;
+		}
 	} while (spares_release());
 	return NULL;
 }
@@ -213,8 +216,6 @@ struct arena arena_new(ptrdiff_t bytes)
 		if (p) {
 			struct arena a = { p + MARK_BYTES, p + n, p };
 			reserved += n;
-			if (!*mark_of(&a)) /* no spare's */
-				*mark_of(&a) = a.at;
 			return a;
 		}
 	}
