@@ -23,6 +23,8 @@
 
 /* Files mapped at once: all hosts of the largest jobs known, ten times over. */
 enum { GUARDS = 32768 };
+/* A mapping of so many bytes is kept: faulting it in again costs more than its pages. */
+#define KEPT_BYTES ((ptrdiff_t)1 << 19)
 /* Names in one directory: a fleet's largest holds some ten thousand runs. */
 enum { DIR_ENTRIES = 1 << 20 };
 
@@ -239,7 +241,7 @@ bool input_check(const struct input *in, struct diag *err)
 
 void input_drop(const struct input *in, ptrdiff_t from, ptrdiff_t to)
 {
-	if (!in->guard)
+	if (!in->guard || in->bytes.len <= KEPT_BYTES)
 		return;
 	ptrdiff_t page = (ptrdiff_t)page_bytes;
 	from = from < 0 ? 0 : from;
