@@ -273,7 +273,8 @@ static ptrdiff_t sign_length(struct str s)
 {
 	static const struct str pairs[] = { STR_INIT("<="), STR_INIT(">="), STR_INIT("<>"),
 		STR_INIT("!="), STR_INIT("=="), STR_INIT("||"), STR_INIT("<<"), STR_INIT(">>") };
-	if (NAMED(pairs, COUNT_OF(pairs), str_head(s, 2)))
+	bool may_be = byte_at(s, 1) && strchr("=<>|", s.p[1]); /* few signs have a second byte */
+	if (may_be && NAMED(pairs, COUNT_OF(pairs), str_head(s, 2)))
 		return 2;
 	return s.p[0] && strchr("()+-*/%<>=,.&|~", s.p[0]) ? 1 : 0;
 }

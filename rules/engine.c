@@ -50,12 +50,13 @@ void reads_add(struct reads *reads, struct arena *keep, const struct table_def *
 
 const struct table_def *engine_table(struct str name)
 {
-	for (int i = 0; i < TABLE_COUNT; i++) {
-		if (str_eq_nocase(table_defs[i].name, name))
-			return &table_defs[i];
-		if (str_eq_nocase(base_table_defs[i].name, name))
-			return &base_table_defs[i];
-	}
+	static const struct str base = STR_INIT("base_");
+	bool is_base = str_eq_nocase(str_head(name, base.len), base);
+	struct str own = is_base ? str_from_offset(name, base.len) : name;
+
+	for (int i = 0; i < TABLE_COUNT; i++)
+		if (str_eq_nocase(table_defs[i].name, own))
+			return is_base ? &base_table_defs[i] : &table_defs[i];
 	return NULL;
 }
 
