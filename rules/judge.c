@@ -684,9 +684,7 @@ static bool judge_rule(struct judging *s, ptrdiff_t index)
 		return true;
 	}
 	set_scale(&t);
-	/* No rows, whatever the rule says: SQLite need not look at it. */
-	bool is_empty = rule->from && !s->tables->items[rule->from - table_defs].count;
-	if (!is_empty && (!judge_places(&t) || !each_row(&t, &t.code->subjects, judge_row)))
+	if (!judge_places(&t) || !each_row(&t, &t.code->subjects, judge_row))
 		return false;
 	conclude(&t);
 	const struct rule_result *gate =

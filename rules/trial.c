@@ -13,17 +13,31 @@ enum truth truth_of(const struct listing *l, const struct expression *x)
 	return isnan(number) ? IS_UNKNOWN : number != 0 ? IS_TRUE : IS_FALSE;
 }
 
+/* What is listed, unless a SELECT is; NULL: there is no baseline. */
+static const struct table *listed_table(const struct judging *s, const struct listing *l)
+{
+	bool is_base = l->rows >= base_table_defs && l->rows < base_table_defs + TABLE_COUNT;
+	const struct tables *t = is_base ? s->context->base : s->tables;
+
+	return t ? &t->items[l->rows - (is_base ? base_table_defs : table_defs)] : NULL;
+}
+
+/* No rows, whatever the rule says: SQLite need not look at it.  What a SELECT has is for SQLite. */
+static bool is_empty(const struct judging *s, const struct listing *l)
+{
+	if (l->select)
+		return false;
+	const struct table *table = listed_table(s, l);
+	return !table || !table->count;
+}
+
 const void *current_row(const struct judging *s, const struct listing *l)
 {
 	const struct table_def *def = l->rows;
 
-	if (!l->select) {
-		bool is_base = def >= base_table_defs && def < base_table_defs + TABLE_COUNT;
-		const struct tables *t = is_base ? s->context->base : s->tables;
-		const char *rows = t->items[def - (is_base ? base_table_defs : table_defs)].rows;
-
-		return rows + sqlite3_column_int64(l->stmt, 0) * def->row_bytes;
-	}
+	if (!l->select)
+		return (const char *)listed_table(s, l)->rows +
+		       sqlite3_column_int64(l->stmt, 0) * def->row_bytes;
 	void *row = arena_alloc(s->keep, def->row_bytes, alignof(max_align_t), 1);
 	for (int i = 0; i < (int)def->column_count; i++) {
 		const struct column *c = &def->columns[i];
@@ -115,6 +129,8 @@ bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t))
 {
 	int code;
 
+	if (is_empty(t->s, l))
+		return true;
 	if (!trial_prepare(t, l, NULL))
 		return false;
 	while ((code = sqlite3_step(l->stmt)) == SQLITE_ROW)
@@ -231,7 +247,7 @@ static void waive_places(struct trial *t)
 
 bool judge_places(struct trial *t)
 {
-	if (!t->code->places.rows)
+	if (!t->code->places.rows || is_empty(t->s, &t->code->subjects))
 		return true;
 	if (!each_row(t, &t->code->places, look_at_place))
 		return false;
