@@ -160,15 +160,15 @@ class Server:
 
     def s3_list(self, h, bucket, query):
         assert query["list-type"] == "2" and query["encoding-type"] == "url"
-        page, token = self.page_of(bucket, query, query.get("continuation-token", ""),
-                                   query.get("start-after", ""))
+        page, dirs, token = self.page_of(bucket, query, query.get("continuation-token", ""),
+                                         query.get("start-after", ""))
         of = self.objects[bucket]
         items = "".join(
             f"<Contents><Key>{urllib.parse.quote(k)}</Key><ETag>&quot;"
             f"{md5(of[k])}&quot;</ETag><Size>{len(of[k])}</Size></Contents>"
-            for k in page if not is_level(k, query))
+            for k in page)
         items += "".join(f"<CommonPrefixes><Prefix>{urllib.parse.quote(k)}</Prefix>"
-                         "</CommonPrefixes>" for k in page if is_level(k, query))
+                         "</CommonPrefixes>" for k in dirs)
         more = f"<NextContinuationToken>{escape(token)}</NextContinuationToken>" if token else ""
         self.send_list(h, (
             f"<?xml version='1.0'?><ListBucketResult><IsTruncated>{str(bool(token)).lower()}"
@@ -178,26 +178,34 @@ class Server:
     # ---- lists ---------------------------------------------------------------------------------
 
     def page_of(self, bucket, query, token, after):
-        """Names behind a token or another name, and what asks for those behind them.  With a
-        delimiter what is below a directory is that directory, which sorts where it does."""
+        """Objects and directories behind a token or another name, and what asks for those behind
+        them.  With a delimiter what is below a directory is that directory, which sorts where it
+        does."""
         prefix = query["prefix"]
         self.listed.append(prefix)
         after = base64.b64decode(token).decode(errors="replace") or after
         names = self.names.get(bucket) or sorted(self.objects[bucket])
-        page = []
         at = max(bisect.bisect_right(names, after), bisect.bisect_left(names, prefix))
-        while at < len(names) and names[at].startswith(prefix):
-            if len(page) == self.page:
-                token = self.next_of(page[-1] + (LAST if is_level(page[-1], query) else ""))
-                return page, base64.b64encode(token.encode()).decode()
-            below, _, more = names[at][len(prefix):].partition("/")
-            if "delimiter" in query and more:
-                page.append(prefix + below + "/")
+        end = bisect.bisect_left(names, prefix + LAST)
+        if "delimiter" not in query:  # a million of them are asked for in one list
+            page = names[at:min(at + self.page, end)]
+            return page, [], self.token_of(page[-1]) if at + self.page < end else ""
+        page, dirs = [], []
+        while at < end:
+            if len(page) + len(dirs) == self.page:
+                last = max(page[-1:] + dirs[-1:])
+                return page, dirs, self.token_of(last + (LAST if last in dirs[-1:] else ""))
+            below, level, _ = names[at][len(prefix):].partition("/")
+            if level:
+                dirs.append(prefix + below + "/")
                 at = bisect.bisect_left(names, prefix + below + "0")
             else:
                 page.append(names[at])
                 at += 1
-        return page, ""
+        return page, dirs, ""
+
+    def token_of(self, last):
+        return base64.b64encode(self.next_of(last).encode()).decode()
 
     def send_list(self, h, body):
         if not (self.list_trouble and self.list_trouble(h, body)):
@@ -215,14 +223,14 @@ class Server:
         if not key:
             # A list begins with this name, not behind it.
             offset = query.get("startOffset", "")
-            page, token = self.page_of(bucket, query, query.get("pageToken", ""),
-                                       offset and offset[:-1] + chr(ord(offset[-1]) - 1) + LAST)
+            page, dirs, token = self.page_of(
+                bucket, query, query.get("pageToken", ""),
+                offset and offset[:-1] + chr(ord(offset[-1]) - 1) + LAST)
             more = {"nextPageToken": token} if token else {}
-            dirs = [k for k in page if is_level(k, query)]
             more = {**more, "prefixes": dirs} if dirs else more
             return self.send_list(h, json.dumps({**more, "items": [
                 {"name": k, "size": str(len(all_of[k])), "generation": generation(all_of[k])}
-                for k in page if not is_level(k, query)]}).encode())
+                for k in page]}).encode())
         key = urllib.parse.unquote(key[1:])
         body = all_of.get(key)
         assert query["alt"] == "media" and h.headers["accept-encoding"] == "gzip"
@@ -240,11 +248,6 @@ class Server:
 LAST = chr(0x10ffff)
 
 
-def is_level(name, query):
-    """A directory of a list that has levels."""
-    return "delimiter" in query and name.endswith("/") and name != query["prefix"]
-
-
 @functools.lru_cache(maxsize=None)
 def md5(body):
     return hashlib.md5(body).hexdigest()
@@ -256,11 +259,18 @@ def generation(body):
     return str(int(hashlib.md5(body).hexdigest()[:12], 16))
 
 
+def crc32c_of(byte):
+    for _ in range(8):
+        byte = byte >> 1 ^ (0x82f63b78 if byte & 1 else 0)
+    return byte
+
+
+CRC32C = [crc32c_of(byte) for byte in range(256)]
+
+
 @functools.lru_cache(maxsize=None)
 def crc32c(data):
     crc = 0xffffffff
     for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+        crc = crc >> 8 ^ CRC32C[crc & 255 ^ byte]
     return base64.b64encode((crc ^ 0xffffffff).to_bytes(4, "big")).decode()
