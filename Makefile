@@ -53,7 +53,7 @@ HTTP    := $(wildcard http/*.c)
 HDR     := $(wildcard $(ROOMS:=/*.h)) $(wildcard http/*.h)
 CODE    := $(SRC) $(HTTP) $(HDR) base/embed/main.c
 EMBED   := $(wildcard rules/*.yaml hardware/*.json hardware/*.yaml store/*.sql templates/*.* \
-	templates/ci/* docs/diagnostics.md)
+	templates/ci/* templates/completion/* docs/diagnostics.md)
 LIB     := $(patsubst %.c,$(O)/%.o,$(filter-out cmd/%,$(SRC))) $(O)/embedded.o
 ARCHIVE := $(O)/objects.a
 CMD     := $(patsubst %.c,$(O)/%.o,$(filter cmd/%,$(SRC)))

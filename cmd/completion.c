@@ -1,175 +1,77 @@
 /*
- * rooflint completion: what a shell needs to complete command lines, made from the tables that the
- * commands are parsed by.
+ * rooflint completion: what a shell needs to complete command lines.
  *
- * Commands, options and the words of options are completed, and files elsewhere.  Nothing in a
- * script runs rooflint.
+ * templates/completion/ has a script for each shell, with one slot: a line for each command and for
+ * each of its options, from the tables that command lines are parsed by.  Commands, options and the
+ * words of options are completed, and files elsewhere.  Nothing in a script runs rooflint.
  */
+#include "base/embed.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 
-/* ---- tables --------------------------------------------------------------------------------- */
-
-/* The words of an option that takes one of a few: "a|b" is "a b". */
-static void put_words(struct out *o, const struct option *option)
-{
-	for (const char *z = option->argument; *z; z++)
-		out_char(o, *z == '|' ? ' ' : *z);
-}
-
-/* A text between single quotes; of those that `escaped` names, each behind a backslash. */
-static void put_quoted(struct out *o, const char *text, const char *escaped)
-{
-	for (const char *z = text; *z; z++) {
-		bool is_escaped = str_find_char(str_from(escaped), *z) >= 0;
-		if (*z == '\'')
-			out_z(o, "'\\''");
-		else
-			out_fmt(o, is_escaped ? "\\%c" : "%c", *z);
-	}
-}
-
-/* ---- bash ----------------------------------------------------------------------------------- */
-
-static void bash_script(struct out *o)
-{
-	out_z(o,
-		"# Completion of rooflint for bash.\n"
-		"_rooflint()\n"
-		"{\n"
-		"\tlocal now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words\n"
-		"\tif [ \"$COMP_CWORD\" -eq 1 ] ||\n"
-		"\t\t{ [ \"${COMP_WORDS[1]}\" = help ] && [ \"$COMP_CWORD\" -eq 2 ]; }; then\n"
-		"\t\twords='");
-	for (ptrdiff_t i = 0; commands[i]; i++)
-		out_fmt(o, "%s%s", i ? " " : "", commands[i]->name);
-	out_z(o, "'\n\telse\n\t\tcase \"${COMP_WORDS[1]} $before\" in\n");
-	for (ptrdiff_t i = 0; commands[i]; i++)
-		for (const struct option *option = commands[i]->options; option->name; option++) {
-			if (option->kind != OPTION_WORD)
-				continue;
-			out_fmt(o, "\t\t'%s --%s') words='", commands[i]->name, option->name);
-			put_words(o, option);
-			out_z(o, "' ;;\n");
-		}
-	out_z(o, "\t\tesac\n\tfi\n\tif [ -z \"$words\" ] && [[ $now == -* ]]; then\n"
-		 "\t\tcase ${COMP_WORDS[1]} in\n");
-	for (ptrdiff_t i = 0; commands[i]; i++) {
-		out_fmt(o, "\t\t%s) words='", commands[i]->name);
-		for (const struct option *p = commands[i]->options; p->name; p++)
-			out_fmt(o, "%s--%s", p == commands[i]->options ? "" : " ", p->name);
-		out_z(o, "' ;;\n");
-	}
-	out_z(o, "\t\tesac\n\tfi\n"
-		 "\tif [ -n \"$words\" ]; then\n"
-		 "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$now\")\n"
-		 "\telse\n"
-		 "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$now\")\n"
-		 "\tfi\n"
-		 "}\n"
-		 "complete -o filenames -F _rooflint rooflint\n");
-}
-
-/* ---- zsh ------------------------------------------------------------------------------------ */
-
-static void zsh_option(struct out *o, const struct option *option)
-{
-	bool is_repeated = option->kind == OPTION_LIST;
-	out_fmt(o, " \\\n\t\t\t'%s--%s[", is_repeated ? "*" : "", option->name);
-	put_quoted(o, option->help, "[]:\\");
-	out_char(o, ']');
-	if (option->kind == OPTION_WORD) {
-		out_z(o, ":word:(");
-		put_words(o, option);
-		out_char(o, ')');
-	} else if (option->argument) {
-		out_char(o, ':');
-		put_quoted(o, option->argument, ":\\");
-		out_z(o, ":_files");
-	}
-	out_char(o, '\'');
-}
-
-static void zsh_script(struct out *o)
-{
-	out_z(o, "#compdef rooflint\n"
-		 "# Completion of rooflint for zsh.\n"
-		 "_rooflint()\n"
-		 "{\n"
-		 "\tlocal -a commands=(");
-	for (ptrdiff_t i = 0; commands[i]; i++) {
-		out_fmt(o, "\n\t\t'%s:", commands[i]->name);
-		put_quoted(o, commands[i]->summary, ":\\");
-		out_char(o, '\'');
-	}
-	out_z(o, ")\n"
-		 "\tif (( CURRENT == 2 )) || [[ $words[2] == help && CURRENT -eq 3 ]]; then\n"
-		 "\t\t_describe command commands\n"
-		 "\t\treturn\n"
-		 "\tfi\n"
-		 "\tlocal command=$words[2]\n"
-		 "\tshift words\n"
-		 "\t(( CURRENT-- ))\n"
-		 "\tcase $command in\n");
-	for (ptrdiff_t i = 0; commands[i]; i++) {
-		out_fmt(o, "\t%s)\n\t\t_arguments", commands[i]->name);
-		for (const struct option *p = commands[i]->options; p->name; p++)
-			zsh_option(o, p);
-		out_z(o, " \\\n\t\t\t'*:file:_files' ;;\n");
-	}
-	out_z(o, "\tesac\n}\n_rooflint \"$@\"\n");
-}
-
-/* ---- fish ----------------------------------------------------------------------------------- */
-
-static void fish_script(struct out *o)
-{
-	out_z(o, "# Completion of rooflint for fish.\n");
-	for (ptrdiff_t i = 0; commands[i]; i++) {
-		out_fmt(o, "complete -c rooflint -f -n __fish_use_subcommand -a %s -d '",
-			commands[i]->name);
-		put_quoted(o, commands[i]->summary, "\\");
-		out_z(o, "'\n");
-	}
-	for (ptrdiff_t i = 0; commands[i]; i++)
-		for (const struct option *option = commands[i]->options; option->name; option++) {
-			out_fmt(o, "complete -c rooflint -n '__fish_seen_subcommand_from %s' -l %s",
-				commands[i]->name, option->name);
-			if (option->letter)
-				out_fmt(o, " -s %c", option->letter);
-			if (option->kind == OPTION_WORD) {
-				out_z(o, " -x -a '");
-				put_words(o, option);
-				out_char(o, '\'');
-			} else if (option->argument) {
-				out_z(o, " -r");
-			}
-			out_z(o, " -d '");
-			put_quoted(o, option->help, "\\");
-			out_z(o, "'\n");
-		}
-}
-
-/* ---- the command ---------------------------------------------------------------------------- */
-
 static const struct shell {
-	const char *name;
-	void (*write)(struct out *o);
+	const char *name, *script;
+	const char *quote; /* how a quote is written between single quotes */
 } shells[] = {
-	{ "bash", bash_script },
-	{ "fish", fish_script },
-	{ "zsh", zsh_script },
+	{ "bash", "templates/completion/rooflint.bash", "'\\''" },
+	{ "fish", "templates/completion/rooflint.fish", "\\'" },
+	{ "zsh", "templates/completion/rooflint.zsh", "'\\''" },
 };
+
+/* Fields end in a tab; a dash stands for one that is empty. */
+static void put_field(struct out *o, struct str text)
+{
+	out_fmt(o, "%.*s\t", STR_ARG(text.len ? text : STR("-")));
+}
+
+/* Command, option, letter, whether it may be repeated, words, argument, help. */
+static void put_line(struct out *o, const char *command, const struct option *option)
+{
+	struct str argument = str_from(option->argument), word;
+	bool is_word = option->kind == OPTION_WORD;
+	put_field(o, str_from(command));
+	put_field(o, str_from(option->name));
+	put_field(o, (struct str){ &option->letter, option->letter != 0 });
+	put_field(o, option->kind == OPTION_LIST ? STR("*") : STR(""));
+	if (!is_word)
+		put_field(o, STR(""));
+	while (is_word && argument.len) {
+		str_cut(argument, '|', &word, &argument);
+		out_fmt(o, "%.*s%c", STR_ARG(word), argument.len ? ' ' : '\t');
+	}
+	put_field(o, is_word ? STR("") : argument);
+	out_z(o, option->help);
+}
+
+static struct str lines_of_all(struct arena *keep)
+{
+	struct out *o = out_memory(keep);
+	for (ptrdiff_t i = 0; commands[i]; i++) {
+		const struct option itself = { .help = commands[i]->summary };
+		out_z(o, i ? "\n" : "");
+		put_line(o, commands[i]->name, &itself);
+		for (const struct option *p = commands[i]->options; p->name; p++) {
+			out_char(o, '\n');
+			put_line(o, commands[i]->name, p);
+		}
+	}
+	return out_text(o);
+}
 
 static enum status completion_run(struct context *c, const void *settings, const struct list *args)
 {
-	(void)settings;
+	static const struct str slot = STR_INIT("@LINES@");
 	struct str names[COUNT_OF(shells)];
+	(void)settings;
 	for (int i = 0; i < COUNT_OF(shells); i++) {
+		struct str script = embed_find(str_from(shells[i].script));
+		ptrdiff_t at = str_find(script, slot);
 		names[i] = str_from(shells[i].name);
 		if (!str_eq(args->items[0], names[i]))
 			continue;
-		shells[i].write(c->out);
+		out_str(c->out, str_head(script, at));
+		out_replaced(c->out, lines_of_all(c->keep), "'", &shells[i].quote);
+		out_str(c->out, str_from_offset(script, at + slot.len));
 		return STATUS_OK;
 	}
 	return misuse("no completion for the shell '%.*s'%.*s (bash, fish or zsh)",
