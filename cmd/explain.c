@@ -15,111 +15,48 @@ enum { WIDTH = 88, INDENT = 2, CODE_INDENT = 6 };
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
-static bool is_word_char(char c)
-{
-	return is_letter(c) || is_digit(c) || c == '_';
-}
-
-/*
- * The next word of an expression, skipping texts in quotes; false at the end.  *before is what was
- * passed over.
- */
-static bool next_word(struct str *rest, struct str *before, struct str *word)
-{
-	ptrdiff_t at = 0, end;
-	bool quoted = false;
-	for (; at < rest->len && (quoted || !is_word_char(rest->p[at])); at++)
-		quoted ^= rest->p[at] == '\'';
-	for (end = at; end < rest->len && is_word_char(rest->p[end]); end++)
-		;
-	*before = str_head(*rest, at);
-	*word = str_head(str_from_offset(*rest, at), end - at);
-	*rest = str_from_offset(*rest, end);
-	return word->len > 0;
-}
-
 /* The expression with values in place of its :names. */
 static struct str filled(const struct rule *r, struct str sql, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	struct str before, word;
+	struct str before;
 	for (bool more = true; more;) {
-		more = next_word(&sql, &before, &word);
-		const struct rule_param *p = NULL;
-		for (ptrdiff_t i = 0; i < r->param_count && str_ends(before, STR(":")); i++)
-			if (r->params[i].text.p && str_eq(r->params[i].name, word))
-				p = &r->params[i];
-		out_str(o, p ? str_head(before, before.len - 1) : before);
-		out_str(o, p ? p->text : word);
+		more = str_cut(sql, ':', &before, &sql);
+		ptrdiff_t n = 0;
+		while (n < sql.len &&
+			(is_letter(sql.p[n]) || is_digit(sql.p[n]) || sql.p[n] == '_'))
+			n++;
+		const struct rule_param *p = rule_param_named(r, str_head(sql, more ? n : 0));
+		bool is_filled = p && p->text.p;
+		out_fmt(o, "%.*s%.*s%s", STR_ARG(before), STR_ARG(is_filled ? p->text : STR("")),
+			more && !is_filled ? ":" : "");
+		sql = str_from_offset(sql, is_filled ? n : 0);
 	}
 	return out_text(o);
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-struct columns {
-	struct grid grid;
-	const struct column **seen;
-	ptrdiff_t count, cap;
-};
-
-static void add_column(struct columns *c, const struct table_def *def, const struct column *column)
-{
-	struct arena *keep = c->grid.keep;
-	for (ptrdiff_t i = 0; i < c->count; i++)
-		if (c->seen[i] == column)
-			return;
-	*arena_push(keep, c->seen, c->count, c->cap) = column;
-	/* "as in ops" sends the reader to a column of the same name. */
-	struct str other = column->meaning;
-	const struct table_def *table = str_take(&other, STR("as in ")) ? table_find(other) : NULL;
-	const struct column *same = table ? table_column(table, column->name) : NULL;
-	grid_row(&c->grid, arena_fmt(keep, "%.*s.%.*s", STR_ARG(def->name), STR_ARG(column->name)),
-		column_unit(column), same ? same->meaning : column->meaning);
-}
-
-/* Columns of one table that an expression names. */
-static void add_named(struct columns *c, const struct table_def *def, struct str sql)
-{
-	struct str before, word;
-	while (next_word(&sql, &before, &word)) {
-		const struct column *column = table_column(def, word);
-		if (column && !str_ends(before, STR(":")))
-			add_column(c, def, column);
-	}
-}
-
-static const ptrdiff_t expressions[] = {
-	offsetof(struct rule, select),
-	offsetof(struct rule, where),
-	offsetof(struct rule, value),
-	offsetof(struct rule, unclear),
-	offsetof(struct rule, assert),
-	offsetof(struct rule, can_fail),
-	offsetof(struct rule, gain),
-};
-
+/* As SQLite tells them, which reads the rule anyway. */
 static void put_columns(struct context *c, const struct rule *r)
 {
-	struct columns columns = {
-		.grid = { .keep = c->keep, .columns = 3, .indent = INDENT, .wrap = WIDTH }
-	};
-	for (int i = 0; i < COUNT_OF(expressions); i++) {
-		const struct rule_text *x = (const void *)((const char *)r + expressions[i]);
-		struct str rest = x->text, before, word;
-		if (r->from)
-			add_named(&columns, r->from, x->text);
-		/* A SELECT or a subquery names its tables itself. */
-		while (next_word(&rest, &before, &word)) {
-			const struct table_def *def = table_find(word);
-			if (def && def != r->from)
-				add_named(&columns, def, x->text);
-		}
+	struct grid g = { .keep = c->keep, .columns = 3, .indent = INDENT, .wrap = WIDTH };
+	const struct reads reads = rule_reads(c->engine, r, c->keep);
+	for (ptrdiff_t i = 0; i < reads.count; i++) {
+		const struct column_read of = reads.items[i];
+		/* "as in ops" sends the reader to a column of the same name. */
+		struct str other = of.column->meaning;
+		const struct table_def *table =
+			str_take(&other, STR("as in ")) ? table_find(other) : NULL;
+		const struct column *same = table ? table_column(table, of.column->name) : NULL;
+		grid_row(&g,
+			arena_fmt(c->keep, "%.*s.%.*s", STR_ARG(of.table->name),
+				STR_ARG(of.column->name)),
+			column_unit(of.column), same ? same->meaning : of.column->meaning);
 	}
-	if (!columns.count)
-		return;
-	out_z(c->out, "\nWhat it reads:\n");
-	grid_print(&columns.grid, c->out);
+	if (reads.count)
+		out_z(c->out, "\nWhat it reads:\n");
+	grid_print(&g, c->out);
 }
 
 /* ---- the parts of the text ------------------------------------------------------------------- */

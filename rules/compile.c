@@ -224,6 +224,17 @@ bool listing_prepare(struct engine *e, struct listing *l, struct reads *reads, s
 	return l->stmt != NULL;
 }
 
+struct reads rule_reads(struct engine *e, const struct rule *rule, struct arena *keep)
+{
+	struct arena scratch = e->scratch;
+	struct reads reads = { NULL, 0, 0 };
+	struct sql_fault ignored; /* loading has prepared it, or tests have */
+	struct str sql = write_statement(&rule->code->subjects, &scratch);
+
+	sqlite3_finalize(engine_prepare(e, sql, &reads, keep, &ignored));
+	return reads;
+}
+
 /* A fault when the SELECT is wrong. */
 static bool look_at_select(struct compiler *c, struct listing *l, struct sql_fault *fault)
 {

@@ -16,17 +16,6 @@
 #include "base/text.h"
 #include "rules/judge.h"
 
-/* A column that a statement reads, as SQLite itself told the authorizer. */
-struct column_read {
-	const struct table_def *table;
-	const struct column *column;
-};
-
-struct reads {
-	struct column_read *items; /* each once, in order of first use */
-	ptrdiff_t count, cap;
-};
-
 void reads_add(struct reads *reads, struct arena *keep, const struct table_def *table,
 	const struct column *column);
 

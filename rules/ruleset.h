@@ -222,4 +222,18 @@ struct noise_prior ruleset_noise(const struct ruleset *set);
 /* The text of an advice that stands alone, or its last one without a condition; or missing. */
 struct str advice_text(const struct advice_list *list);
 
+/* A column that a statement reads, as SQLite itself told the authorizer. */
+struct column_read {
+	const struct table_def *table;
+	const struct column *column;
+};
+
+struct reads {
+	struct column_read *items; /* each once, in order of first use */
+	ptrdiff_t count, cap;
+};
+
+/* What the statement over a rule's subjects reads. */
+struct reads rule_reads(struct engine *e, const struct rule *rule, struct arena *keep);
+
 #endif
