@@ -1,11 +1,16 @@
 /*
  * What a fusion touches of its operands and results.
  *
- * A parameter that is only sliced or gathered from costs its slices; a result that updates a
- * parameter in place costs the update.  Everything between parameters and results stays on chip.
+ * Each value is asked for as much of itself as its readers need, from the results back to the
+ * parameters: a slice or a gather needs what it takes, elementwise ops and moves need of their
+ * operands what is needed of them, in the operand's type.  A result that updates a parameter in
+ * place costs the update.  Everything between parameters and results stays on chip.
  *
- * Source: HloCostAnalysis::HandleFusion and FusionCalculateUtilizations.
+ * Source: HloCostAnalysis::HandleFusion and FusionCalculateUtilizations, which look at the direct
+ * readers of a parameter only.
  */
+#include <math.h>
+
 #include "hlo/walk.h"
 #include "hlo/work.h"
 
@@ -14,13 +19,29 @@ enum { VIEWS = THROUGH_BITCASTS | THROUGH_RESHAPES };
 /* Updates chained onto one buffer; a fusion of more is not taken for in-place. */
 enum { MAX_CHAIN = 64 };
 
+/* What readers need of a value. */
+struct need {
+	struct extent part;
+	/*
+	 * 1 + the instruction that all of it comes from, SEVERAL, or 0.  Elementwise ops hand on
+	 * the same elements: of x in gather(x * logistic(x)) they are read once.
+	 */
+	ptrdiff_t from;
+	bool has_reader, in_place; /* an update that writes where it reads */
+};
+enum { SEVERAL = -1 };
+
 struct walk {
 	const struct hlo_module *m;
 	const struct hlo_computation *c;
 	struct footprint *f;
-	ptrdiff_t *view; /* per instruction of c: 1 + the parameter it is a view of, or 0 */
-	bool *in_place;	 /* per instruction of c: an update that writes where it reads */
+	struct need *needs; /* per instruction of c */
 };
+
+static const struct extent whole = { .whole = true, .bound = COST_EXACT };
+static const struct extent nothing = { .bound = COST_EXACT };
+
+static const struct footprint *footprint_of_element(struct hlo_costs *c, ptrdiff_t computation);
 
 /* The operand that holds what an in-place op writes; NULL for other ops. */
 static const struct shape *update_shape(const struct hlo_module *m, const struct hlo_instruction *i)
@@ -51,11 +72,11 @@ static ptrdiff_t chain_base(const struct walk *w, ptrdiff_t i)
 
 static struct extent chain_mark(struct walk *w, ptrdiff_t i)
 {
-	struct extent e = { .bound = COST_EXACT };
+	struct extent e = nothing;
 	const struct shape *update;
 	while ((update = update_shape(w->m, &w->m->instructions[i]))) {
 		extent_add(&e, extent_of(update));
-		w->in_place[i - w->c->first] = true;
+		w->needs[i - w->c->first].in_place = true;
 		i = first_operand(w, i);
 	}
 	return e;
@@ -63,7 +84,6 @@ static struct extent chain_mark(struct walk *w, ptrdiff_t i)
 
 static struct extent written(struct walk *w, ptrdiff_t i)
 {
-	const struct extent whole = { .whole = true, .bound = COST_EXACT };
 	i = hlo_walk(w->m, i, VIEWS);
 	if (i < 0 || !update_shape(w->m, &w->m->instructions[i]))
 		return whole;
@@ -71,6 +91,25 @@ static struct extent written(struct walk *w, ptrdiff_t i)
 	if (base < 0 || w->m->instructions[base].op != HLO_PARAMETER)
 		return whole;
 	return chain_mark(w, i);
+}
+
+static void need(struct walk *w, ptrdiff_t value, struct extent part, ptrdiff_t from)
+{
+	if (value < 0)
+		return;
+	struct need *n = &w->needs[value - w->c->first];
+	n->has_reader = true;
+	if (!part.whole && part.logical <= 0 && part.bound == COST_EXACT)
+		return;
+	if (n->from == from) {
+		n->part.logical = fmax(n->part.logical, part.logical);
+		n->part.padded = fmax(n->part.padded, part.padded);
+		n->part.whole |= part.whole;
+		n->part.bound = worse(n->part.bound, part.bound);
+	} else {
+		extent_add(&n->part, part);
+		n->from = n->from ? SEVERAL : from;
+	}
 }
 
 /* One extent per result leaf; a root that is no tuple of arrays writes all of them whole. */
@@ -81,70 +120,198 @@ static void write_extents(struct walk *w, struct arena *keep)
 	bool tuple = root->op == HLO_TUPLE && root->operand_count == root->shape.leaves;
 	f->write_count = tuple || root->shape.dtype != DTYPE_TUPLE ? root->shape.leaves : 0;
 	f->writes = arena_make(keep, struct extent, f->write_count);
-	for (ptrdiff_t i = 0; i < f->write_count; i++)
-		f->writes[i] = written(w, tuple ? root->operands[i] : w->c->root);
+	for (ptrdiff_t i = 0; i < f->write_count; i++) {
+		ptrdiff_t leaf = tuple ? root->operands[i] : w->c->root;
+		f->writes[i] = written(w, leaf);
+		need(w, leaf, f->writes[i].whole ? whole : nothing, leaf + 1);
+	}
+	if (!f->write_count)
+		need(w, w->c->root, whole, w->c->root + 1);
 }
 
-static void read_extent(const struct walk *w, struct hlo_costs *costs,
-	const struct hlo_instruction *user, ptrdiff_t operand, struct extent *e)
+/* ---- what an op needs of its operands -------------------------------------------------------- */
+
+/* The same share of another array. */
+static struct extent share_of(struct extent part, const struct shape *from, const struct shape *to)
 {
-	ptrdiff_t at = user - &w->m->instructions[w->c->first];
-	enum hlo_rule rule = opcode_rule(user->op);
-	if (operand == 0 && rule == HLO_RULE_SLICE) {
-		extent_add(e, extent_of(&user->shape));
-	} else if (operand == 0 && w->in_place[at]) {
-		if (rule == HLO_RULE_SCATTER)
-			extent_add(e, extent_of(update_shape(w->m, user)));
-	} else if (rule == HLO_RULE_FUSION && user->called_count && user->called[0] >= 0) {
-		const struct footprint *inner = footprint_of(costs, user->called[0]);
-		if (operand < inner->read_count)
-			extent_add(e, inner->reads[operand]);
-		else
-			e->whole = true;
-	} else {
-		e->whole = true;
+	return extent_scaled(part, extent_of(to).logical / extent_of(from).logical);
+}
+
+/* Without padding, which depends on where the element lies. */
+static struct extent element_extent(const struct shape *s)
+{
+	struct extent e = extent_of(s);
+	e.logical /= element_count(s);
+	e.padded = e.logical;
+	return e;
+}
+
+/* What is left of an array when the update has taken its place. */
+static struct extent around_update(struct extent part, const struct shape *s, struct extent update)
+{
+	struct extent rest = extent_of(s);
+	rest.logical = fmax(0, rest.logical - update.logical);
+	rest.padded = fmax(0, rest.padded - update.padded);
+	rest.bound = worse(rest.bound, update.bound);
+	return part.whole ? rest : part;
+}
+
+static struct extent needed_by_update(
+	const struct walk *w, const struct hlo_instruction *x, ptrdiff_t k, const struct need *n)
+{
+	const struct shape *update = update_shape(w->m, x);
+	if (!update || k > 1)
+		return whole;
+	if (k == 1)
+		return n->in_place ? whole : n->part;
+	return around_update(n->part, &x->shape, extent_of(update));
+}
+
+/* Each element of an updated array that a scatter meets is read. */
+static struct extent needed_by_scatter(
+	const struct walk *w, const struct hlo_instruction *x, ptrdiff_t k, const struct need *n)
+{
+	struct extent part = n->part;
+	if (k || x->operand_count != 3)
+		return whole;
+	if (n->in_place && update_shape(w->m, x))
+		extent_add(&part, extent_of(update_shape(w->m, x)));
+	return part;
+}
+
+/* Of less than the whole result as many times what one element of it takes. */
+static struct extent needed_by_fusion(
+	struct hlo_costs *costs, const struct hlo_instruction *x, ptrdiff_t k, const struct need *n)
+{
+	if (!x->called_count || x->called[0] < 0)
+		return whole;
+	const struct footprint *all = footprint_of(costs, x->called[0]);
+	if (k >= all->read_count)
+		return whole;
+	if (n->part.whole || x->shape.dtype == DTYPE_TUPLE)
+		return all->reads[k];
+	const struct footprint *one = footprint_of_element(costs, x->called[0]);
+	double size = element_extent(&x->shape).logical;
+	struct extent part = extent_scaled(one->reads[k], n->part.logical / size);
+	part.padded = one->reads[k].padded * n->part.padded / size;
+	bool less = !part.whole && (all->reads[k].whole || part.logical < all->reads[k].logical);
+	return less ? part : all->reads[k];
+}
+
+static bool keeps_elements(enum hlo_op op)
+{
+	enum hlo_rule rule = opcode_rule(op);
+	enum op_kind kind = opcode_kind(op);
+	bool hands_on = rule == HLO_RULE_ELEMENTWISE || rule == HLO_RULE_TRANSCENDENTAL ||
+			rule == HLO_RULE_MOVE;
+	return hands_on && (kind == KIND_ELEMENTWISE || kind == KIND_COPY);
+}
+
+static struct extent needed_of(struct walk *w, struct hlo_costs *costs,
+	const struct hlo_instruction *x, ptrdiff_t k, const struct need *n)
+{
+	const struct shape *from = &x->shape, *to = operand_shape(w->m, x, k);
+	if (!to)
+		return whole;
+	switch (opcode_rule(x->op)) {
+	case HLO_RULE_SLICE:
+		if (k)
+			return whole;
+		return extent_as(n->part.whole ? extent_of(from) : n->part, from, to);
+	case HLO_RULE_UPDATE:
+		return needed_by_update(w, x, k, n);
+	case HLO_RULE_SCATTER:
+		return needed_by_scatter(w, x, k, n);
+	case HLO_RULE_REDUCE:
+		return k < x->operand_count / 2 ? share_of(n->part, from, to) : whole;
+	case HLO_RULE_FUSION:
+		return needed_by_fusion(costs, x, k, n);
+	default:
+		break;
+	}
+	if (x->op == HLO_BITCAST || x->op == HLO_BITCAST_CONVERT || x->op == HLO_RESHAPE)
+		return share_of(n->part, from, to);
+	return keeps_elements(x->op) ? extent_as(n->part, from, to) : whole;
+}
+
+/* A sum of parts that is as much as the array is the array. */
+static void settle(struct need *n, const struct shape *s)
+{
+	struct extent all = extent_of(s);
+	n->part.whole |= s->dtype == DTYPE_TUPLE || n->part.logical >= all.logical;
+	n->part.padded = fmin(n->part.padded, all.padded);
+}
+
+static void ask_operands(struct walk *w, struct hlo_costs *costs, ptrdiff_t at)
+{
+	const struct hlo_instruction *x = &w->m->instructions[w->c->first + at];
+	struct need *n = &w->needs[at];
+	enum hlo_rule rule = opcode_rule(x->op);
+	bool hands_on = rule == HLO_RULE_ELEMENTWISE || rule == HLO_RULE_TRANSCENDENTAL;
+	ptrdiff_t from = hands_on && n->from != SEVERAL ? n->from : w->c->first + at + 1;
+	for (ptrdiff_t k = 0; k < x->operand_count; k++) {
+		bool asks = n->from || n->in_place;
+		need(w, x->operands[k], asks ? needed_of(w, costs, x, k, n) : nothing, from);
 	}
 }
 
-/* Operands come before their users, so one pass in order sees every view first. */
+/* Operands come before their users: one pass back sees every reader of a value before it. */
 static void read_extents(struct walk *w, struct hlo_costs *costs)
 {
-	for (ptrdiff_t at = 0; at < w->c->count; at++) {
+	for (ptrdiff_t at = w->c->count - 1; at >= 0; at--) {
 		const struct hlo_instruction *x = &w->m->instructions[w->c->first + at];
+		struct need *n = &w->needs[at];
+		bool is_root = w->c->first + at == w->c->root;
+		if (!n->has_reader && !is_root && x->op != HLO_PARAMETER)
+			need(w, w->c->first + at, whole, w->c->first + at + 1);
+		if (n->from)
+			settle(n, &x->shape);
 		if (x->op == HLO_PARAMETER && x->parameter_number >= 0 &&
 			x->parameter_number < w->f->read_count)
-			w->view[at] = (ptrdiff_t)x->parameter_number + 1;
-		if (x->op == HLO_CONSTANT && shape_elements(&x->shape) > 1) /* a large one */
-			extent_add(&w->f->constants, extent_of(&x->shape));
-		for (ptrdiff_t k = 0; k < x->operand_count; k++) {
-			ptrdiff_t view =
-				x->operands[k] < 0 ? 0 : w->view[x->operands[k] - w->c->first];
-			if (view && hlo_seen_through(x->op) & VIEWS)
-				w->view[at] = view;
-			else if (view)
-				read_extent(w, costs, x, k, &w->f->reads[view - 1]);
-		}
+			extent_add(&w->f->reads[x->parameter_number], n->part);
+		else if (x->op == HLO_CONSTANT && shape_elements(&x->shape) > 1) /* a large one */
+			extent_add(
+				&w->f->constants, n->part.whole ? extent_of(&x->shape) : n->part);
+		else if (!is_root || x->op != HLO_TUPLE || !w->f->write_count)
+			ask_operands(w, costs, at);
 	}
 }
 
-const struct footprint *footprint_of(struct hlo_costs *c, ptrdiff_t computation)
+static struct footprint *footprint_new(struct hlo_costs *c, ptrdiff_t computation, bool of_element)
 {
 	struct walk w = { .m = c->m, .c = &c->m->computations[computation] };
-	if (c->callees[computation].footprint)
-		return c->callees[computation].footprint;
 	w.f = arena_make(c->keep, struct footprint, 1);
-	w.f->constants.bound = COST_EXACT;
+	w.f->constants = nothing;
 	for (ptrdiff_t i = w.c->first; i < w.c->first + w.c->count; i++)
 		w.f->read_count += c->m->instructions[i].op == HLO_PARAMETER;
 	w.f->reads = arena_make(c->keep, struct extent, w.f->read_count);
 	for (ptrdiff_t i = 0; i < w.f->read_count; i++)
-		w.f->reads[i].bound = COST_EXACT;
-	w.view = arena_make(c->keep, ptrdiff_t, w.c->count);
-	w.in_place = arena_make(c->keep, bool, w.c->count);
-	if (w.c->root >= 0)
+		w.f->reads[i] = nothing;
+	w.needs = arena_make(c->keep, struct need, w.c->count);
+	for (ptrdiff_t i = 0; i < w.c->count; i++)
+		w.needs[i].part = nothing;
+	if (w.c->root >= 0 && of_element)
+		need(&w, w.c->root, element_extent(&c->m->instructions[w.c->root].shape),
+			w.c->root + 1);
+	else if (w.c->root >= 0)
 		write_extents(&w, c->keep);
 	read_extents(&w, c);
-	if (w.c->root >= 0 && w.view[w.c->root - w.c->first])
-		w.f->reads[w.view[w.c->root - w.c->first] - 1].whole = true;
-	return c->callees[computation].footprint = w.f;
+	return w.f;
+}
+
+const struct footprint *footprint_of(struct hlo_costs *c, ptrdiff_t computation)
+{
+	struct callee *callee = &c->callees[computation];
+	if (!callee->footprint)
+		callee->footprint = footprint_new(c, computation, false);
+	return callee->footprint;
+}
+
+/* What one element of the result takes of the parameters. */
+static const struct footprint *footprint_of_element(struct hlo_costs *c, ptrdiff_t computation)
+{
+	struct callee *callee = &c->callees[computation];
+	if (!callee->element)
+		callee->element = footprint_new(c, computation, true);
+	return callee->element;
 }

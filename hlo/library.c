@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "hlo/work.h"
 
-static library_fn gemm, convolution, cudnn_attention, te_attention;
+static library_fn top_k, gemm, convolution, cudnn_attention, te_attention;
 
 #define CALL(pattern, kind_, ...)                                                                  \
 	{                                                                                          \
@@ -37,14 +37,16 @@ static const struct library libraries[] = {
 	CALL("te_fused_attn_*ward*", ATTENTION, .work = te_attention),
 	CALL("*attention*", ATTENTION),
 	CALL("*flash_attn*", ATTENTION),
-	CALL("TopK", SORT),
+	CALL("TopK", SORT, .work = top_k),
 	CALL("ApproxTopK", SORT),
 	CALL("PartialReduce", SORT),
 	CALL("*threefry2x32*", RNG),
 	CALL("xla_*python*callback", CALLBACK),
 	CALL("xla_buffer*callback", CALLBACK),
 	CALL("AllocateBuffer", CONTROL, .is_free = true),
+	CALL("AssumeGatherIndicesInBound", CONTROL, .is_free = true),
 	CALL("ConcatBitcast", CONTROL, .is_free = true),
+	CALL("GatherScatterIndicesBitpacked", CONTROL, .is_free = true),
 	CALL("Sharding", CONTROL, .is_free = true),
 	CALL("SPMDFullToShardShape", CONTROL, .is_free = true),
 	CALL("SPMDShardToFullShape", CONTROL, .is_free = true),
@@ -281,6 +283,20 @@ static void attention_add(struct hlo_costs *c, const struct hlo_instruction *i,
 		return;
 	}
 	add(c, i, q, q, 2 * scores_of(a) * products, a->is_whole ? COST_EXACT : COST_UPPER, w);
+}
+
+/* As XLA counts it on TPU: each element is compared with each of the largest so far. */
+static void top_k(struct hlo_costs *c, const struct hlo_instruction *i, const struct library *l,
+	struct work *w)
+{
+	(void)l;
+	const struct shape *in = operand_shape(c->m, i, 0), *out = shape_leaf(&i->shape, 0);
+	double n = in && out && out->rank ? element_count(in) : NAN;
+	if (!isfinite(n) || out->dims[out->rank - 1] < 0) {
+		work_unknown(c, i, w);
+		return;
+	}
+	w->other += n * (double)out->dims[out->rank - 1];
 }
 
 static void cudnn_attention(struct hlo_costs *c, const struct hlo_instruction *i,

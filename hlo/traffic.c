@@ -6,6 +6,8 @@
  *
  * Source: XLA's HloCostAnalysis.
  */
+#include <math.h>
+
 #include "hlo/inside.h"
 #include "hlo/work.h"
 
@@ -49,6 +51,25 @@ void extent_add(struct extent *e, struct extent more)
 	e->padded += more.padded;
 	e->whole |= more.whole;
 	e->bound = worse(e->bound, more.bound);
+}
+
+struct extent extent_scaled(struct extent e, double factor)
+{
+	e.whole |= !isfinite(factor);
+	if (e.whole || e.bound == COST_UNKNOWN)
+		return e;
+	e.logical *= factor;
+	e.padded *= factor;
+	return e;
+}
+
+struct extent extent_as(struct extent e, const struct shape *from, const struct shape *to)
+{
+	if (e.bound == COST_UNKNOWN)
+		return e;
+	double before = extent_of(from).logical / element_count(from);
+	double after = extent_of(to).logical / element_count(to);
+	return extent_scaled(e, after / before);
 }
 
 static void traffic_add(struct traffic *t, const struct traffic *more)
@@ -162,12 +183,15 @@ static void touch_unknown(struct hlo_costs *c, const struct hlo_instruction *i, 
 	t->bound = COST_UNKNOWN;
 }
 
-/* Slices and gathers: as much of the operand as the result holds, and the indices. */
+/*
+ * Slices and gathers: as many elements of the operand as the result holds, and the indices.  A
+ * TPU's gather may change their type.
+ */
 static void touch_slice(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	const struct shape *from = operand_shape(c->m, i, 0);
 	if (from)
-		touch_part(c, t, extent_of(&i->shape), from);
+		touch_part(c, t, extent_as(extent_of(&i->shape), &i->shape, from), from);
 	touch_operands(c, i, t, 1);
 	touch_shape(c, t, &i->shape);
 }

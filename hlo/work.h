@@ -52,7 +52,7 @@ struct callee {
 	bool has_work, has_traffic;
 	struct work work;
 	struct traffic traffic;
-	struct footprint *footprint;
+	struct footprint *footprint, *element; /* of all of the result, and of one element */
 };
 
 struct hlo_costs {
@@ -90,6 +90,10 @@ work_fn work_unknown;
 traffic_fn traffic_instruction;
 struct extent extent_of(const struct shape *s);
 void extent_add(struct extent *e, struct extent more);
+/* The whole where it is that already, or where the factor is not finite. */
+struct extent extent_scaled(struct extent e, double factor);
+/* As many elements of the type that `to` has. */
+struct extent extent_as(struct extent e, const struct shape *from, const struct shape *to);
 
 /* footprint.c: made once for each computation. */
 const struct footprint *footprint_of(struct hlo_costs *c, ptrdiff_t computation);

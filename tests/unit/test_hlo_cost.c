@@ -589,6 +589,7 @@ static const struct {
 	{ "dynamic-slice", "f32[2,16]", { 1, 4 }, { 0 }, 0, 0, 2 * 128 + 4, KIND_ELEMENTWISE },
 	{ "dynamic-update-slice", "f32[8,16]", { 1, 3, 4 }, { 0 }, 0, 0, 2 * 128 + 4, KIND_UPDATE },
 	{ "gather", "f32[2,16]", { 1, 4 }, { 0 }, 0, 0, 2 * 128 + 4, KIND_GATHER },
+	{ "gather", "bf16[2,16]", { 1, 4 }, { 0 }, 0, 0, 128 + 64 + 4, KIND_GATHER },
 	{ "scatter", "f32[8,16]", { 1, 4, 3 }, { 9 }, 32, 0, 3 * 128 + 4, KIND_SCATTER },
 	{ "all-reduce", "f32[8,16]", { 1 }, { 9 }, 128, 0, 2 * 512, KIND_ALL_REDUCE },
 	{ "all-gather", "f32[32,16]", { 1 }, { 0 }, 0, 0, 5 * 512, KIND_ALL_GATHER },
@@ -747,6 +748,128 @@ static void fusions_touch_slices(void **state)
 	assert_number(cost.hbm_bytes, 2 * 64 + 4 + 400 + 64);
 	assert_number(cost.flops, 16);
 	assert_kind(kind_of(c), KIND_UPDATE);
+}
+
+/*
+ * What a fusion reads of its first parameter, of 8 x 16 bf16, behind ops that hand elements on.
+ * The last op makes the result.
+ */
+struct handed {
+	const char *what;
+	struct {
+		const char *opcode, *shape;
+		int64_t operands[3];
+	} ops[6];
+	double read;
+};
+
+static const struct handed handed[] = {
+	{ "a gather of a converted array",
+		{ { "convert", "f32[8,16]", { 11 } }, { "gather", "f32[4]", { 21, 12 } } }, 4 * 2 },
+	{ "a gather that changes the type", { { "gather", "f32[4]", { 11, 12 } } }, 4 * 2 },
+	{ "both ways to one gather are one read",
+		{ { "logistic", "bf16[8,16]", { 11 } },
+			{ "multiply", "bf16[8,16]", { 11, 21 } },
+			{ "gather", "bf16[4]", { 22, 12 } } },
+		4 * 2 },
+	{ "two slices add up",
+		{ { "convert", "f32[8,16]", { 11 } },
+			{ "dynamic-slice", "f32[1,16]", { 21, 12, 12 } },
+			{ "dynamic-slice", "f32[1,16]", { 21, 12, 12 } },
+			{ "add", "f32[1,16]", { 22, 23 } } },
+		2 * 16 * 2 },
+	{ "slices are no more than the array",
+		{ { "slice", "bf16[6,16]", { 11 } }, { "slice", "bf16[6,16]", { 11 } },
+			{ "add", "bf16[6,16]", { 21, 22 } } },
+		8 * 16 * 2 },
+	{ "a slice of a slice",
+		{ { "slice", "bf16[4,16]", { 11 } }, { "slice", "bf16[1,16]", { 21 } } }, 16 * 2 },
+	{ "a slice through views and moves",
+		{ { "transpose", "bf16[16,8]", { 11 } }, { "reverse", "bf16[16,8]", { 21 } },
+			{ "reshape", "bf16[4,32]", { 22 } }, { "bitcast", "u16[4,32]", { 23 } },
+			{ "slice", "u16[1,32]", { 24 } } },
+		32 * 2 },
+	{ "a slice of row sums",
+		{ { "reduce", "bf16[8]", { 11, 13 } }, { "slice", "bf16[2]", { 21 } } },
+		2 * 16 * 2 },
+	{ "a slice of a broadcast takes no more than there is",
+		{ { "broadcast", "bf16[9,8,16]", { 11 } }, { "slice", "bf16[2,8,16]", { 21 } } },
+		8 * 16 * 2 },
+	{ "an update of a converted array takes the rest of it",
+		{ { "convert", "f32[8,16]", { 11 } }, { "convert", "f32[1,16]", { 14 } },
+			{ "dynamic-update-slice", "f32[8,16]", { 21, 22, 12 } } },
+		7 * 16 * 2 },
+	{ "a scatter to a converted array takes all of it",
+		{ { "convert", "f32[8,16]", { 11 } }, { "convert", "f32[1,16]", { 14 } },
+			{ "scatter", "f32[8,16]", { 21, 12, 22 } } },
+		8 * 16 * 2 },
+	{ "a slice of a fusion that copies",
+		{ { "fusion", "bf16[8,16]", { 11 } }, { "slice", "bf16[1,16]", { 21 } } }, 16 * 2 },
+	{ "a slice beside another reader",
+		{ { "slice", "bf16[1,16]", { 11 } }, { "negate", "bf16[8,16]", { 11 } },
+			{ "pad", "bf16[8,16]", { 21, 13 } }, { "add", "bf16[8,16]", { 22, 23 } } },
+		8 * 16 * 2 },
+	{ "select of an array, then its slice",
+		{ { "compare", "pred[8,16]", { 11, 11 } },
+			{ "select", "bf16[8,16]", { 21, 11, 11 } },
+			{ "slice", "bf16[1,16]", { 22 } } },
+		16 * 2 },
+	{ "a product takes all",
+		{ { "dot", "bf16[8,8]", { 11, 11 } }, { "slice", "bf16[1,8]", { 21 } } },
+		8 * 16 * 2 },
+};
+
+static const struct pb_instruction copies[] = {
+	{ "cp", "parameter", "bf16[8,16]", 101, { 0 }, { 0 }, 0, { 0 } },
+	{ "cc", "copy", "bf16[8,16]", 102, { 101 }, { 0 }, 0, { 0 } },
+	NO_ROW,
+};
+
+static const char *on_chip(const char *shape)
+{
+	static const char *const orders[] = { "0", "1,0", "2,1,0" };
+	size_t commas = 0;
+	for (const char *p = shape; *p; p++)
+		commas += *p == ',';
+	return arena_fmt(&keep, "%s{%s:S(1)}", shape, orders[commas]).p;
+}
+
+static void fusions_hand_elements_on(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < sizeof(handed) / sizeof(handed[0]); k++) {
+		/* Only the first parameter lies in HBM. */
+		struct pb_instruction inner[12] = {
+			{ "p0", "parameter", "bf16[8,16]", 11, { 0 }, { 0 }, 0, { 0 } },
+			{ "p1", "parameter", "s32[]", 12, { 0 }, { 0 }, 1, { 0 } },
+			{ "p2", "parameter", "bf16[]", 13, { 0 }, { 0 }, 2, { 0 } },
+			{ "p3", "parameter", "bf16[1,16]", 14, { 0 }, { 0 }, 3, { 0 } },
+		};
+		static const char *const names[] = { "o1", "o2", "o3", "o4", "o5", "o6" };
+		const char *out = NULL;
+		for (size_t n = 0; n < 6 && handed[k].ops[n].opcode; n++) {
+			struct pb_instruction *i = &inner[4 + n];
+			*i = (struct pb_instruction){ names[n], handed[k].ops[n].opcode,
+				handed[k].ops[n].shape, 21 + (int64_t)n, { 0 }, { 0 }, 0, { 0 } };
+			memcpy(i->operands, handed[k].ops[n].operands,
+				sizeof(handed[k].ops[n].operands));
+			i->called[0] = str_eq(str_from(i->opcode), STR("fusion")) ? 9 : 0;
+			out = on_chip(i->shape);
+		}
+		const struct pb_instruction body[] = {
+			{ "a", "parameter", "bf16[8,16]", 1, { 0 }, { 0 }, 0, { 0 } },
+			{ "b", "parameter", "s32[]{:S(1)}", 2, { 0 }, { 0 }, 1, { 0 } },
+			{ "c", "parameter", "bf16[]{:S(1)}", 3, { 0 }, { 0 }, 2, { 0 } },
+			{ "d", "parameter", "bf16[1,16]{1,0:S(1)}", 4, { 0 }, { 0 }, 3, { 0 } },
+			{ "f", "fusion", out, 5, { 1, 2, 3, 4 }, { 1 }, 0, { 0 } },
+			NO_ROW,
+		};
+		const struct pb_computation c[] = { { "copies", 9, copies }, { "fused", 1, inner },
+			{ "main", 2, body }, { 0 } };
+		double read = cost_on(HLO_TPU, c).hbm_bytes;
+		if (read != handed[k].read)
+			fail_msg("%s: %g bytes", handed[k].what, read);
+	}
 }
 
 /* A matmul with its elementwise tail, its operands behind bitcasts in fusions of their own. */
@@ -1078,6 +1201,7 @@ int main(void)
 		cmocka_unit_test(spaces),
 		cmocka_unit_test(feeds),
 		cmocka_unit_test(fusions_touch_slices),
+		cmocka_unit_test(fusions_hand_elements_on),
 		cmocka_unit_test(fusions_of_matmuls),
 		cmocka_unit_test(kinds_of_fusions),
 		cmocka_unit_test(kinds_of_movers),
