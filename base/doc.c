@@ -228,7 +228,10 @@ static bool refuse(struct builder *b, struct fy_token *token, const char *what)
 static bool no_extras(struct builder *b, struct fy_token *anchor, struct fy_token *tag)
 {
 	return refuse(b, anchor, "anchors (&name) are not read: write the value out") &&
-	       refuse(b, tag, "tags (!type) are not read: the key decides the type");
+	       refuse(b, tag,
+		       "tags (!type) are not read: the key decides the type; quote a text that "
+		       "begins "
+		       "with '!'");
 }
 
 static void scalar_position(struct builder *b, struct doc_node *n, ptrdiff_t from, ptrdiff_t to)
@@ -420,8 +423,9 @@ static bool on_event(struct builder *b, struct fy_event *e)
 	case FYET_DOCUMENT_START:
 		return on_document(b, e);
 	case FYET_ALIAS:
-		return refuse(
-			b, e->alias.anchor, "aliases (*name) are not read: write the value out");
+		return refuse(b, e->alias.anchor,
+			"aliases (*name) are not read: write the value out, or quote a text "
+			"that begins with '*'");
 	case FYET_SCALAR:
 		return on_scalar(b, e);
 	case FYET_MAPPING_START:
@@ -450,11 +454,16 @@ static const char *hint_for(struct str message)
 		{ STR_INIT("invalid nested block mapping"),
 			"a value that holds ': ' must be quoted" },
 		{ STR_INIT("plain scalar cannot start"), "quote the value" },
-		{ STR_INIT("could not find expected ':'"), "a key needs a ':' behind it" },
+		{ STR_INIT("could not find expected ':'"), "behind a key stand a ':' and a space" },
 		{ STR_INIT("invalid indentation"), "line this up with the keys or items above it" },
 		{ STR_INIT("invalid mapping in plain multiline"),
 			"line this up with the keys above it" },
 		{ STR_INIT("wrongly indented"), "is its quote closed?" },
+		{ STR_INIT("block scalar"), "quote a text that begins with '>' or '|'" },
+		{ STR_INIT("missing comma"), "or its closing bracket is missing" },
+		{ STR_INIT("invalid value after mapping"), "quote a text that begins with '{'" },
+		{ STR_INIT("invalid trailing content"),
+			"put the whole value in quotes of the other kind" },
 		{ STR_INIT("invalid escape"), "write \\\\ for a backslash, or use single quotes" },
 	};
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)

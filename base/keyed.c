@@ -93,36 +93,57 @@ const struct key *key_named(const struct key *keys, struct str name)
 	return NULL;
 }
 
-/* Parentheses that a text leaves open. */
-static ptrdiff_t opened(const struct doc_node *node)
+/* Whether a text leaves parentheses open, or the next key goes on with its number: 5,000. */
+static bool is_opened(const struct doc_node *node, struct str key)
 {
 	ptrdiff_t depth = 0;
 
 	for (ptrdiff_t i = 0; i < node->text.len; i++)
 		depth += (node->text.p[i] == '(') - (node->text.p[i] == ')');
-	return node->kind == DOC_SCALAR && !node->quoted ? depth : 0;
+	bool is_cut = node->text.len && key.len && is_digit(node->text.p[node->text.len - 1]) &&
+		      is_digit(key.p[0]);
+	return node->kind == DOC_SCALAR && !node->quoted && (depth > 0 || is_cut);
 }
 
-/* The expression in { } whose comma YAML took for its own: the next key is the rest of it. */
+/* What stands in { } and whose comma YAML took for its own: the next key is the rest of it. */
 static const struct doc_node *cut_value(const struct key *of, const struct doc_node *map)
 {
 	for (ptrdiff_t i = 1; map->flow && i < map->count; i++)
-		if (opened(map->pairs[i - 1].value) > 0 &&
+		if (is_opened(map->pairs[i - 1].value, map->pairs[i].key->text) &&
 			!key_named(of->keys, map->pairs[i].key->text))
 			return map->pairs[i - 1].value;
 	return NULL;
 }
 
-/* What may be meant: the key that comes nearest, or all of them where they are not too many. */
-static struct str names_hint(const struct keyed *r, const struct key *keys, struct str name)
+/* The last of the entries by name that such a map would be one of; or NULL. */
+static const struct key *entries_of(const struct key *keys, const struct doc_node *map)
 {
-	enum { LISTED_MOST = 27 };
+	const struct key *ret = NULL;
+
+	for (const struct key *k = keys; k->read; k++) {
+		bool is = map->kind == DOC_MAP && map->count && k->each && k->each->keys &&
+			  !k->each->is_list;
+		for (ptrdiff_t i = 0; is && i < map->count; i++)
+			is = key_named(k->each->keys, map->pairs[i].key->text);
+		ret = is ? k : ret;
+	}
+	return ret;
+}
+
+/* What may be meant: the key that comes nearest, or all of them where they are not too many. */
+static struct str names_hint(const struct keyed *r, const struct key *keys, struct str name,
+	const struct doc_node *value)
+{
 	struct list names = { NULL, 0, 0 };
 
 	for (const struct key *k = keys; k->read; k++)
 		list_add(&names, k->name, r->keep);
 	struct str hint = did_you_mean(r->keep, name, names.items, names.count);
-	return hint.len || names.count > LISTED_MOST
+	const struct key *entries = entries_of(keys, value);
+	if (!hint.len && entries)
+		return arena_fmt(r->keep, "; %.*s stands below '%.*s:', further to the right",
+			STR_ARG(entries->each->name), STR_ARG(entries->name));
+	return hint.len
 		       ? hint
 		       : arena_fmt(r->keep, "; it has %.*s",
 				 STR_ARG(words_joined(r->keep, names.items, names.count, " and ")));
@@ -144,10 +165,11 @@ bool keyed_names(const struct keyed *r, const struct key *of, const struct doc_n
 		/* The rest of the map is what an expression lost. */
 		if (cut && last && last->value == cut)
 			return key_fail(r, &(struct key){ .name = last->key->text }, last->value,
-				r->mistake,
-				": quote this expression: its comma ends it inside { }");
+				r->mistake, ": %s: its comma ends it inside { }",
+				is_digit(key->text.p[0]) ? "write 5000 for 5,000"
+							 : "quote this expression");
 		struct str hint = known ? arena_fmt(r->keep, "; %s", known->form)
-					: names_hint(r, of->keys, key->text);
+					: names_hint(r, of->keys, key->text, map->pairs[i].value);
 		told = known ? known->form : told;
 		ok = keyed_fail(r, key, "%.*s has no key '%.*s'%.*s", STR_ARG(map_name(r, of)),
 			STR_ARG(key->text), STR_ARG(hint));
@@ -165,9 +187,18 @@ static bool is_misspelt(const struct key *of, const struct key *k, const struct 
 	return false;
 }
 
+/* A map that was forgotten, or whose keys are not indented. */
+static bool is_empty(const struct doc_node *node)
+{
+	return node->kind == DOC_SCALAR && !node->text.len && !node->quoted;
+}
+#define EMPTY_MAP " is empty; what belongs to it stands below, further to the right"
+
 bool keyed_map(const struct keyed *r, const struct key *of, const struct doc_node *at,
 	const struct doc_node *map)
 {
+	if (is_empty(map))
+		return keyed_fail(r, map, "%.*s" EMPTY_MAP, STR_ARG(map_name(r, of)));
 	if (map->kind != DOC_MAP)
 		return keyed_fail(r, map, "%.*s is a map of keys%s%s", STR_ARG(map_name(r, of)),
 			of->form ? ", such as " : "", of->form ? of->form : "");
@@ -265,16 +296,21 @@ static bool read_item(const struct keyed *r, const struct key *k, const struct d
 
 bool key_entries(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
-	bool is_list = k->each->is_list, ok = true;
+	bool is_list = k->each->is_list, is_cut = false, ok = true;
 
 	if (node->kind != (is_list ? DOC_LIST : DOC_MAP))
-		return key_fail(r, k, node, r->mistake, " is %s", k->form);
+		return is_empty(node) ? key_fail(r, k, node, r->mistake, EMPTY_MAP)
+				      : key_fail(r, k, node, r->mistake, " is %s", k->form);
 	if (k->max > 0 && (double)node->count > k->max)
 		return key_fail(r, k, node, DIAG_LIMIT, " has more than %.0f entries", k->max);
 	for (ptrdiff_t i = 0; i < node->count && goes_on(r, ok); i++) {
 		const struct doc_node *value = is_list ? node->items[i] : node->pairs[i].value;
 		const struct doc_node *name = is_list ? value : node->pairs[i].key;
 
+		/* The keys of an entry that seems empty stand beside it. */
+		if (is_cut && key_named(k->each->keys, name->text))
+			continue;
+		is_cut |= k->each->keys && is_empty(value);
 		ok &= k->each->entry ? k->each->entry(r, k->each, name, value)
 				     : read_item(r, k, name, value);
 	}
@@ -374,7 +410,7 @@ bool key_word(const struct keyed *r, const struct key *k, const struct doc_node 
 	struct str words[KEY_WORDS_MAX];
 	int count = key_words(k, words), first = !words[0].len;
 
-	if (!key_scalar(r, k, node))
+	if (node->kind == DOC_SCALAR && !key_scalar(r, k, node))
 		return false;
 	const struct str *word = NAMED(words, count, node->text);
 	if (!word)

@@ -27,7 +27,7 @@ struct scale {
 
 static const struct scale scales[] = {
 	{ STR_INIT("%"), 1, 100, UNIT_RATIO, false },
-	{ STR_INIT("x"), 1, 1, UNIT_NONE, false },
+	{ STR_INIT("x"), 1, 1, UNIT_RATIO, false }, /* 2x is 200% */
 	{ STR_INIT("$"), 1, 1, UNIT_DOLLARS, false },
 	{ STR_INIT("ns"), 1, 1e9, UNIT_SECONDS, true },
 	{ STR_INIT("us"), 1, 1e6, UNIT_SECONDS, true },

@@ -68,6 +68,10 @@ static void check_rules(struct context *c, const struct ruleset *set)
 			rule->severity != SEVERITY_OFF)
 			out_fmt(c->out, "%.*s: no group and no needs, so it needs every gate\n",
 				STR_ARG(rule->name));
+		if (rule->required && rule->value.text.p && !rule->params[PARAM_FAIL].text.p)
+			out_fmt(c->out,
+				"%.*s: required, and without a failure limit: it only warns\n",
+				STR_ARG(rule->name));
 	}
 }
 

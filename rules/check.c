@@ -7,6 +7,7 @@
  */
 #include "rules/check.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ struct value {
 	struct dimension dimension;
 	const struct column *column; /* when it is a column and nothing else */
 	const struct token *literal; /* when it is one literal and nothing else */
+	bool is_truth;		     /* what a comparison or a condition comes to */
 	ptrdiff_t at, width;	     /* where it stands */
 };
 
@@ -52,6 +54,9 @@ struct checker {
 	struct str own[TABLES_NAMED]; /* what the SELECTs that are open call their tables */
 	int own_count, own_first;     /* of the innermost from own_first on */
 	bool has_with;		      /* a table may be a WITH clause's */
+	bool is_number;		      /* the expression is a value, or what is computed with it */
+	ptrdiff_t wrong;	      /* where a name stands that SQLite does not know; or -1 */
+	bool means_text;	      /* that name is compared with a text */
 	bool failed;		      /* fault is filled; nothing more is read */
 	int depth, selects;
 	struct arena *keep, scratch; /* scratch: of the tokens */
@@ -269,6 +274,39 @@ static ptrdiff_t quoted_length(struct str s, char quote)
 	return 0;
 }
 
+/* What begins no token, and what there is to say. */
+static const struct refusal {
+	struct str begins;
+	const char *says;
+} refusals[] = {
+	{ STR_INIT("--"), "SQL has no comments here" },
+	{ STR_INIT("/*"), "SQL has no comments here" },
+	{ STR_INIT("&&"), "'&&' is written 'and'" },
+	{ STR_INIT("!"), "'!' is written 'not'" },
+	{ STR_INIT("'"), "this quote is never closed, and texts take single quotes" },
+	{ STR_INIT("\""), "this quote is never closed, and texts take single quotes" },
+	{ STR_INIT("`"), "this quote is never closed, and texts take single quotes" },
+	{ STR_INIT("["),
+		"names take no brackets, and a list takes parentheses: in ('copy', 'matmul')" },
+	{ STR_INIT(";"), "one expression only, without ';'" },
+	{ STR_INIT("?"), "a parameter is written :name" },
+	{ STR_INIT("@"), "a parameter is written :name" },
+	{ STR_INIT("$"), "a parameter is written :name" },
+	{ STR_INIT("#"), "a parameter is written :name" },
+	{ STR_INIT(":"), "a parameter is written :name" },
+	{ STR_INIT("\xc2\xa0"), "this is a no-break space; type a plain one" },
+	{ STR_INIT("\xe2\x80"), "texts take straight quotes: 'bf16'" },
+	{ STR_INIT(""), "unexpected character" },
+};
+
+static const struct refusal *refusal_of(struct str s)
+{
+	const struct refusal *x = refusals;
+	while (!str_starts(s, x->begins))
+		x++;
+	return x;
+}
+
 static ptrdiff_t sign_length(struct str s)
 {
 	static const struct str pairs[] = { STR_INIT("<="), STR_INIT(">="), STR_INIT("<>"),
@@ -276,7 +314,7 @@ static ptrdiff_t sign_length(struct str s)
 	bool may_be = byte_at(s, 1) && strchr("=<>|", s.p[1]); /* few signs have a second byte */
 	if (may_be && NAMED(pairs, COUNT_OF(pairs), str_head(s, 2)))
 		return 2;
-	return s.p[0] && strchr("()+-*/%<>=,.&|~", s.p[0]) ? 1 : 0;
+	return strchr("()+-*/%<>=,.&|~", s.p[0]) && refusal_of(s)->begins.len < 2 ? 1 : 0;
 }
 
 /* Keyword or sign; ASCII case ignored.  Most of the many questions end at the first letter. */
@@ -343,26 +381,14 @@ static struct token token_of(struct str s)
 	return t;
 }
 
-/* What begins no token: why, where there is something to say. */
 static bool refuse(struct checker *c, struct str s, ptrdiff_t at)
 {
-	static const struct {
-		const char *begins, *says;
-	} refusals[] = { { "'\"`[", "this quote is never closed, and texts take single quotes" },
-		{ ";", "one expression only, without ';'" },
-		{ "?@$#:", "a parameter is written :name" } };
-	char quote = s.p[0] == '[' ? ']' : s.p[0];
-	ptrdiff_t width = strchr("\"`[", s.p[0]) ? quoted_length(s, quote) : 0;
-	if (width && quote == '"')
+	const struct refusal *x = refusal_of(s);
+	ptrdiff_t width = strchr("\"`", s.p[0]) ? quoted_length(s, s.p[0]) : 0;
+	if (width)
 		return fail(c, DIAG_RULE_SQL, at, width, "a text takes single quotes: '%.*s'",
 			STR_ARG(str_head(str_from_offset(s, 1), width - 2)));
-	if (width)
-		return fail(c, DIAG_RULE_SQL, at, width,
-			"names are written without quotes, and texts take single quotes");
-	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
-		if (strchr(refusals[i].begins, s.p[0]))
-			return fail(c, DIAG_RULE_SQL, at, 1, "%s", refusals[i].says);
-	return fail(c, DIAG_RULE_SQL, at, 1, "unexpected character");
+	return fail(c, DIAG_RULE_SQL, at, x->begins.len ? x->begins.len : 1, "%s", x->says);
 }
 
 /* Parentheses are balanced and nothing refused is in the text; or false and a fault. */
@@ -383,9 +409,7 @@ static bool read_tokens(struct checker *c)
 		ptrdiff_t at = c->sql.len - rest.len;
 		if (!rest.len)
 			break;
-		char first = rest.p[0], second = byte_at(rest, 1);
-		if ((first == '-' && second == '-') || (first == '/' && second == '*'))
-			return fail(c, DIAG_RULE_SQL, at, 2, "SQL has no comments here");
+		char first = rest.p[0];
 		struct token t = token_of(rest);
 		if (!t.width)
 			return refuse(c, rest, at);
@@ -455,7 +479,9 @@ static struct value of_kind(enum dimension_kind kind)
 
 static struct value truth(void)
 {
-	return of(of_unit(UNIT_BOOL));
+	struct value v = of(of_unit(UNIT_BOOL));
+	v.is_truth = true;
+	return v;
 }
 
 /* How a fault speaks of an operand: as it is written. */
@@ -543,6 +569,41 @@ static void check_itself(struct checker *c, const struct value *a, const struct 
 			STR_ARG(str_head(str_from_offset(c->sql, a->at), width)));
 }
 
+/* dtype = bf16: what is compared with a text, and is no name, is a text without its quotes. */
+static void note_text(struct checker *c, const struct value *name, const struct value *other)
+{
+	c->means_text |=
+		name->at == c->wrong && other->column && other->column->type == COLUMN_TEXT;
+}
+
+/* Each way to compare texts has wildcards of its own, or none, and lets those of others pass. */
+static void check_wildcards(struct checker *c, const struct value *text, const struct token *sign)
+{
+	bool is_text = text->literal && text->literal->kind == TOKEN_TEXT;
+	struct str literal = is_text ? text->literal->text : STR("");
+	bool has_star = str_find_char(literal, '*') >= 0,
+	     has_percent = str_find_char(literal, '%') >= 0;
+	if (has_star && !has_percent && !token_is(sign, "glob"))
+		fail(c, DIAG_RULE_TYPE, text->at, text->width,
+			"'*' is a wildcard for glob alone: write glob %.*s", STR_ARG(literal));
+	if (has_percent && !has_star && token_is(sign, "glob"))
+		fail(c, DIAG_RULE_TYPE, text->at, text->width,
+			"'%%' is a wildcard for like alone: glob takes '*'");
+}
+
+/* time_share > 5: a share of a whole is meant as a percentage. */
+static void check_share(struct checker *c, const struct value *column, const struct value *number)
+{
+	double value;
+	bool is_share = column->column && (str_ends(column->column->name, STR("_share")) ||
+						  str_ends(column->column->name, STR("_ratio")));
+	if (is_share && number->literal && number->literal->kind == TOKEN_NUMBER &&
+		str_to_double(number->literal->text, &value) && value >= 2)
+		fail(c, DIAG_RULE_UNIT, number->at, number->width,
+			"%.*s is a ratio, 1 is all of it: write %.6g for %.6g%%",
+			STR_ARG(column->column->name), value / 100, value);
+}
+
 static void check_compare(
 	struct checker *c, const struct value *a, const struct value *b, const struct token *sign)
 {
@@ -560,9 +621,14 @@ static void check_compare(
 			"%.*s is a %s and %.*s is a %s; they cannot be compared",
 			STR_ARG(written(c, good)), noun_of(good), STR_ARG(written(c, bad)),
 			noun_of(bad));
+	note_text(c, a, b);
+	note_text(c, b, a);
 	check_units(c, a, b, "compared");
+	check_share(c, a, b);
+	check_share(c, b, a);
 	check_itself(c, a, b);
 	if (is_among(sign, "= == <> != in is")) {
+		check_wildcards(c, b, sign);
 		check_word(c, a, b, false);
 		check_word(c, b, a, false);
 	}
@@ -576,7 +642,9 @@ static void check_pattern(
 		fail(c, DIAG_RULE_TYPE, bad->at, bad->width,
 			"%.*s is a number; '%.*s' compares texts", STR_ARG(written(c, bad)),
 			STR_ARG(sign->text));
-	else if (token_is(sign, "glob"))
+	note_text(c, b, a);
+	check_wildcards(c, b, sign);
+	if (token_is(sign, "glob"))
 		check_word(c, a, b, true);
 }
 
@@ -584,6 +652,36 @@ static bool is_whole(const struct value *v)
 {
 	return v->literal && v->literal->kind == TOKEN_NUMBER &&
 	       str_find_char(v->literal->text, '.') < 0 && str_find_char(v->literal->text, 'e') < 0;
+}
+
+/* From one unit of people's to another: milliseconds, GB, GiB, percent. */
+static bool is_conversion(const struct value *v)
+{
+	double factor;
+	if (!v->literal || v->literal->kind != TOKEN_NUMBER ||
+		!str_to_double(v->literal->text, &factor) || !(factor > 0))
+		return false;
+	factor = factor < 1 ? 1 / factor : factor;
+	double decimal = 1e3, binary = 1024;
+	while (decimal < factor * 0.999)
+		decimal *= 1e3;
+	while (binary < factor)
+		binary *= 1024;
+	return fabs(factor / decimal - 1) < 1e-9 || factor == binary || factor == 100;
+}
+
+/* value: hbm_bytes / 1e9 would be held against 16 GiB as so many bytes. */
+static void check_scale(struct checker *c, const struct value *a, const struct value *b, char s)
+{
+	const struct value *factor = s == '*' && is_conversion(a) ? a : b;
+	enum unit unit = (factor == a ? b : a)->dimension.unit;
+	if (!c->is_number || c->selects || !strchr("*/", s) || unit <= UNIT_COUNT ||
+		unit == UNIT_BOOL || !is_conversion(factor))
+		return;
+	fail(c, DIAG_RULE_UNIT, a->at, b->at + b->width - a->at,
+		"leave the %.*s out: this is %s, and its limit is written with a unit, as 5 ms, "
+		"16 GiB or 30%%",
+		STR_ARG(written(c, factor)), unit_noun(unit));
 }
 
 static struct value check_arithmetic(
@@ -601,6 +699,7 @@ static struct value check_arithmetic(
 			STR_ARG(written(c, a)), STR_ARG(written(c, b)));
 	if (s == '+' || s == '-')
 		check_units(c, a, b, s == '+' ? "added" : "subtracted");
+	check_scale(c, a, b, s);
 	return of(as_number(combine(s, a->dimension, b->dimension)));
 }
 
@@ -610,6 +709,15 @@ static void check_number(struct checker *c, const struct value *v, bool is_condi
 		fail(c, DIAG_RULE_TYPE, v->at, v->width, "%.*s is a text and no %s",
 			STR_ARG(written(c, v)),
 			is_condition ? "condition; compare it with something" : "number");
+	if (is_condition && v->dimension.unit > UNIT_COUNT && v->dimension.unit != UNIT_BOOL)
+		fail(c, DIAG_RULE_TYPE, v->at, v->width,
+			"%.*s is %s and no condition; compare it with something",
+			STR_ARG(written(c, v)), unit_noun(v->dimension.unit));
+	if (!is_condition && v->is_truth)
+		fail(c, DIAG_RULE_TYPE, v->at, v->width,
+			"%.*s is yes or no, and no number; the limit of a number is at_most or "
+			"at_least, and yes or no stands under assert",
+			STR_ARG(written(c, v)));
 }
 
 /* ---- operands ----------------------------------------------------------------------------- */
@@ -898,6 +1006,9 @@ static struct value infix_value(
 		if (accept(c, "distinct"))
 			accept(c, "from");
 	}
+	if (is_ahead(c, "*"))
+		fail(c, DIAG_RULE_SQL, ahead(c, 0)->at, 1,
+			"a text takes single quotes, as in glob '*embed*'");
 	struct value right = expression(c, x->precedence + 1);
 	if (x->kind == SUM)
 		return check_arithmetic(c, &left, &right, sign);
@@ -955,11 +1066,23 @@ static struct value expression(struct checker *c, int precedence)
 
 /* ---- SELECT ------------------------------------------------------------------------------- */
 
+struct str tell_table(struct arena *keep, struct str name, bool is_sql)
+{
+	struct list names = { NULL, 0, 0 };
+	NAMES(&names, keep, table_defs, TABLE_COUNT);
+	if (is_sql)
+		NAMES(&names, keep, base_table_defs, TABLE_COUNT);
+	struct str hint = did_you_mean(keep, name, names.items, names.count);
+	if (!str_only(name, "a-zA-Z0-9_"))
+		hint = STR("; more than one name is a query, and stands under select");
+	return arena_fmt(keep, "there is no table '%.*s'%.*s", STR_ARG(name),
+		STR_ARG(hint.len ? hint : STR("; `rooflint tables` lists them")));
+}
+
 /* Behind FROM or JOIN: a table, or something in parentheses.  SQLite gives no place of a table. */
 static void from_item(struct checker *c)
 {
 	const struct token *t = ahead(c, 0);
-	struct list names = { NULL, 0, 0 };
 	if (t->kind != TOKEN_NAME || t->is_reserved)
 		return;
 	next(c);
@@ -967,12 +1090,9 @@ static void from_item(struct checker *c)
 	if (c->own_count < TABLES_NAMED)
 		c->own[c->own_count++] =
 			as->kind == TOKEN_NAME && !as->is_reserved ? as->text : t->text;
-	if (c->has_with || engine_table(t->text))
-		return;
-	NAMES(&names, c->keep, table_defs, TABLE_COUNT);
-	NAMES(&names, c->keep, base_table_defs, TABLE_COUNT);
-	fail(c, DIAG_RULE_NAME, t->at, t->width, "there is no table '%.*s'%.*s", STR_ARG(t->text),
-		STR_ARG(did_you_mean(c->keep, t->text, names.items, names.count)));
+	if (!c->has_with && !engine_table(t->text))
+		fail(c, DIAG_RULE_NAME, t->at, t->width, "%.*s",
+			STR_ARG(tell_table(c->keep, t->text, true)));
 }
 
 /*
@@ -1032,6 +1152,7 @@ static bool open_checker(struct checker *c, struct str sql, const struct sql_nam
 	*c = (struct checker){
 		.sql = sql, .names = names, .keep = keep, .scratch = scratch, .fault = fault
 	};
+	c->wrong = -1;
 	if (!read_tokens(c))
 		return false;
 	if (names->table)
@@ -1059,14 +1180,15 @@ bool check_expression(struct str sql, const struct sql_names *names, enum sql_wa
 	struct checker c;
 	if (!open_checker(&c, sql, names, keep, scratch, fault))
 		return false;
+	c.is_number = want == WANT_NUMBER;
 	struct value v = expression(&c, 0);
 	if (is_ahead(&c, ","))
 		fail(&c, DIAG_RULE_SQL, ahead(&c, 0)->at, 1,
 			"one expression is wanted, and this begins a second one");
-	if (want != WANT_ANY)
+	if (want != WANT_ANY && ahead(&c, 0)->kind == TOKEN_END)
 		check_number(&c, &v, want == WANT_CONDITION);
 	if (names->dimension)
-		*names->dimension = v.dimension;
+		*names->dimension = c.failed ? (struct dimension){ 0 } : v.dimension;
 	return !c.failed;
 }
 
@@ -1090,32 +1212,44 @@ static struct str tell_function(const struct checker *c, const struct token *t)
 	for (ptrdiff_t i = 0; i < sql_function_count; i++)
 		if (!c->names->rule || !sql_functions[i].query_only)
 			list_add(&names, sql_functions[i].name, c->keep);
+	struct str hint = did_you_mean(c->keep, t->text, names.items, names.count);
+	if (!hint.len)
+		hint = arena_fmt(c->keep, "; there are %.*s",
+			STR_ARG(words_joined(c->keep, names.items, names.count, " and ")));
 	if (!f || (f->query_only && c->names->rule))
 		return arena_fmt(c->keep, "there is no function %.*s() here%.*s", STR_ARG(t->text),
-			STR_ARG(did_you_mean(c->keep, t->text, names.items, names.count)));
+			STR_ARG(hint));
 	if (!rows || (!f->aggregate && !is_among(t, "min max")))
 		return (struct str){ NULL, 0 };
-	return arena_fmt(c->keep, "%.*s() runs over rows; %.*s", STR_ARG(t->text),
+	return arena_fmt(c->keep, "%.*s() runs over rows, and each row is judged by itself; %.*s",
+		STR_ARG(t->text),
 		STR_ARG(table_find(rows->name)
-				? arena_fmt(c->keep, "write (select %.*s(...) from %.*s)",
+				? arena_fmt(c->keep,
+					  "for one number of all: from: run, and (select %.*s(...) "
+					  "from %.*s)",
 					  STR_ARG(t->text), STR_ARG(rows->name))
 				: STR("compute it in the SELECT")));
 }
 
-/* kind = matmul: what columns hold as a word takes quotes. */
-static struct str tell_word(const struct checker *c, const struct token *t)
+/* The tables that have a column of that name: "; it is a column of ops and families". */
+static struct str tell_tables(const struct checker *c, struct str column)
 {
-	const struct table_def *def = c->table_count ? c->tables[0] : NULL;
+	enum { TOLD_MOST = 6 };
+	struct str names[TOLD_MOST];
+	ptrdiff_t count = 0;
 
-	for (ptrdiff_t i = 0; def && i < def->column_count; i++) {
-		struct str rest = str_from(def->columns[i].words), word;
-
-		while (str_next(&rest, '|', &word))
-			if (str_eq_nocase(word, t->text))
-				return arena_fmt(c->keep, "a text takes single quotes: '%.*s'",
-					STR_ARG(word));
-	}
-	return (struct str){ NULL, 0 };
+	for (int i = 0; i < TABLE_COUNT && count < TOLD_MOST; i++)
+		if (find_column(&table_defs[i], column))
+			names[count++] = table_defs[i].name;
+	if (!count)
+		return STR("");
+	bool is_of_ops = find_column(&table_defs[TABLE_ops], column);
+	struct str first = is_of_ops ? table_defs[TABLE_ops].name : names[0];
+	return arena_fmt(c->keep,
+		"; it is a column of %.*s: judge such rows (from: %.*s), or write (select ... from "
+		"%.*s)",
+		STR_ARG(words_joined(c->keep, names, count, " and ")), STR_ARG(first),
+		STR_ARG(first));
 }
 
 static struct str tell_column(const struct checker *c, const struct token *t, bool *is_name)
@@ -1139,16 +1273,23 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 				STR_ARG(t->text), STR_ARG(last->text), STR_ARG(t->text));
 		return (struct str){ NULL, 0 }; /* SQLite knows better */
 	}
-	struct str word = last == t ? tell_word(c, t) : (struct str){ NULL, 0 };
-	if (word.p)
-		return word;
+	if (c->means_text)
+		return arena_fmt(c->keep, "a text takes single quotes: '%.*s'", STR_ARG(t->text));
 	struct str name = str_head(str_from_offset(c->sql, t->at), last->at + last->width - t->at);
-	struct str hint = did_you_mean(c->keep, last->text, known.items, known.count);
+	bool is_made = names->table && !table_find(names->table->name);
+	struct str hint = is_made ? STR("") : tell_tables(c, last->text);
+	const struct key *key = names->rule ? key_named(rule_entry.keys, last->text) : NULL;
+	if (!hint.len && key && key->read)
+		hint = key->read == key_limit
+			       ? STR("; the limits are :warn and :fail, and {warn} and {fail} in "
+				     "texts")
+			       : STR("; it is a key of the rule: write its expression out");
+	if (!hint.len)
+		hint = did_you_mean(c->keep, last->text, known.items, known.count);
 	if (!hint.len && names->table)
-		hint = table_find(names->table->name)
-			       ? arena_fmt(c->keep, "; `rooflint tables %.*s` lists them",
-					 STR_ARG(names->table->name))
-			       : STR("; the SELECT has none of that name");
+		hint = is_made ? STR("; the SELECT has none of that name")
+			       : arena_fmt(c->keep, "; `rooflint tables %.*s` lists them",
+					 STR_ARG(names->table->name));
 	*is_name = true;
 	return arena_fmt(
 		c->keep, "there is no column '%.*s' here%.*s", STR_ARG(name), STR_ARG(hint));
@@ -1158,19 +1299,34 @@ void check_tell(struct str sql, const struct sql_names *names, bool is_of_names,
 	struct arena scratch, struct sql_fault *fault)
 {
 	struct sql_fault ignored;
+	struct sql_names again = *names;
 	struct checker c;
-	if (!open_checker(&c, sql, names, keep, scratch, &ignored))
+	again.uses = arena_make(keep, bool, names->rule ? names->rule->param_count + 1 : 1);
+	if (!open_checker(&c, sql, &again, keep, scratch, &ignored))
 		return;
-	const struct token *t = c.tokens;
+	c.wrong = fault->at;
+	is_select(ahead(&c, 0)) ? select_value(&c) : expression(&c, 0);
+	const struct token *t = c.tokens, *end = ahead(&c, 0);
 	while (t->kind != TOKEN_END && t->at != fault->at)
 		t++;
 	if (t->kind == TOKEN_END)
 		return;
 	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
 	fault->width = last->at + last->width - fault->at;
-	if (t->kind != TOKEN_NAME)
-		return;
 	struct str text = { NULL, 0 };
+	if (t == end && !is_of_names &&
+		is_among(t, "select from where group order having limit join"))
+		text = arena_fmt(keep,
+			"'%.*s' belongs to a SELECT, and this is one expression: leave it out, or "
+			"write (select ...)",
+			STR_ARG(t->text));
+	else if (t == end && !is_of_names)
+		text = arena_fmt(keep,
+			"the expression ends before '%.*s': an operator is missing, or the quotes "
+			"of a text",
+			STR_ARG(t->text));
+	if (t->kind != TOKEN_NAME && !text.p)
+		return;
 	bool is_name = false;
 	for (ptrdiff_t i = 0; names->rule && i < names->rule->param_count; i++)
 		if (str_eq_nocase(names->rule->params[i].name, t->text)) /* without its colon */

@@ -62,6 +62,8 @@ bool check_expression(struct str sql, const struct sql_names *names, enum sql_wa
 	struct arena *keep, struct arena scratch, struct sql_fault *fault);
 bool check_select(struct str sql, const struct sql_names *names, struct arena *keep,
 	struct arena scratch, struct sql_fault *fault);
+/* There is no table of that name, and which one may be meant; SQL can name a baseline's. */
+struct str tell_table(struct arena *keep, struct str name, bool is_sql);
 /*
  * SQLite refuses this text at fault->at: the width of the token there and, where SQLite came as far
  * as names, what is wrong with this one and which one may be meant.

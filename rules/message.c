@@ -100,8 +100,10 @@ static bool apply_format(struct template_reader *r, struct str field, struct str
 	if (!f) {
 		struct str hint = did_you_mean(r->keep, name, names.items, names.count);
 		if (!hint.len)
-			hint = STR("; there are time, percent, bytes, rate, flops, count, number "
-				   "and brief");
+			hint = arena_fmt(r->keep,
+				"; there are %.*s; %.*s alone is shown in its unit",
+				STR_ARG(words_joined(r->keep, names.items, names.count, ", ")),
+				STR_ARG(field));
 		return sql_fail(r->fault, r->keep, DIAG_RULE_NAME, at, name.len,
 			"there is no format '%.*s'%.*s", STR_ARG(name), STR_ARG(hint));
 	}

@@ -231,6 +231,7 @@ static const struct key rule_keys[] = {
 	KEY(why, key_trimmed, "why this matters"),
 	KEY(measured, key_trimmed, "where the limits come from"),
 	KEY(wrong_when, key_trimmed, "when the rule may be wrong"),
+	KEYED_NOT("enabled", "severity: off switches a rule off"),
 	KEYED_NOT("warn", LIMITS_HINT),
 	KEYED_NOT("fail", LIMITS_HINT),
 	KEYED_NOT("limit", LIMITS_HINT),
@@ -313,7 +314,7 @@ static bool read_rule(const struct keyed *r, const struct key *each, const struc
 }
 
 const struct key rule_entry = { .name = STR_INIT("a rule"),
-	.form = "{ severity: off }",
+	.form = "{ at_most: 5% } or { severity: off }",
 	.origin = offsetof(struct rule, origin),
 	.keys = rule_keys,
 	.entry = read_rule };

@@ -134,9 +134,9 @@ static bool load_extended(struct loader *l, const struct keyed *r, const struct 
 			"a rule file extends what lies below its own folder, links followed; with "
 			"--rules-from, what its repository holds");
 	if (!read_file(l, file, &text)) {
-		diag_context(l->err, "%.*s:%lld:%lld: extends", STR_ARG(r->doc->file),
-			(long long)node->line, (long long)node->column);
-		return mistake_note(l->set->mistakes, l->keep, l->err);
+		struct str why = arena_str(l->keep, str_from(l->err->text));
+		return keyed_fail_as(r, node, l->err->id,
+			"extends: %.*s; a path begins at the folder of this file", STR_ARG(why));
 	}
 	return load_text(l, file, text);
 }
@@ -389,6 +389,10 @@ static bool check_complete(const struct loader *l, struct rule *rule)
 	if (!has_value && rule->unclear.text.p)
 		return rule_fail(l, rule, &rule->unclear.origin,
 			"unclear is of a value, and it has an assert");
+	if (rule->only_warns.count && !rule->can_fail.text.p)
+		return rule_fail(l, rule, &rule->only_warns.items[0].text.origin,
+			"only_warns tells people why can_fail is false of a row, and there is no "
+			"can_fail");
 	bool has_places = rule->places.from || rule->places.select.text.p;
 	if (rule->places.origin.node && (!has_places || !rule->places.value.text.p))
 		return rule_fail(l, rule, &rule->places.origin,

@@ -51,17 +51,10 @@ bool key_variable(const struct keyed *r, const struct key *k, const struct doc_n
 
 bool key_table(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
-	struct list names = { NULL, 0, 0 };
-
 	if (!key_sql(r, k, node))
 		return false;
-	if (table_find(node->text))
-		return true;
-	NAMES(&names, r->keep, table_defs, TABLE_COUNT);
-	struct str hint = did_you_mean(r->keep, node->text, names.items, names.count);
-	return key_fail(r, k, node, DIAG_RULE_NAME, ": there is no table '%.*s'%.*s",
-		STR_ARG(node->text),
-		STR_ARG(hint.len ? hint : STR("; `rooflint tables` lists them")));
+	return table_find(node->text) || key_fail(r, k, node, DIAG_RULE_NAME, ": %.*s",
+						 STR_ARG(tell_table(r->keep, node->text, false)));
 }
 
 bool key_list(const struct keyed *r, const struct key *k, const struct doc_node *node)
@@ -141,18 +134,21 @@ static bool read_number(const struct keyed *r, const struct key *k, const struct
 		return false;
 	ret->text = node->text;
 	ret->origin = origin_of(r, node);
-	if (!node->quoted && unit_parse(node->text, &ret->value, &ret->unit, &nearest))
+	bool is_number = unit_parse(node->text, &ret->value, &ret->unit, &nearest);
+	if (is_number && !node->quoted)
 		return true;
 	ret->value = NAN; /* nothing more is said of it */
-	if (node->quoted)
+	if (is_number)
 		return key_fail(r, k, node, r->mistake, " is a number: write it without quotes");
 	return nearest.p ? key_fail(r, k, node, DIAG_RULE_UNIT,
 				   ": '%.*s' has an unknown unit; did you mean '%.*s'?",
 				   STR_ARG(node->text), STR_ARG(nearest))
 			 : key_fail(r, k, node, DIAG_RULE_UNIT,
 				   ": '%.*s' is no number with a unit, such as 10%%, 64 MiB, "
-				   "250 us, 45 GB/s",
-				   STR_ARG(node->text));
+				   "250 us, 45 GB/s%s",
+				   STR_ARG(node->text),
+				   str_find_char(node->text, ',') < 0 ? ""
+								      : "; 5,000 is written 5000");
 }
 
 /* Numbers that mean the same without a unit.  Of a time, 20 may be seconds or microseconds. */
@@ -184,7 +180,9 @@ bool number_fits(const struct keyed *r, struct str name, struct rule_param *numb
 			" is a ratio%.*s: did you mean %.*s%%? (%.*s is %.6g%%)", STR_ARG(instead),
 			STR_ARG(text), STR_ARG(text), shown);
 	if (!may_be_bare(wanted, number->value))
-		return key_fail(r, &k, node, DIAG_RULE_UNIT, " is %s%.*s, and '%.*s' has no unit",
+		return key_fail(r, &k, node, DIAG_RULE_UNIT,
+			" is %s%.*s, and '%.*s' has no unit, as 250 us, 64 MiB "
+			"or 45 GB/s have",
 			unit_noun(wanted), STR_ARG(instead), STR_ARG(text));
 	number->unit = wanted;
 	return true;
@@ -297,6 +295,10 @@ static bool limits_agree(const struct keyed *r, const struct doc_node *sets_warn
 
 bool key_limit(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
+	static const struct key limits[] = { KEYED("warn", key_measure), KEYED("fail", key_measure),
+		KEYED_END };
+	const struct key of = { .name = k->name, .keys = limits };
+	struct keyed part = *r;
 	struct rule *rule = r->to;
 	const struct doc_node *warn = NULL, *fail_at = node;
 	const struct rule_param *has = &rule->params[PARAM_FAIL];
@@ -317,11 +319,9 @@ bool key_limit(const struct keyed *r, const struct key *k, const struct doc_node
 	if (node->kind == DOC_MAP) {
 		warn = doc_get(node, STR("warn"));
 		fail_at = doc_get(node, STR("fail"));
+		part.owner = key_path(r, k->name);
+		ok = keyed_names(&part, &of, node);
 	}
-	for (ptrdiff_t i = 0; node->kind == DOC_MAP && i < node->count; i++)
-		if (node->pairs[i].value != warn && node->pairs[i].value != fail_at)
-			ok = keyed_fail(r, node->pairs[i].key, "limits are %.*s: { warn, fail }",
-				STR_ARG(k->name));
 	ok &= !fail_at || set_number(r, arena_fmt(r->keep, "%.*s.fail", STR_ARG(k->name)), fail_at,
 				  &rule->params[PARAM_FAIL]);
 	ok &= !warn || set_number(r, arena_fmt(r->keep, "%.*s.warn", STR_ARG(k->name)), warn,

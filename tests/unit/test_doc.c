@@ -165,11 +165,13 @@ static void refused(void **state)
 		"  a: &x 1\n"
 		"     ^~");
 	assert_error("a: 1\nb: *x\n", bad,
-		"f.yaml:2:4: aliases (*name) are not read: write the value out\n"
+		"f.yaml:2:4: aliases (*name) are not read: write the value out, or quote a text "
+		"that begins with '*'\n"
 		"  b: *x\n"
 		"     ^~");
 	assert_error("a: !!str 1\n", bad,
-		"f.yaml:1:4: tags (!type) are not read: the key decides the type\n"
+		"f.yaml:1:4: tags (!type) are not read: the key decides the type; quote a text "
+		"that begins with '!'\n"
 		"  a: !!str 1\n"
 		"     ^~~~~");
 	assert_error("<<: {a: 1}\n", bad,

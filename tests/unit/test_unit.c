@@ -16,7 +16,7 @@ static void parsed(void **state)
 		{ "0.3", 0.3, UNIT_NONE },
 		{ "-1e3", -1000, UNIT_NONE },
 		{ " 7 ", 7, UNIT_NONE },
-		{ "1.5x", 1.5, UNIT_NONE },
+		{ "1.5x", 1.5, UNIT_RATIO },
 		{ "10%", 0.1, UNIT_RATIO },
 		{ "7 %", 0.07, UNIT_RATIO },
 		{ "64 MiB", 67108864, UNIT_BYTES },
