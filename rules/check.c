@@ -202,6 +202,10 @@ enum infix_kind {
 	COLLATE
 };
 
+#define RESERVED(word)                                                                             \
+	{                                                                                          \
+		STR_INIT(word), 0, LOGIC                                                           \
+	}
 /*
  * Words that can be neither operand nor alias, and operators between operands, by their bytes.
  * `null` is the end of "not null", and an operand elsewhere.
@@ -217,33 +221,23 @@ static const struct word {
 	{ STR_INIT("<<"), P_BITS, SUM }, { STR_INIT("<="), P_ORDER, COMPARE },
 	{ STR_INIT("<>"), P_EQUAL, COMPARE }, { STR_INIT("="), P_EQUAL, COMPARE },
 	{ STR_INIT("=="), P_EQUAL, COMPARE }, { STR_INIT(">"), P_ORDER, COMPARE },
-	{ STR_INIT(">="), P_ORDER, COMPARE }, { STR_INIT(">>"), P_BITS, SUM },
-	{ STR_INIT("all"), 0, LOGIC }, { STR_INIT("and"), P_AND, LOGIC },
-	{ STR_INIT("as"), 0, LOGIC }, { STR_INIT("asc"), 0, LOGIC },
-	{ STR_INIT("between"), P_EQUAL, RANGE }, { STR_INIT("by"), 0, LOGIC },
-	{ STR_INIT("collate"), P_COLLATE, COLLATE }, { STR_INIT("cross"), 0, LOGIC },
-	{ STR_INIT("desc"), 0, LOGIC }, { STR_INIT("distinct"), 0, LOGIC },
-	{ STR_INIT("else"), 0, LOGIC }, { STR_INIT("end"), 0, LOGIC },
-	{ STR_INIT("escape"), 0, LOGIC }, { STR_INIT("except"), 0, LOGIC },
-	{ STR_INIT("from"), 0, LOGIC }, { STR_INIT("full"), 0, LOGIC },
-	{ STR_INIT("glob"), P_EQUAL, PATTERN }, { STR_INIT("group"), 0, LOGIC },
-	{ STR_INIT("having"), 0, LOGIC }, { STR_INIT("in"), P_EQUAL, MEMBERSHIP },
-	{ STR_INIT("inner"), 0, LOGIC }, { STR_INIT("intersect"), 0, LOGIC },
+	{ STR_INIT(">="), P_ORDER, COMPARE }, { STR_INIT(">>"), P_BITS, SUM }, RESERVED("all"),
+	{ STR_INIT("and"), P_AND, LOGIC }, RESERVED("as"), RESERVED("asc"),
+	{ STR_INIT("between"), P_EQUAL, RANGE }, RESERVED("by"),
+	{ STR_INIT("collate"), P_COLLATE, COLLATE }, RESERVED("cross"), RESERVED("desc"),
+	RESERVED("distinct"), RESERVED("else"), RESERVED("end"), RESERVED("escape"),
+	RESERVED("except"), RESERVED("from"), RESERVED("full"),
+	{ STR_INIT("glob"), P_EQUAL, PATTERN }, RESERVED("group"), RESERVED("having"),
+	{ STR_INIT("in"), P_EQUAL, MEMBERSHIP }, RESERVED("inner"), RESERVED("intersect"),
 	{ STR_INIT("is"), P_EQUAL, IDENTITY }, { STR_INIT("isnull"), P_EQUAL, NULLNESS },
-	{ STR_INIT("join"), 0, LOGIC }, { STR_INIT("left"), 0, LOGIC },
-	{ STR_INIT("like"), P_EQUAL, PATTERN }, { STR_INIT("limit"), 0, LOGIC },
-	{ STR_INIT("match"), 0, LOGIC }, { STR_INIT("natural"), 0, LOGIC },
-	{ STR_INIT("not"), 0, LOGIC }, { STR_INIT("notnull"), P_EQUAL, NULLNESS },
-	{ STR_INIT("null"), P_EQUAL, NULLNESS }, { STR_INIT("nulls"), 0, LOGIC },
-	{ STR_INIT("offset"), 0, LOGIC }, { STR_INIT("on"), 0, LOGIC },
-	{ STR_INIT("or"), P_OR, LOGIC }, { STR_INIT("order"), 0, LOGIC },
-	{ STR_INIT("outer"), 0, LOGIC }, { STR_INIT("regexp"), 0, LOGIC },
-	{ STR_INIT("right"), 0, LOGIC }, { STR_INIT("select"), 0, LOGIC },
-	{ STR_INIT("then"), 0, LOGIC }, { STR_INIT("union"), 0, LOGIC },
-	{ STR_INIT("using"), 0, LOGIC }, { STR_INIT("values"), 0, LOGIC },
-	{ STR_INIT("when"), 0, LOGIC }, { STR_INIT("where"), 0, LOGIC },
-	{ STR_INIT("window"), 0, LOGIC }, { STR_INIT("|"), P_BITS, SUM },
-	{ STR_INIT("||"), P_CONCAT, CONCAT } };
+	RESERVED("join"), RESERVED("left"), { STR_INIT("like"), P_EQUAL, PATTERN },
+	RESERVED("limit"), RESERVED("match"), RESERVED("natural"), RESERVED("not"),
+	{ STR_INIT("notnull"), P_EQUAL, NULLNESS }, { STR_INIT("null"), P_EQUAL, NULLNESS },
+	RESERVED("nulls"), RESERVED("offset"), RESERVED("on"), { STR_INIT("or"), P_OR, LOGIC },
+	RESERVED("order"), RESERVED("outer"), RESERVED("regexp"), RESERVED("right"),
+	RESERVED("select"), RESERVED("then"), RESERVED("union"), RESERVED("using"),
+	RESERVED("values"), RESERVED("when"), RESERVED("where"), RESERVED("window"),
+	{ STR_INIT("|"), P_BITS, SUM }, { STR_INIT("||"), P_CONCAT, CONCAT } };
 
 /* ---- tokens ------------------------------------------------------------------------------- */
 
@@ -276,33 +270,28 @@ static ptrdiff_t quoted_length(struct str s, char quote)
 
 /* What begins no token, and what there is to say. */
 static const struct refusal {
-	struct str begins;
+	struct str begins; /* as it stands; or one of these bytes */
+	bool is_any;
 	const char *says;
 } refusals[] = {
-	{ STR_INIT("--"), "SQL has no comments here" },
-	{ STR_INIT("/*"), "SQL has no comments here" },
-	{ STR_INIT("&&"), "'&&' is written 'and'" },
-	{ STR_INIT("!"), "'!' is written 'not'" },
-	{ STR_INIT("'"), "this quote is never closed, and texts take single quotes" },
-	{ STR_INIT("\""), "this quote is never closed, and texts take single quotes" },
-	{ STR_INIT("`"), "this quote is never closed, and texts take single quotes" },
-	{ STR_INIT("["),
+	{ STR_INIT("--"), false, "SQL has no comments here" },
+	{ STR_INIT("/*"), false, "SQL has no comments here" },
+	{ STR_INIT("&&"), false, "'&&' is written 'and'" },
+	{ STR_INIT("\xc2\xa0"), false, "this is a no-break space; type a plain one" },
+	{ STR_INIT("\xe2\x80"), false, "texts take straight quotes: 'bf16'" },
+	{ STR_INIT("!"), true, "'!' is written 'not'" },
+	{ STR_INIT("'\"`"), true, "this quote is never closed, and texts take single quotes" },
+	{ STR_INIT("["), true,
 		"names take no brackets, and a list takes parentheses: in ('copy', 'matmul')" },
-	{ STR_INIT(";"), "one expression only, without ';'" },
-	{ STR_INIT("?"), "a parameter is written :name" },
-	{ STR_INIT("@"), "a parameter is written :name" },
-	{ STR_INIT("$"), "a parameter is written :name" },
-	{ STR_INIT("#"), "a parameter is written :name" },
-	{ STR_INIT(":"), "a parameter is written :name" },
-	{ STR_INIT("\xc2\xa0"), "this is a no-break space; type a plain one" },
-	{ STR_INIT("\xe2\x80"), "texts take straight quotes: 'bf16'" },
-	{ STR_INIT(""), "unexpected character" },
+	{ STR_INIT(";"), true, "one expression only, without ';'" },
+	{ STR_INIT("?@$#:"), true, "a parameter is written :name" },
+	{ STR_INIT(""), false, "unexpected character" },
 };
 
 static const struct refusal *refusal_of(struct str s)
 {
 	const struct refusal *x = refusals;
-	while (!str_starts(s, x->begins))
+	while (x->is_any ? str_find_char(x->begins, s.p[0]) < 0 : !str_starts(s, x->begins))
 		x++;
 	return x;
 }
@@ -314,7 +303,10 @@ static ptrdiff_t sign_length(struct str s)
 	bool may_be = byte_at(s, 1) && strchr("=<>|", s.p[1]); /* few signs have a second byte */
 	if (may_be && NAMED(pairs, COUNT_OF(pairs), str_head(s, 2)))
 		return 2;
-	return strchr("()+-*/%<>=,.&|~", s.p[0]) && refusal_of(s)->begins.len < 2 ? 1 : 0;
+	return strchr("()+-*/%<>=,.&|~", s.p[0]) &&
+			       (refusal_of(s)->is_any || !refusal_of(s)->begins.len)
+		       ? 1
+		       : 0;
 }
 
 /* Keyword or sign; ASCII case ignored.  Most of the many questions end at the first letter. */
@@ -388,7 +380,8 @@ static bool refuse(struct checker *c, struct str s, ptrdiff_t at)
 	if (width)
 		return fail(c, DIAG_RULE_SQL, at, width, "a text takes single quotes: '%.*s'",
 			STR_ARG(str_head(str_from_offset(s, 1), width - 2)));
-	return fail(c, DIAG_RULE_SQL, at, x->begins.len ? x->begins.len : 1, "%s", x->says);
+	return fail(c, DIAG_RULE_SQL, at, x->is_any || !x->begins.len ? 1 : x->begins.len, "%s",
+		x->says);
 }
 
 /* Parentheses are balanced and nothing refused is in the text; or false and a fault. */
