@@ -198,12 +198,18 @@ static void running_out(void **state)
 	assert_false(fits(1 << 20, 8, -1));
 }
 
+static bool emulated(void)
+{
+	const char *emulator = getenv("EMULATOR"); /* empty where there is none */
+	return emulator && *emulator;
+}
+
 /* More address space than there is: what can be had is taken. */
 static void reservation_halves(void **state)
 {
 	(void)state;
 	/* qemu-user keeps a table of all pages: 21 GiB for the 64 TiB that can be had. */
-	if (getenv("EMULATOR"))
+	if (emulated())
 		skip();
 	struct arena a = arena_new((ptrdiff_t)1 << 50);
 	assert_non_null(a.base);
@@ -244,9 +250,8 @@ static void address_space_is_short(void **state)
 #if HAS_SHADOW
 	skip();
 #else
-	const char *emulator = getenv("EMULATOR");
 	int status = 0;
-	if (emulator && *emulator)
+	if (emulated())
 		skip(); /* its own address space would be rationed, too */
 	pid_t pid = fork();
 	if (!pid)
