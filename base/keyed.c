@@ -412,7 +412,7 @@ bool key_word(const struct keyed *r, const struct key *k, const struct doc_node 
 
 	if (node->kind == DOC_SCALAR && !key_scalar(r, k, node))
 		return false;
-	const struct str *word = NAMED(words, count, node->text);
+	const struct str *word = node->kind == DOC_SCALAR ? NAMED(words, count, node->text) : NULL;
 	if (!word)
 		return key_fail(r, k, node, r->mistake, " is %.*s%.*s",
 			STR_ARG(words_joined(r->keep, words + first, count - first, " or ")),

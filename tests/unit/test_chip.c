@@ -587,7 +587,8 @@ static void mistakes(void **state)
 			"a switch needs scaleup_bps and scaleup_domain" },
 		{ HEAD "\"topology\": \"torus_3d\", " TAIL, "a torus needs link_bps" },
 		{ HEAD "\"topology\": \"mesh\", " TAIL, "a mesh needs link_bps" },
-		{ HEAD "\"topology\": [], " TAIL, "topology takes one value" },
+		{ HEAD "\"topology\": [], " TAIL,
+			"topology is none, torus_2d, torus_3d, switch or mesh" },
 		{ HEAD "\"link_bps\": {\"value\": 1e10, \"value\": 1e11}, " TAIL,
 			"'value' stands here a second time" },
 		{ HEAD "\"match\": {\"compute_capability\": \"9.0\", \"memory_bytes\": "
