@@ -588,8 +588,9 @@ static void check_wildcards(struct checker *c, const struct value *text, const s
 static void check_share(struct checker *c, const struct value *column, const struct value *number)
 {
 	double value;
-	bool is_share = column->column && (str_ends(column->column->name, STR("_share")) ||
-						  str_ends(column->column->name, STR("_ratio")));
+	const struct column *of = column->column;
+	bool is_share = of && of->unit == UNIT_RATIO &&
+			(str_ends(of->name, STR("_share")) || str_ends(of->name, STR("_ratio")));
 	if (is_share && number->literal && number->literal->kind == TOKEN_NUMBER &&
 		str_to_double(number->literal->text, &value) && value >= 2)
 		fail(c, DIAG_RULE_UNIT, number->at, number->width,
@@ -726,6 +727,14 @@ static const struct column *find_column(const struct table_def *def, struct str 
 	return NULL;
 }
 
+/* What stands in for a column that the row lacks; not the name: nothing else is called so. */
+static const struct column *column_of_run(const struct sql_names *names, struct str name)
+{
+	return names->run && !str_eq_nocase(name, STR("name"))
+		       ? find_column(&table_defs[TABLE_run], name)
+		       : NULL;
+}
+
 /*
  * A column of the row; in a subquery, of any table that the text names; else of the run.  Columns
  * of one name are of one unit nearly everywhere; where they are not, nothing is said.
@@ -751,7 +760,7 @@ static struct value name_value(struct checker *c)
 	}
 	if (found && is_row && names->reads)
 		reads_add(names->reads, c->keep, names->table, found);
-	const struct column *of_run = found || !names->run ? NULL : find_column(run, t->text);
+	const struct column *of_run = found ? NULL : column_of_run(names, t->text);
 	if (of_run) {
 		reads_add(names->run, c->keep, run, of_run);
 		if (is_row && names->reads)
@@ -1245,6 +1254,18 @@ static struct str tell_tables(const struct checker *c, struct str column)
 		STR_ARG(first));
 }
 
+/* What "s" is in s.steady: the table in "steps as s", or NULL. */
+static const struct table_def *table_called(const struct checker *c, struct str alias)
+{
+	for (const struct token *t = c->tokens; t->kind != TOKEN_END; t++) {
+		const struct token *as = token_is(t + 1, "as") ? t + 2 : t + 1;
+		if (as->kind == TOKEN_NAME && str_eq_nocase(as->text, alias) &&
+			engine_table(t->text))
+			return engine_table(t->text);
+	}
+	return NULL;
+}
+
 static struct str tell_column(const struct checker *c, const struct token *t, bool *is_name)
 {
 	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
@@ -1258,7 +1279,8 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 								 : NULL;
 		if (def)
 			NAMES(&known, c->keep, def->columns, def->column_count);
-		if (!find_column(def, last->text))
+		if (i < c->table_count ? !find_column(def, last->text)
+				       : !column_of_run(names, last->text))
 			continue;
 		if (last != t && names->table && engine_table(t->text))
 			return arena_fmt(c->keep,
@@ -1269,8 +1291,11 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 	if (c->means_text)
 		return arena_fmt(c->keep, "a text takes single quotes: '%.*s'", STR_ARG(t->text));
 	struct str name = str_head(str_from_offset(c->sql, t->at), last->at + last->width - t->at);
-	bool is_made = names->table && !table_find(names->table->name);
-	struct str hint = is_made ? STR("") : tell_tables(c, last->text);
+	const struct table_def *called = last == t ? NULL : table_called(c, t->text);
+	const struct table_def *of = called ? called : names->table;
+	bool is_made = of && !table_find(of->name);
+	bool is_of_many = called || str_eq_nocase(last->text, STR("name"));
+	struct str hint = is_made || is_of_many ? STR("") : tell_tables(c, last->text);
 	const struct key *key = names->rule ? key_named(rule_entry.keys, last->text) : NULL;
 	if (!hint.len && key && key->read)
 		hint = key->read == key_limit
@@ -1279,10 +1304,10 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 			       : STR("; it is a key of the rule: write its expression out");
 	if (!hint.len)
 		hint = did_you_mean(c->keep, last->text, known.items, known.count);
-	if (!hint.len && names->table)
+	if (!hint.len && of)
 		hint = is_made ? STR("; the SELECT has none of that name")
 			       : arena_fmt(c->keep, "; `rooflint tables %.*s` lists them",
-					 STR_ARG(names->table->name));
+					 STR_ARG(of->name));
 	*is_name = true;
 	return arena_fmt(
 		c->keep, "there is no column '%.*s' here%.*s", STR_ARG(name), STR_ARG(hint));

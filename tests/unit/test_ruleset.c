@@ -1461,6 +1461,7 @@ static void no_false_alarms(void **state)
 		"sqrt(p50_s) < pow(2, 3) and ln(2) > 0 and exp(1) < 3 and floor(p50_s) = 0",
 		"iif(kind = 'matmul', p50_s, lo_s) < 1 and round(p50_s, 3) = 0",
 		"p50_s is not distinct from lo_s and ~1 = -2 and +1 = 1 and 5.0 / 2 > 2",
+		"(select max(padding_ratio) from ops where padding_ratio > 4) < 8",
 	};
 	char yaml[2048];
 	(void)state;
