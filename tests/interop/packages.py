@@ -12,7 +12,7 @@ import tarfile
 import unittest
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-VENV = os.path.join(TOP, "build", "interop-venv")
+VENV = os.path.join(TOP, "build", os.environ.get("INTEROP_VENV", "interop-venv"))
 PYTHON = os.path.join(VENV, "bin", "python")
 
 # Pinned: a consumer's new version is news for its own day, not for a pull request.
