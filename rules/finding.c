@@ -156,7 +156,7 @@ struct str places_text(const struct trial *t)
 {
 	enum { TOLD = 3 };
 	struct str names[TOLD];
-	ptrdiff_t told = t->told_count < TOLD ? t->told_count : TOLD, more = t->place_count - told;
+	ptrdiff_t told = t->told_count < TOLD ? t->told_count : TOLD, more = t->told_of - told;
 
 	for (ptrdiff_t i = 0; i < told; i++)
 		names[i] = arena_fmt(t->s->keep, "%.*s (%.*s)",

@@ -227,6 +227,8 @@ static void excuse_subject(struct trial *t, struct subject *x, struct weighed *w
 	/* Waived places have left the value: what remains may still be too much. */
 	bool is_of_places = x->waiver == t->places_waiver;
 	w->is_waived = !is_of_places || !w->most.level;
+	if (is_of_places && w->is_waived)
+		tell_places(t, t->waived, t->waived_count);
 }
 
 static void judge_row(struct trial *t)

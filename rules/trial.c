@@ -235,14 +235,26 @@ static void waive_places(struct trial *t)
 			t->places_waiver = w->waiver;
 		}
 	}
+	struct place_row *waived = arena_make(&t->s->scratch, struct place_row, t->place_count);
 	ptrdiff_t n = 0;
 	for (ptrdiff_t k = 0; k < t->place_count; k++) {
-		if (t->places[k].waivers & held)
+		if (t->places[k].waivers & held) {
 			t->places_waived += t->places[k].place.value;
-		else
+			waived[t->waived_count++] = t->places[k];
+		} else {
 			t->places[n++] = t->places[k];
+		}
 	}
 	t->place_count = n;
+	t->waived = waived;
+}
+
+void tell_places(struct trial *t, const struct place_row *places, ptrdiff_t count)
+{
+	t->told_of = count;
+	t->told_count = count < PLACES_KEPT ? count : PLACES_KEPT;
+	for (ptrdiff_t i = 0; i < t->told_count; i++)
+		t->told[i] = places[i].place;
 }
 
 bool judge_places(struct trial *t)
@@ -256,7 +268,6 @@ bool judge_places(struct trial *t)
 	waive_places(t);
 	t->places_pool = t->place_count ? t->places[0].pool : POOL_NONE;
 	t->told = arena_make(t->s->keep, struct found_place, PLACES_KEPT);
-	for (; t->told_count < t->place_count && t->told_count < PLACES_KEPT; t->told_count++)
-		t->told[t->told_count] = t->places[t->told_count].place;
+	tell_places(t, t->places, t->place_count);
 	return true;
 }

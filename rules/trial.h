@@ -65,8 +65,10 @@ struct trial {
 	struct map chips;	  /* by host and device */
 	struct place_row *places; /* the largest first */
 	ptrdiff_t place_count, place_cap;
-	struct found_place *told; /* PLACES_KEPT of them at most */
-	ptrdiff_t told_count;
+	struct place_row *waived; /* places that left the value */
+	ptrdiff_t waived_count;
+	struct found_place *told; /* PLACES_KEPT of them at most; of told_of places */
+	ptrdiff_t told_count, told_of;
 	double places_waived;
 	enum excuse places_excuse;
 	const struct waiver *places_waiver;
@@ -107,6 +109,8 @@ bool trial_ended(const struct trial *t, const struct listing *l, int code, int w
 bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t));
 /* Fills what the trial says of places, if the rule has any: the largest, and what is waived. */
 bool judge_places(struct trial *t);
+/* What texts call {places} from here on. */
+void tell_places(struct trial *t, const struct place_row *places, ptrdiff_t count);
 
 /* ---- findings (finding.c) ----------------------------------------------------------------- */
 
