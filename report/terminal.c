@@ -313,7 +313,7 @@ static void put_rules(struct page *p, const struct report *r)
 		page_wrap(p, indent, rule->title);
 		struct str number = prose_limits(rule, rule->number.value, p->keep);
 		if (number.len && rule->verdict == VERDICT_PASS)
-			page_fmt(p, indent, "; %.*s", STR_ARG(number));
+			page_fmt(p, indent, " (%.*s)", STR_ARG(number));
 		if (rule->reason.len && rule->verdict != VERDICT_INCONCLUSIVE)
 			page_fmt(p, indent, " (%.*s)", STR_ARG(rule->reason));
 		page_line(p);

@@ -193,6 +193,7 @@ static void test_verbose(void **state)
 	assert_non_null(strstr(text,
 		"rules of recommended\n"
 		"  pass            matmul-roofline       Matmuls run within 10% of their roofline\n"
+		"                                        (0: warns above 0, fails above 0)\n"
 		"  fail            oversized-all-gather  No all-gather holds up more than a fifth\n"
 		"                                        of the step\n"));
 	assert_non_null(strstr(text,
