@@ -1294,15 +1294,16 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 	const struct table_def *called = last == t ? NULL : table_called(c, t->text);
 	const struct table_def *of = called ? called : names->table;
 	bool is_made = of && !table_find(of->name);
-	bool is_of_many = called || str_eq_nocase(last->text, STR("name"));
-	struct str hint = is_made || is_of_many ? STR("") : tell_tables(c, last->text);
+	/* So many tables have one that none of them is meant. */
+	bool wants_name = str_eq_nocase(last->text, STR("name"));
+	struct str hint = is_made || called || wants_name ? STR("") : tell_tables(c, last->text);
 	const struct key *key = names->rule ? key_named(rule_entry.keys, last->text) : NULL;
 	if (!hint.len && key && key->read)
 		hint = key->read == key_limit
 			       ? STR("; the limits are :warn and :fail, and {warn} and {fail} in "
 				     "texts")
 			       : STR("; it is a key of the rule: write its expression out");
-	if (!hint.len)
+	if (!hint.len && !wants_name)
 		hint = did_you_mean(c->keep, last->text, known.items, known.count);
 	if (!hint.len && of)
 		hint = is_made ? STR("; the SELECT has none of that name")

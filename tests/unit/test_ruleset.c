@@ -1285,6 +1285,12 @@ static const struct mistake in_a_hurry[] = {
 		"t.yaml:5:23: r.where: '%' is a wildcard for like alone: glob takes '*'\n"
 		"      where: scope glob '%embed%'\n"
 		"                        ^~~~~~~~~" },
+	{ "version: 1\nrules:\n  r:\n    from: memory\n    assert: temp_bytes < 1\n"
+	  "    message: \"{name} is too large\"\n",
+		"t.yaml:6:16: r.message: there is no column 'name' here; `rooflint tables memory` "
+		"lists them\n"
+		"      message: \"{name} is too large\"\n"
+		"                 ^~~~" },
 	{ RULE "    where: time_share > 5\n    assert: p50_s < 1\n",
 		"t.yaml:5:25: r.where: time_share is a ratio, 1 is all of it: write 0.05 for 5%\n"
 		"      where: time_share > 5\n"
