@@ -542,6 +542,36 @@ static void kernels_by_their_names(void **state)
 		{ "void at::native::vectorized_gather_kernel<16, long>", "gather", NULL },
 		{ "void at::native::<unnamed>::distribution_elementwise_grid_stride_kernel<float>",
 			"rng", NULL },
+		/* the ops that it was made from come after what it is */
+		{ "triton_red_fused_addmm_fmha_v3_fwd_mean_mul_24", "reduce", NULL },
+		{ "triton_poi_fused__to_copy_flash_fwd_cat_14", "elementwise", NULL },
+		{ "attn_fwd", "attention", NULL },
+		{ "void BatchPrefillWithPagedKVCacheKernel<1>", "attention", NULL },
+		{ "igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32", "convolution", "bf16" },
+		{ "void cutlass__5x_cudnn::Kernel<cutlass_tensorop_bf16_s16816fprop_optimized_"
+		  "bf16_256x64_32x4_nhwc_align8>",
+			"convolution", "bf16" },
+		{ "_ZN2ck16tensor_operation6device12_GLOBAL__N_139kernel_grouped_conv_fwd_xdl_"
+		  "cshuffle_v3INS_28GridwiseGemm_xdl_cshuffle_v3IN",
+			"convolution", NULL },
+		{ "nvjet_sm103_tst_8x64_64x16_4x1_v_bz_TNN", "matmul", "bf16" },
+		{ "Cijk_Alik_Bljk_B_BS_BH_Bias_HA_S_SAV_UserArgs_MT128x144x64", "matmul", "bf16" },
+		{ "Cijk_Ailk_Bljk_S_B_Bias_HA_S_SAV_UserArgs_MT16x16x128", "matmul", "f32" },
+		{ "_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu", "matmul", "bf16" },
+		{ "_finalize_matmul_scatter_bf16", "reduce", NULL },
+		{ "bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x16x256u2", "matmul", NULL },
+		{ "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>",
+			"all-reduce", NULL },
+		{ "batched_transpose_16x32_half", "copy", NULL },
+		{ "void cudnn::engines_precompiled::nchwToNhwcKernel<__half, __half>", "copy",
+			NULL },
+		{ "void at::native::batch_norm_collect_statistics_kernel<float>", "reduce", NULL },
+		{ "void at::native::batch_norm_transform_input_kernel<float>", "elementwise",
+			NULL },
+		{ "MIOpenBatchNormBwdSpatial", "reduce", NULL },
+		{ "void at::native::sbtopk::gatherTopK<float, unsigned int, 2, false>", "sort",
+			NULL },
+		{ "void vllm::scaled_fp8_quant_kernel_strided<float>", "elementwise", NULL },
 	};
 	enum { KNOWN = sizeof(known) / sizeof(known[0]) };
 	struct xspace *host = xrun_host(&run, "node-0");
