@@ -32,7 +32,7 @@ enum record_type {
 	RECORD_INLINE,	 /* a record whose fields stand among the others */
 	RECORD_CONSTANT, /* the same text in each document */
 	/* These have a form of their own. */
-	RECORD_VALUE,  /* struct report_value */
+	RECORD_VALUE,  /* struct evidence_value */
 	RECORD_FACTS,  /* struct run_row *; NULL: nothing is known */
 	RECORD_TABLES, /* struct tables of a struct report */
 	RECORD_PLOTS,  /* struct plots */
@@ -85,7 +85,7 @@ struct record {
 #define RECORD_MEMBER_INLINE(of)	    struct of
 #define RECORD_MEMBER_UNIT		    enum unit
 #define RECORD_MEMBER_DIAG		    enum diag_id
-#define RECORD_MEMBER_VALUE		    struct report_value
+#define RECORD_MEMBER_VALUE		    struct evidence_value
 #define RECORD_MEMBER_FACTS		    struct run_row *
 #define RECORD_MEMBER_TABLES		    struct tables
 #define RECORD_MEMBER_PLOTS		    struct plots

@@ -36,13 +36,13 @@ struct outcome {
 
 /* With --fail-on new, a rule all of whose failures were there before is let be. */
 static bool has_failed(
-	const struct report *r, const struct report_rule *rule, const struct check_settings *s)
+	const struct report *r, const struct rule_result *rule, const struct check_settings *s)
 {
 	ptrdiff_t failed = 0, known = 0;
 	if (s->fail_on != FAIL_ON_NEW)
 		return s->fail_on != FAIL_ON_NEVER;
 	for (ptrdiff_t i = 0; i < r->findings.count; i++) {
-		const struct report_finding *f = &r->findings.items[i];
+		const struct finding *f = &r->findings.items[i];
 		if (!str_eq(f->rule, rule->name) || f->verdict != VERDICT_FAIL)
 			continue;
 		failed++;
@@ -52,7 +52,7 @@ static bool has_failed(
 }
 
 static bool rule_breaks(
-	const struct report *r, const struct report_rule *rule, const struct check_settings *s)
+	const struct report *r, const struct rule_result *rule, const struct check_settings *s)
 {
 	if (rule->verdict == VERDICT_FAIL)
 		return has_failed(r, rule, s);
@@ -69,7 +69,7 @@ static void outcome_add(struct outcome *o, struct report *r, const struct check_
 			true;
 	o->unproven |= r->verdict == VERDICT_INCONCLUSIVE && s->inconclusive == INCONCLUSIVE_FAIL;
 	for (ptrdiff_t i = 0; i < r->results.count; i++) {
-		struct report_rule *rule = &r->results.items[i];
+		struct rule_result *rule = &r->results.items[i];
 		rule->breaks = rule_breaks(r, rule, s);
 		if (rule->verdict != VERDICT_INCONCLUSIVE)
 			o->failed |= rule->breaks;

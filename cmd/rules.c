@@ -133,7 +133,7 @@ static void add_case(struct tester *t, const struct fixture *f, struct str wrong
 	struct str title = arena_fmt(keep, "%.*s: %.*s", STR_ARG(f->rule),
 		STR_ARG(f->name.p ? f->name : verdict_name(f->expect)));
 	enum verdict verdict = wrong.p ? VERDICT_FAIL : VERDICT_PASS;
-	r->results.items[r->results.count++] = (struct report_rule){ .name = title,
+	r->results.items[r->results.count++] = (struct rule_result){ .name = title,
 		.title = title,
 		.verdict = verdict,
 		.number = NO_NUMBER,
@@ -144,7 +144,7 @@ static void add_case(struct tester *t, const struct fixture *f, struct str wrong
 	t->failed++;
 	out_fmt(t->c->out, "%.*s:%lld: %.*s: %.*s\n", STR_ARG(t->file), (long long)f->line,
 		STR_ARG(f->rule), STR_ARG(wrong));
-	r->findings.items[r->findings.count++] = (struct report_finding){ .rule = title,
+	r->findings.items[r->findings.count++] = (struct finding){ .rule = title,
 		.verdict = verdict,
 		.message = wrong,
 		.gain_s = NAN,
@@ -228,8 +228,8 @@ static enum status test_rules(
 		!fixtures_parse(t->file, text, t->rules, keep, &t->set, &err))
 		return misused(&err);
 	t->report = (struct report){ .profile = t->file, .rules = t->rules->name, .gain_s = NAN };
-	t->report.results.items = arena_make(keep, struct report_rule, t->set.count + 1);
-	t->report.findings.items = arena_make(keep, struct report_finding, t->set.count + 1);
+	t->report.results.items = arena_make(keep, struct rule_result, t->set.count + 1);
+	t->report.findings.items = arena_make(keep, struct finding, t->set.count + 1);
 	for (ptrdiff_t i = 0; i < t->set.count; i++)
 		if (!(s->mutate ? run_mutation : run_test)(t, &t->set.items[i], &err))
 			return misused(&err);

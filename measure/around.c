@@ -42,20 +42,21 @@ bool around_find(const struct run *run, struct str name, struct str scope, struc
 	struct hlo_neighbours self = { .count = 1 };
 	struct hlo_around around;
 
-	*ret = (struct around){ 0 };
 	if (!p)
 		return false;
 	hlo_around(p->hlo, instruction, *run->keep, &around);
 	self.items[0] = instruction;
 	const struct hlo_neighbours *sides[AROUND_ROLES] = { &around.takes, &self, &around.holds,
 		&around.gives };
-	ret->items = arena_make(run->keep, struct neighbour, 3 * HLO_MAX_AROUND + 1);
-	for (int role = 0; role < AROUND_ROLES; role++) {
-		ret->left_out[role] = sides[role]->left_out;
+	*ret = (struct around){ .takes_left_out = (double)around.takes.left_out,
+		.holds_left_out = (double)around.holds.left_out,
+		.gives_left_out = (double)around.gives.left_out };
+	ret->ops.items = arena_make(run->keep, struct neighbour, 3 * HLO_MAX_AROUND + 1);
+	for (int role = 0; role < AROUND_ROLES; role++)
 		for (ptrdiff_t k = 0; k < sides[role]->count; k++) {
 			const struct hlo_instruction *i =
 				&p->hlo->instructions[sides[role]->items[k]];
-			ret->items[ret->count++] = (struct neighbour){
+			ret->ops.items[ret->ops.count++] = (struct neighbour){
 				.role = (enum around_role)role,
 				.name = text_clean(run->keep, i->name),
 				.opcode = text_clean(run->keep, i->opcode),
@@ -64,6 +65,5 @@ bool around_find(const struct run *run, struct str name, struct str scope, struc
 				.bytes = (double)shape_padded_bytes(&i->shape),
 			};
 		}
-	}
 	return true;
 }

@@ -119,11 +119,12 @@ struct str around_role_name(enum around_role r);
 	F(R, REAL, bytes, "of its result, as laid out")
 RECORD_STRUCT(neighbour, NEIGHBOUR);
 
-struct around {
-	struct neighbour *items; /* by role; of each the heaviest, in the program's order */
-	ptrdiff_t count;
-	ptrdiff_t left_out[AROUND_ROLES];
-};
+#define AROUND(R, F)                                                                               \
+	F(R, REAL, takes_left_out, "ops it takes from that are not listed")                        \
+	F(R, REAL, holds_left_out, "ops in it that are not listed")                                \
+	F(R, REAL, gives_left_out, "ops that take from it and are not listed")                     \
+	F(R, ITEMS(neighbour), ops, "the heaviest of each role, in the program's order")
+RECORD_STRUCT(around, AROUND);
 
 /*
  * What an op takes, holds and gives, by its name and, where several programs have the name, its

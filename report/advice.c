@@ -173,11 +173,11 @@ static struct str advice_gate(
 		const struct rule_result *g = &j->results[i];
 		bool shut = g->verdict == VERDICT_INCONCLUSIVE, needed = false;
 		for (ptrdiff_t k = 0; k < rule->gate_count; k++)
-			needed |= str_eq(rule->gates[k]->name, g->rule->name);
+			needed |= str_eq(rule->gates[k]->name, g->name);
 		if (shut && needed)
 			return arena_fmt(keep,
 				"Settle '%.*s' first: what relies on it is not judged before.",
-				STR_ARG(g->rule->name));
+				STR_ARG(g->name));
 	}
 	return MISSING;
 }
@@ -186,7 +186,7 @@ static struct str advice_gate(
 static struct str gate_fix(const struct judgement *j, const struct rule *gate)
 {
 	for (ptrdiff_t i = 0; i < j->finding_count; i++)
-		if (j->findings[i].rule == gate && j->findings[i].fix.p)
+		if (str_eq(j->findings[i].rule, gate->name) && j->findings[i].fix.p)
 			return j->findings[i].fix;
 	return advice_text(&gate->fix);
 }
@@ -196,15 +196,15 @@ struct str advice_for(const struct report *r, const struct judgement *j,
 {
 	struct str text = MISSING;
 	for (ptrdiff_t i = 0; i < j->finding_count && !text.p; i++)
-		if (j->findings[i].rule == result->rule)
+		if (str_eq(j->findings[i].rule, result->name))
 			text = advice_columns(r, j->findings[i].missing);
 	if (!text.p)
 		text = advice_gate(j, result->rule, keep);
-	if (!text.p && result->rule->gate) /* it was judged, and found wanting */
+	if (!text.p && result->gate) /* it was judged, and found wanting */
 		text = gate_fix(j, result->rule);
 	if (!text.p)
 		text = arena_fmt(keep,
 			"`rooflint explain %.*s` says what it reads, and from where.",
-			STR_ARG(result->rule->name));
+			STR_ARG(result->name));
 	return text;
 }

@@ -113,8 +113,8 @@ static void finish(struct alert *a, const char *word, struct str names, struct a
 	set_identity(a, keep);
 }
 
-static void add_finding(struct alerts *all, const struct report *r, const struct report_finding *f,
-	struct arena *keep)
+static void add_finding(
+	struct alerts *all, const struct report *r, const struct finding *f, struct arena *keep)
 {
 	enum alert_level level = f->verdict == VERDICT_FAIL   ? ALERT_ERROR
 				 : f->verdict == VERDICT_WARN ? ALERT_WARNING
@@ -135,10 +135,10 @@ static void add_finding(struct alerts *all, const struct report *r, const struct
 static void add_unsure(struct alerts *all, const struct report *r, const struct trouble *t,
 	enum alert_level level, struct arena *keep)
 {
-	const struct report_rule *first = NULL;
+	const struct rule_result *first = NULL;
 	struct out *names = out_memory(keep);
 	for (ptrdiff_t i = 0; i < t->count; i++) {
-		const struct report_rule *rule = t->rules[i];
+		const struct rule_result *rule = t->rules[i];
 		/* What counts for the exit status warns. */
 		if (rule->demanded != (level == ALERT_WARNING))
 			continue;

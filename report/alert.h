@@ -20,11 +20,11 @@ enum alert_level { ALERT_ERROR, ALERT_WARNING, ALERT_NOTE, ALERT_LEVELS };
 struct alert {
 	enum alert_level level;
 	const struct report *report;
-	const struct report_finding *finding; /* NULL: not judged, or not read */
-	struct str rule;		      /* the first, when several share a reason */
-	struct str title;		      /* "fail: matmul-roofline", "inconclusive: a, b" */
-	struct str message;		      /* a line of clean text, without the gain */
-	struct str cost;		      /* "up to 6 ms of 32 ms per step (18%)", or missing */
+	const struct finding *finding; /* NULL: not judged, or not read */
+	struct str rule;	       /* the first, when several share a reason */
+	struct str title;	       /* "fail: matmul-roofline", "inconclusive: a, b" */
+	struct str message;	       /* a line of clean text, without the gain */
+	struct str cost;	       /* "up to 6 ms of 32 ms per step (18%)", or missing */
 	/*
 	 * A relative path of the user's sources, its line or 0, and whether that is known.  Where
 	 * it is not, `path` is the profile without its dates, for formats that demand a place.

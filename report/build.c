@@ -5,6 +5,8 @@
  * long table are kept depends on the rows alone: the largest by time or size, ties in table order.
  */
 #include <math.h>
+#include <stdalign.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "base/stats.h"
@@ -15,13 +17,28 @@ static struct str own(struct arena *keep, struct str s)
 	return arena_str(keep, clean_lines(keep, s));
 }
 
-/* Those of a record, when it has taken all of its fields. */
-static void own_texts(const struct record *record, void *item, struct arena *keep)
+/* What a record, its lists and its parts hold beside numbers becomes the report's own. */
+static void own_record(const struct record *record, void *item, struct arena *keep)
 {
 	for (const struct record_field *f = record->fields; f->name; f++) {
-		struct str *text = (void *)((char *)item + f->offset);
-		if (f->type == RECORD_TEXT)
+		void *cell = (char *)item + f->offset;
+		struct str *text =
+			f->type == RECORD_VALUE ? &((struct evidence_value *)cell)->text : cell;
+		if (f->type == RECORD_TEXT || f->type == RECORD_VALUE) {
 			*text = own(keep, *text);
+		} else if (f->type == RECORD_PART || f->type == RECORD_INLINE) {
+			own_record(f->record, cell, keep);
+		} else if (f->type == RECORD_LIST) {
+			struct template_list list = record_items(f, item);
+			char *items = arena_alloc(
+				keep, f->record->bytes, alignof(max_align_t), list.count);
+			if (list.count)
+				memcpy(items, list.items, (size_t)(list.count * f->record->bytes));
+			for (ptrdiff_t i = 0; i < list.count; i++)
+				own_record(f->record, items + i * f->record->bytes, keep);
+			list.items = items;
+			memcpy(cell, &list, sizeof(list));
+		}
 	}
 }
 
@@ -48,95 +65,17 @@ static struct run_row *build_run(const struct tables *tables, struct arena *keep
 	return row;
 }
 
-static void build_evidence(const struct rule *rule, const struct evidence *e, struct arena *keep,
-	struct report_evidence *ret)
+/* What only the whole tells of each rule. */
+static void settle_rules(const struct judgement *j, struct arena *keep, struct report *ret)
 {
-	struct str table, column;
-	/* "column" in the rule's own table, else "table.column". */
-	const struct table_def *def =
-		str_cut(e->column, '.', &table, &column) ? table_find(table) : rule->from;
-	const struct column *c = def ? table_column(def, column.len ? column : e->column) : NULL;
-	ret->name = own(keep, e->column);
-	ret->unit = e->unit;
-	ret->value.is_null = e->is_null || (!e->is_text && !isfinite(e->real));
-	ret->value.is_text = e->is_text && !ret->value.is_null;
-	ret->limit = e->is_param;
-	if (ret->value.is_text)
-		ret->value.text = own(keep, e->text);
-	else if (!ret->value.is_null)
-		ret->value.real = e->real;
-	if (c)
-		ret->meaning = c->meaning;
-}
-
-static void build_finding(const struct finding *f, struct arena *keep, struct report_finding *ret)
-{
-	const struct rule *rule = f->rule;
-	ret->rule = rule->name;
-	ret->verdict = f->verdict;
-#define TAKE(R, type, field, meaning) ret->field = f->field;
-	FINDING_SAID(, TAKE)
-#undef TAKE
-	ret->cause = f->cause;
-	ret->fix = f->fix;
-	ret->seen = f->seen ? (double)f->seen : NAN;
-	ret->known = f->known;
-	ret->evidence.items = arena_make(keep, struct report_evidence, f->evidence_count);
-	ret->evidence.count = f->evidence_count;
-	for (ptrdiff_t i = 0; i < f->evidence_count; i++)
-		build_evidence(rule, &f->evidence[i], keep, &ret->evidence.items[i]);
-	ret->places.items = arena_make(keep, struct found_place, f->place_count);
-	ret->places.count = f->place_count;
-	for (ptrdiff_t i = 0; i < f->place_count; i++) {
-		ret->places.items[i] = f->places[i];
-		own_texts(&found_place_record, &ret->places.items[i], keep);
+	for (ptrdiff_t i = 0; i < j->result_count; i++) {
+		struct rule_result *r = &ret->results.items[i];
+		bool is_open = r->verdict == VERDICT_INCONCLUSIVE;
+		r->breaks = r->verdict == VERDICT_FAIL || (is_open && r->demanded);
+		if (is_open)
+			r->todo = own(keep, advice_for(ret, j, &j->results[i], keep));
+		r->rule = NULL;
 	}
-	own_texts(&report_finding_record, ret, keep);
-}
-
-static void build_rule(const struct judgement *j, const struct rule_result *result,
-	struct arena *keep, const struct report *report, struct report_rule *ret)
-{
-	const struct rule *rule = result->rule;
-	ret->name = rule->name;
-	ret->title = rule->title.text;
-	ret->says = rule->says.text;
-	ret->why = rule->why.text;
-	ret->verdict = result->verdict;
-	ret->reason = result->reason;
-	ret->closed_gate = result->closed_gate;
-	ret->group = rule->group.text;
-	ret->withheld = (double)result->withheld;
-	ret->let_be = (double)result->let_be;
-	ret->cost = result->cost;
-	ret->of_capacity = result->of_capacity;
-	ret->number = result->number;
-	ret->subjects = (double)result->subjects;
-	ret->unknown = (double)result->unknown;
-	ret->gate = rule->gate;
-	ret->demanded = result->is_demanded;
-	ret->breaks = result->verdict == VERDICT_FAIL ||
-		      (result->verdict == VERDICT_INCONCLUSIVE && result->is_demanded);
-	if (result->verdict == VERDICT_INCONCLUSIVE)
-		ret->todo = advice_for(report, j, result, keep);
-	own_texts(&report_rule_record, ret, keep);
-}
-
-static void build_judgement(const struct judgement *j, struct arena *keep, struct report *ret)
-{
-	bool is_settled = j->verdict == VERDICT_PASS || j->verdict == VERDICT_FAIL ||
-			  j->verdict == VERDICT_WARN;
-	/* Anything else would be green by absence. */
-	ret->verdict = is_settled ? j->verdict : VERDICT_INCONCLUSIVE;
-	ret->gain_s = j->gain_s;
-	ret->findings.items = arena_make(keep, struct report_finding, j->finding_count);
-	ret->findings.count = j->finding_count;
-	for (ptrdiff_t i = 0; i < j->finding_count; i++)
-		build_finding(&j->findings[i], keep, &ret->findings.items[i]);
-	ret->results.items = arena_make(keep, struct report_rule, j->result_count);
-	ret->results.count = j->result_count;
-	for (ptrdiff_t i = 0; i < j->result_count; i++)
-		build_rule(j, &j->results[i], keep, ret, &ret->results.items[i]);
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
@@ -166,11 +105,10 @@ static void build_waiver_notes(const struct judgement *j, struct arena *keep, st
 			continue;
 		ret->notes.items[ret->notes.count++] = (struct report_note){
 			.id = DIAG_WAIVER,
-			.text = own(keep,
-				arena_fmt(keep, "the waiver of %.*s by %.*s (%.*s, line %lld) %.*s",
-					STR_ARG(w->rule.text), STR_ARG(w->owner.text),
-					STR_ARG(w->origin.doc->file),
-					(long long)w->origin.node->line, STR_ARG(remark))),
+			.text = arena_fmt(keep, "the waiver of %.*s by %.*s (%.*s, line %lld) %.*s",
+				STR_ARG(w->rule.text), STR_ARG(w->owner.text),
+				STR_ARG(w->origin.doc->file), (long long)w->origin.node->line,
+				STR_ARG(remark)),
 		};
 	}
 }
@@ -180,7 +118,7 @@ static void build_notes(const struct diag_list *list, struct arena *keep, struct
 	for (int64_t i = 0; i < list->count; i++)
 		ret->notes.items[ret->notes.count++] = (struct report_note){
 			.id = list->items[i].id,
-			.text = own(keep, list->items[i].text),
+			.text = list->items[i].text,
 		};
 	if (list->dropped)
 		ret->notes.items[ret->notes.count++] = (struct report_note){
@@ -290,24 +228,9 @@ void report_keep_head(struct report *r)
 
 /* ---- plots ----------------------------------------------------------------------------------- */
 
-static void build_around(const struct around *around, struct arena *keep, struct report_finding *f)
-{
-	struct report_around *a = &f->around;
-	a->ops.items = arena_make(keep, struct neighbour, around->count);
-	a->ops.count = around->count;
-	for (ptrdiff_t i = 0; i < around->count; i++) {
-		a->ops.items[i] = around->items[i];
-		own_texts(&neighbour_record, &a->ops.items[i], keep);
-	}
-	a->takes_left_out = (double)around->left_out[AROUND_TAKES];
-	a->holds_left_out = (double)around->left_out[AROUND_HOLDS];
-	a->gives_left_out = (double)around->left_out[AROUND_GIVES];
-}
-
 bool report_plots(struct measured *m, struct arena *keep, struct report *ret, struct diag *err)
 {
 	struct plots plots;
-	struct around around;
 	int count = 0;
 	if (!measure_plots(m, &plots, err))
 		return false;
@@ -316,11 +239,11 @@ bool report_plots(struct measured *m, struct arena *keep, struct report *ret, st
 			copy_row(&plot_defs[id], table_row(&plot_defs[id], &plots.items[id], i),
 				rows_add(&ret->plots.items[id], &plot_defs[id], keep), keep);
 	for (ptrdiff_t i = 0; i < ret->findings.count && count < REPORT_MAX_AROUND; i++) {
-		struct report_finding *f = &ret->findings.items[i];
+		struct finding *f = &ret->findings.items[i];
 		bool is_open = f->verdict == VERDICT_FAIL || f->verdict == VERDICT_WARN;
-		if (!is_open || !f->name.len || !measure_around(m, f->name, f->scope, &around))
+		if (!is_open || !f->name.len || !measure_around(m, f->name, f->scope, &f->around))
 			continue;
-		build_around(&around, keep, f);
+		own_record(&around_record, &f->around, keep);
 		count++;
 	}
 	return true;
@@ -332,29 +255,35 @@ void report_build(const struct tables *tables, const struct judgement *judgement
 	const struct ruleset *rules, const struct diag_list *notes, struct str profile,
 	struct arena *keep, struct report *ret)
 {
-	*ret = (struct report){ 0 };
-	ret->profile = own(keep, profile);
-	ret->rules = own(keep, rules->name);
-	ret->facts = build_run(tables, keep);
+	bool is_settled = judgement->verdict == VERDICT_PASS ||
+			  judgement->verdict == VERDICT_FAIL || judgement->verdict == VERDICT_WARN;
+	*ret = (struct report){ .profile = profile,
+		/* Anything else would be green by absence. */
+		.verdict = is_settled ? judgement->verdict : VERDICT_INCONCLUSIVE,
+		.rules = rules->name,
+		.gain_s = judgement->gain_s,
+		.facts = build_run(tables, keep),
+		.findings = { judgement->findings, judgement->finding_count },
+		.results = { judgement->results, judgement->result_count } };
 	for (int id = 0; id < TABLE_COUNT; id++)
 		build_table(tables, (enum table_id)id, keep, ret);
-	build_judgement(judgement, keep, ret); /* what to do depends on what was read */
 	ret->notes.items = arena_make(keep, struct report_note,
 		judgement->waiver_count + (notes ? (ptrdiff_t)notes->count : 0) + 1);
 	build_waiver_notes(judgement, keep, ret);
 	if (notes)
 		build_notes(notes, keep, ret);
+	own_record(&report_record, ret, keep);
+	settle_rules(judgement, keep, ret);
 }
 
 void report_error(const struct diag *error, struct str profile, const struct tables *known,
 	struct str rules, struct arena *keep, struct report *ret)
 {
-	*ret = (struct report){ 0 };
-	ret->facts = build_run(known, keep);
-	ret->profile = own(keep, profile);
-	ret->rules = own(keep, rules);
-	ret->verdict = VERDICT_ERROR;
-	ret->error.id = error->id;
-	ret->error.text = own(keep, str_from(error->text));
-	ret->gain_s = NAN;
+	*ret = (struct report){ .profile = profile,
+		.verdict = VERDICT_ERROR,
+		.rules = rules,
+		.error = { error->id, str_from(error->text) },
+		.gain_s = NAN,
+		.facts = build_run(known, keep) };
+	own_record(&report_record, ret, keep);
 }

@@ -75,11 +75,11 @@ static void take_phases(const struct report *r, struct run_facts *ret)
 
 /* The costliest finding comes first in its rule. */
 static void take_findings(
-	const struct report *r, const struct report_rule *rule, struct rule_facts *ret)
+	const struct report *r, const struct rule_result *rule, struct rule_facts *ret)
 {
 	ret->findings = 0;
 	for (ptrdiff_t i = 0; i < r->findings.count; i++) {
-		const struct report_finding *f = &r->findings.items[i];
+		const struct finding *f = &r->findings.items[i];
 		/* What a failed rule only warns of costs, too. */
 		bool is_counted = f->verdict == rule->verdict ||
 				  (rule->verdict == VERDICT_FAIL && f->verdict == VERDICT_WARN);
@@ -100,7 +100,7 @@ static void take_findings(
 static void take_rules(const struct report *r, struct arena *keep, struct run_facts *ret)
 {
 	for (ptrdiff_t i = 0; i < r->results.count; i++) {
-		const struct report_rule *result = &r->results.items[i];
+		const struct rule_result *result = &r->results.items[i];
 		if (result->verdict == VERDICT_OFF)
 			continue;
 		struct rule_facts *rule = run_facts_add(ret, FACT_RULES, keep);

@@ -19,7 +19,7 @@ static const struct deltas_row *step_delta(const struct report *r)
 	return NULL;
 }
 
-static bool is_about_baseline(const struct report *r, const struct report_finding *f)
+static bool is_about_baseline(const struct report *r, const struct finding *f)
 {
 	const struct deltas_row *rows = table_rows(&r->tables, deltas);
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, deltas); i++)
@@ -50,7 +50,7 @@ static struct group first_group(const struct report *r, struct arena *keep)
 	ptrdiff_t count = group_findings(r, r->verdict, keep, &groups), most = 0;
 	if (!count)
 		return (struct group){ NULL, 0, NAN };
-	const struct report_finding *f = groups[0].items[0];
+	const struct finding *f = groups[0].items[0];
 	if (groups[0].gain_s > 0 || !(f->shared_s > 0) || is_about_baseline(r, f))
 		return groups[0];
 	for (ptrdiff_t i = 1; i < count; i++)
@@ -60,7 +60,7 @@ static struct group first_group(const struct report *r, struct arena *keep)
 }
 
 /* The op or device that it is about; missing where that is the whole run. */
-static struct str name_of(const struct report *r, const struct report_finding *f)
+static struct str name_of(const struct report *r, const struct finding *f)
 {
 	if (f->places.count)
 		return ((const struct found_place *)f->places.items)[0].name;
@@ -80,9 +80,9 @@ static struct group costliest_group(const struct report *r, struct group most, s
 
 /* "exposed-communication is at 31.2% and fails above 30.0%; " */
 static void put_decided(
-	struct out *o, const struct report *r, const struct report_finding *f, struct arena *keep)
+	struct out *o, const struct report *r, const struct finding *f, struct arena *keep)
 {
-	const struct report_rule *rule = rule_of(r, f->rule);
+	const struct rule_result *rule = rule_of(r, f->rule);
 	const struct rule_number *n = &rule->number;
 	bool fails = r->verdict == VERDICT_FAIL && !isnan(n->fail_limit);
 	out_fmt(o, "%.*s is at %.*s and %s %s %.*s; ", STR_ARG(text_clean(keep, f->rule)),
@@ -93,7 +93,7 @@ static void put_decided(
 
 static struct str of_finding(const struct report *r, const struct group *g, struct arena *keep)
 {
-	const struct report_finding *f = g->items[0];
+	const struct finding *f = g->items[0];
 	/* Most of the deciding one's time may be counted in others. */
 	struct group most = f->shared_s > g->gain_s ? costliest_group(r, *g, keep) : *g;
 	struct str cost = headline_cost(r, &most, keep), name, file, place;
@@ -120,12 +120,12 @@ static struct str of_finding(const struct report *r, const struct group *g, stru
 
 /* ---- other verdicts -------------------------------------------------------------------------- */
 
-const struct report_rule *headline_cause(const struct report *r)
+const struct rule_result *headline_cause(const struct report *r)
 {
-	const struct report_rule *any = NULL;
+	const struct rule_result *any = NULL;
 	for (int gates = 0; gates <= 1; gates++)
 		for (ptrdiff_t i = r->results.count - 1; i >= 0; i--) {
-			const struct report_rule *rule = &r->results.items[i];
+			const struct rule_result *rule = &r->results.items[i];
 			if (rule->verdict == VERDICT_INCONCLUSIVE && !rule->closed_gate.len &&
 				rule->gate == gates && (rule->demanded || !any || !any->demanded))
 				any = rule;
@@ -136,7 +136,7 @@ const struct report_rule *headline_cause(const struct report *r)
 /* The evidence that decided by its absence; then what costs most of what could be judged. */
 static struct str of_trouble(const struct report *r, struct arena *keep)
 {
-	const struct report_rule *rule = headline_cause(r);
+	const struct rule_result *rule = headline_cause(r);
 	struct group most = costliest_group(r, (struct group){ NULL, 0, 0 }, keep);
 	struct str reason = rule ? reason_of(rule, keep) : MISSING;
 	reason = reason.len ? text_clean(keep, reason) : STR("no rule could be judged");
@@ -185,10 +185,10 @@ static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 /* The rule with the least room to its limit. */
 static struct str of_pass(const struct report *r, struct arena *keep)
 {
-	const struct report_rule *closest = NULL;
+	const struct rule_result *closest = NULL;
 	double least = INFINITY;
 	for (ptrdiff_t i = 0; i < r->results.count; i++) {
-		const struct report_rule *rule = &r->results.items[i];
+		const struct rule_result *rule = &r->results.items[i];
 		const struct rule_number *n = &rule->number;
 		double room = isnan(n->warn_headroom) ? n->fail_headroom : n->warn_headroom;
 		if (rule->verdict != VERDICT_PASS || rule->gate || !(room < least))

@@ -11,7 +11,7 @@
 struct str headline_of(const struct report *r, struct arena *keep);
 
 /* Why rules could not be judged, first of all: what had to be, before what else; or NULL. */
-const struct report_rule *headline_cause(const struct report *r);
+const struct rule_result *headline_cause(const struct report *r);
 
 /* What a rule's findings cost: "73.4% of the step (23.8 ms of 32.5 ms)"; missing: not known. */
 struct str headline_cost(const struct report *r, const struct group *g, struct arena *keep);

@@ -23,13 +23,13 @@ static struct str id_of(const struct maker *m, const char *what, struct str name
 }
 
 /* Rule and subject, of which names may be shared by hosts: the next of the same gets a number. */
-static struct str subject_id(const struct maker *m, const struct report_finding *f)
+static struct str subject_id(const struct maker *m, const struct finding *f)
 {
 	uint64_t hash = str_hash(f->subject);
 	struct str base = arena_fmt(m->keep, "%.*s-%08x", STR_ARG(id_of(m, "finding", f->rule)),
 		(unsigned)(hash ^ hash >> 32));
 	int before = 0;
-	for (const struct report_finding *o = m->r->findings.items; o < f; o++)
+	for (const struct finding *o = m->r->findings.items; o < f; o++)
 		before += str_eq(o->rule, f->rule) && str_eq(o->subject, f->subject);
 	return before ? arena_fmt(m->keep, "%.*s-%d", STR_ARG(base), before + 1) : base;
 }
@@ -38,13 +38,13 @@ static struct str subject_id(const struct maker *m, const struct report_finding 
 
 /* What was measured, then the limits, unless the rule's number is told beside them. */
 static struct template_list evidence_list(
-	const struct maker *m, const struct report_finding *f, bool with_limits)
+	const struct maker *m, const struct finding *f, bool with_limits)
 {
 	struct html_evidence *items = arena_make(m->keep, struct html_evidence, f->evidence.count);
 	ptrdiff_t count = 0;
 	for (int limits = 0; limits <= with_limits; limits++)
 		for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
-			const struct report_evidence *e = &f->evidence.items[i];
+			const struct evidence *e = &f->evidence.items[i];
 			if (e->limit == limits)
 				items[count++] = (struct html_evidence){ limits ? STR("limit")
 										: STR("measured"),
@@ -65,9 +65,9 @@ static const char *const side_labels[AROUND_ROLES] = {
 };
 
 /* Where a finding stands in the program's graph, side by side; empty when that is not known. */
-static struct template_list html_around(const struct report_finding *f, struct arena *keep)
+static struct template_list html_around(const struct finding *f, struct arena *keep)
 {
-	const struct report_around *a = &f->around;
+	const struct around *a = &f->around;
 	const double left[] = { [AROUND_TAKES] = a->takes_left_out,
 		[AROUND_HOLDS] = a->holds_left_out,
 		[AROUND_GIVES] = a->gives_left_out };
@@ -102,7 +102,7 @@ static struct template_list html_around(const struct report_finding *f, struct a
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-static struct html_subject subject_of(const struct maker *m, const struct report_finding *f)
+static struct html_subject subject_of(const struct maker *m, const struct finding *f)
 {
 	struct html_subject s = { .id = subject_id(m, f),
 		.message = prose_message(m->r, f, m->keep) };
@@ -130,7 +130,7 @@ static struct template_list subjects_of(
 static struct html_finding finding_card(const struct maker *m, const struct group *g)
 {
 	const struct finding_told t = prose_told(m->r, g, m->keep);
-	const struct report_finding *f = t.finding;
+	const struct finding *f = t.finding;
 	struct html_finding ret = { .id = id_of(m, "rule", f->rule),
 		.subject_id = subject_id(m, f),
 		.rule = f->rule,
@@ -169,7 +169,7 @@ static struct template_list findings_of(
 		*f = finding_card(m, &groups[i]);
 		f->is_open = !is_folded && f == items;
 		/* "rule-NAME" is where the rule's own verdict is told. */
-		const struct report_rule *rule = rule_of(m->r, f->rule);
+		const struct rule_result *rule = rule_of(m->r, f->rule);
 		if (rule && rule->verdict != v)
 			f->id = id_of(m, arena_z(m->keep, verdict_name(v)), f->rule);
 	}
@@ -185,7 +185,7 @@ static struct template_list troubles_of(const struct maker *m)
 	struct html_trouble *items = arena_make(m->keep, struct html_trouble, count);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct trouble *t = &troubles[i];
-		const struct report_rule *first = t->rules[0];
+		const struct rule_result *first = t->rules[0];
 		struct group g = group_of(m->r, first->name, VERDICT_INCONCLUSIVE, m->keep);
 		struct html_rule_name *names = arena_make(m->keep, struct html_rule_name, t->count);
 		for (ptrdiff_t k = 0; k < t->count; k++)
@@ -209,7 +209,7 @@ static struct template_list rules_of(const struct maker *m, const enum verdict *
 	struct html_rule *items = NULL;
 	ptrdiff_t count = 0, cap = 0;
 	for (ptrdiff_t i = 0; i < m->r->results.count; i++) {
-		const struct report_rule *rule = &m->r->results.items[i];
+		const struct rule_result *rule = &m->r->results.items[i];
 		for (int k = 0; k < n; k++)
 			if (rule->verdict == verdicts[k])
 				*arena_push(m->keep, items, count, cap) = (struct html_rule){

@@ -103,7 +103,7 @@ static void write_field(
 {
 	const char *cell = item + f->offset;
 	const struct report *r = (const void *)item;
-	const struct report_value *v = (const void *)cell;
+	const struct evidence_value *v = (const void *)cell;
 	int value;
 	switch (f->type) {
 	case RECORD_TEXT:

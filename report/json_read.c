@@ -198,7 +198,7 @@ static struct run_row *read_facts(struct reader *rd, const cJSON *map)
 	return row;
 }
 
-static void read_value(struct reader *rd, const cJSON *o, struct report_value *ret)
+static void read_value(struct reader *rd, const cJSON *o, struct evidence_value *ret)
 {
 	const cJSON *value = get(rd, o, "value");
 	ret->is_null = !value;

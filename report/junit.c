@@ -94,7 +94,7 @@ static void number_property(struct junit *j, const char *name, double value)
 
 enum outcome { OUTCOME_PASS, OUTCOME_FAILURE, OUTCOME_ERROR, OUTCOME_SKIPPED, OUTCOMES };
 
-static enum outcome outcome_of(const struct report_rule *rule)
+static enum outcome outcome_of(const struct rule_result *rule)
 {
 	switch (rule->verdict) {
 	case VERDICT_PASS:
@@ -157,7 +157,7 @@ static void put_outcome(
 }
 
 /* What did not break the run, and is told all the same. */
-static void put_told(struct junit *j, const struct report *r, const struct report_rule *rule)
+static void put_told(struct junit *j, const struct report *r, const struct rule_result *rule)
 {
 	bool failed = rule->verdict == VERDICT_FAIL;
 	struct group g = group_of(r, rule->name, failed ? VERDICT_FAIL : VERDICT_WARN, j->keep);
@@ -170,7 +170,7 @@ static void put_told(struct junit *j, const struct report *r, const struct repor
 }
 
 /* Skipped, or in error: the verdict, why, and what to do. */
-static void put_unjudged(struct junit *j, const struct report *r, const struct report_rule *rule,
+static void put_unjudged(struct junit *j, const struct report *r, const struct rule_result *rule,
 	const char *element)
 {
 	struct group waived = group_of(r, rule->name, VERDICT_WAIVED, j->keep);
@@ -186,8 +186,7 @@ static void put_unjudged(struct junit *j, const struct report *r, const struct r
 	put_outcome(j, element, verdict_name(rule->verdict), message, out_text(page.out));
 }
 
-static void put_properties(
-	struct junit *j, const struct report_rule *rule, const struct report_finding *f)
+static void put_properties(struct junit *j, const struct rule_result *rule, const struct finding *f)
 {
 	open_element(j, "properties");
 	property(j, "verdict", verdict_name(rule->verdict));
@@ -202,7 +201,7 @@ static void put_properties(
 		property(j, "scope", f->scope);
 		number_property(j, "gain_s", f->gain_s);
 		for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
-			const struct report_evidence *e = &f->evidence.items[i];
+			const struct evidence *e = &f->evidence.items[i];
 			const char *name = arena_z(j->keep, e->name);
 			if (e->value.is_null || e->value.is_text)
 				property(
@@ -228,9 +227,9 @@ static void open_case(struct junit *j, struct str name, struct str suite)
 }
 
 static void put_case(
-	struct junit *j, const struct report *r, const struct report_rule *rule, struct str suite)
+	struct junit *j, const struct report *r, const struct rule_result *rule, struct str suite)
 {
-	const struct report_finding *f = finding_of(r, rule->name);
+	const struct finding *f = finding_of(r, rule->name);
 	struct group g;
 	open_case(j, rule->name, suite);
 	time_attribute(j, rule_gain(r, rule->name));

@@ -117,7 +117,7 @@ static void put_batch(struct paper *p, const struct report_set *set)
 static void put_alert_row(struct paper *p, const struct alert *a, bool with_profile)
 {
 	struct out *o = out_memory(p->keep);
-	const struct report_finding *f = a->finding;
+	const struct finding *f = a->finding;
 	struct str cells[5];
 	ptrdiff_t count = 0;
 	cells[count++] = cell(a->title, p->keep);

@@ -120,7 +120,7 @@ double fact_real(const struct report *r, struct str name)
 	return cell_real(table_column(&table_defs[TABLE_run], name), run_of(r));
 }
 
-const struct report_rule *rule_of(const struct report *r, struct str name)
+const struct rule_result *rule_of(const struct report *r, struct str name)
 {
 	return NAMED(r->results.items, r->results.count, name);
 }
@@ -152,9 +152,9 @@ ptrdiff_t count_results(const struct report *r, enum verdict v)
 struct group group_of(const struct report *r, struct str rule, enum verdict v, struct arena *keep)
 {
 	struct group g = { NULL, 0, NAN };
-	g.items = arena_make(keep, const struct report_finding *, r->findings.count);
+	g.items = arena_make(keep, const struct finding *, r->findings.count);
 	for (ptrdiff_t i = 0; i < r->findings.count; i++) {
-		const struct report_finding *f = &r->findings.items[i];
+		const struct finding *f = &r->findings.items[i];
 		if (!str_eq(f->rule, rule) || f->verdict != v)
 			continue;
 		g.items[g.count++] = f;
@@ -164,7 +164,7 @@ struct group group_of(const struct report *r, struct str rule, enum verdict v, s
 	return g;
 }
 
-const struct report_finding *finding_of(const struct report *r, struct str rule)
+const struct finding *finding_of(const struct report *r, struct str rule)
 {
 	return NAMED(r->findings.items, r->findings.count, rule);
 }
@@ -173,7 +173,7 @@ double rule_gain(const struct report *r, struct str rule)
 {
 	double gain_s = 0;
 	for (ptrdiff_t i = 0; i < r->findings.count; i++) {
-		const struct report_finding *f = &r->findings.items[i];
+		const struct finding *f = &r->findings.items[i];
 		if (str_eq(f->rule, rule) && f->gain_s > 0 && isfinite(f->gain_s))
 			gain_s += f->gain_s;
 	}
@@ -217,7 +217,7 @@ ptrdiff_t group_findings(
 	struct group *groups = NULL;
 	ptrdiff_t count = 0, cap = 0, kept = 0;
 	for (ptrdiff_t i = 0; i < r->findings.count; i++) {
-		const struct report_finding *f = &r->findings.items[i];
+		const struct finding *f = &r->findings.items[i];
 		ptrdiff_t at = 0;
 		if (f->verdict != v)
 			continue;
@@ -245,7 +245,7 @@ ptrdiff_t group_open(const struct report *r, struct arena *keep, struct group **
 	return count + warns;
 }
 
-struct str reason_of(const struct report_rule *rule, struct arena *keep)
+struct str reason_of(const struct rule_result *rule, struct arena *keep)
 {
 	if (!(rule->withheld > 0))
 		return rule->reason;
@@ -253,15 +253,15 @@ struct str reason_of(const struct report_rule *rule, struct arena *keep)
 		rule->withheld, rule->subjects);
 }
 
-static bool same_trouble(const struct report_rule *a, const struct report_rule *b)
+static bool same_trouble(const struct rule_result *a, const struct rule_result *b)
 {
 	return a->reason.len && str_eq(a->reason, b->reason) && str_eq(a->todo, b->todo);
 }
 
 /* The gate that it waits for, if that is told itself. */
-static const struct report_rule *gate_of(const struct report *r, const struct report_rule *rule)
+static const struct rule_result *gate_of(const struct report *r, const struct rule_result *rule)
 {
-	const struct report_rule *gate =
+	const struct rule_result *gate =
 		rule->closed_gate.len ? rule_of(r, rule->closed_gate) : NULL;
 	return gate && gate != rule && gate->verdict == VERDICT_INCONCLUSIVE &&
 			       !gate->closed_gate.len
@@ -275,8 +275,8 @@ ptrdiff_t group_troubles(const struct report *r, struct arena *keep, struct trou
 	struct trouble *troubles = NULL;
 	for (ptrdiff_t i = 0; i < 2 * r->results.count; i++) {
 		bool is_waiting = i >= r->results.count;
-		const struct report_rule *rule = &r->results.items[i % r->results.count];
-		const struct report_rule *cause = gate_of(r, rule);
+		const struct rule_result *rule = &r->results.items[i % r->results.count];
+		const struct rule_result *cause = gate_of(r, rule);
 		ptrdiff_t at = 0;
 		if (rule->verdict != VERDICT_INCONCLUSIVE || is_waiting != (cause != NULL))
 			continue;

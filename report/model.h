@@ -26,7 +26,7 @@ void *table_row(const struct table_def *def, const struct table *t, ptrdiff_t in
 /* The run's numbers; all NULL when nothing is known of it.  For tables: the number of that name. */
 const struct run_row *run_of(const struct report *r);
 double fact_real(const struct report *r, struct str name);
-const struct report_rule *rule_of(const struct report *r, struct str name); /* or NULL */
+const struct rule_result *rule_of(const struct report *r, struct str name); /* or NULL */
 
 const struct quality_row *check_of(const struct report *r, struct str name); /* or NULL */
 
@@ -38,7 +38,7 @@ ptrdiff_t count_results(const struct report *r, enum verdict v);
 
 /* Findings of one rule with one verdict: they share cause and fix, so they are shown together. */
 struct group {
-	const struct report_finding **items; /* as sorted in the report */
+	const struct finding **items; /* as sorted in the report */
 	ptrdiff_t count;
 	double gain_s; /* sum of what is known, NaN when nothing is */
 };
@@ -54,7 +54,7 @@ ptrdiff_t group_open(const struct report *r, struct arena *keep, struct group **
 struct group group_of(const struct report *r, struct str rule, enum verdict v, struct arena *keep);
 
 /* The finding that stands for the rule, its first, or NULL; and what all give. */
-const struct report_finding *finding_of(const struct report *r, struct str rule);
+const struct finding *finding_of(const struct report *r, struct str rule);
 double rule_gain(const struct report *r, struct str rule);
 
 /* "train.py:41", or without a line, or missing. */
@@ -72,14 +72,14 @@ struct str unique_name(struct unique *u, struct str text, struct arena *keep);
 struct str path_end(struct str path);
 
 /* The reason, and what was withheld for it; missing when there is none. */
-struct str reason_of(const struct report_rule *rule, struct arena *keep);
+struct str reason_of(const struct rule_result *rule, struct arena *keep);
 
 /*
  * Inconclusive rules that say the same reason and the same to do, and those that wait for them:
  * one missing chip or closed gate stops a dozen.  A rule that tells no reason stands alone.
  */
 struct trouble {
-	const struct report_rule **rules; /* those whose reason it is, then those that wait */
+	const struct rule_result **rules; /* those whose reason it is, then those that wait */
 	ptrdiff_t own, count;
 	struct str reason; /* with what was withheld, if of one rule; never empty */
 };
@@ -99,9 +99,8 @@ void json_add_cell(
 
 #define REPORT_FORMAT "rooflint-report"
 extern const struct record document_record; /* of struct report_set */
-extern const struct record report_error_record, report_record, report_finding_record,
-	report_evidence_record, report_around_record, neighbour_record, found_place_record,
-	report_rule_record, report_note_record;
+extern const struct record report_error_record, report_record, finding_record, evidence_record,
+	around_record, neighbour_record, found_place_record, rule_result_record, report_note_record;
 extern const struct record_words verdict_words, report_verdict_words, unit_words, role_words;
 
 /* A set of tables: what the document calls it, and how many rows each may have. */

@@ -179,7 +179,7 @@ static const struct rule_metric {
 
 /* NaN where there is none. */
 static double metric_of(
-	const struct rule_metric *m, const struct report *r, const struct report_rule *rule)
+	const struct rule_metric *m, const struct report *r, const struct rule_result *rule)
 {
 	double gain_s = m->offset < 0 ? rule_gain(r, rule->name) : 0;
 	if (m->offset < 0)
@@ -196,7 +196,7 @@ static void put_rule_metric(struct series *s, const struct rule_metric *m)
 			s->out, m->name, m->offset < 0 ? "seconds" : NULL, str_from(m->meaning));
 	for (ptrdiff_t i = 0; i < s->count; i++)
 		for (ptrdiff_t k = 0; k < s->items[i]->results.count; k++) {
-			const struct report_rule *rule = &s->items[i]->results.items[k];
+			const struct rule_result *rule = &s->items[i]->results.items[k];
 			double value = metric_of(m, s->items[i], rule);
 			if (isfinite(value) && rule_of(s->items[i], rule->name) == rule)
 				put_sample(s, i, m->name, "rule", rule->name, m->level, value);

@@ -301,9 +301,9 @@ struct str prose_gain(const struct report *r, double gain_s, struct arena *keep)
 		STR_ARG(ratio_text(keep, gain_s / step_s)));
 }
 
-struct str prose_message(const struct report *r, const struct report_finding *f, struct arena *keep)
+struct str prose_message(const struct report *r, const struct finding *f, struct arena *keep)
 {
-	const struct report_rule *rule = rule_of(r, f->rule);
+	const struct rule_result *rule = rule_of(r, f->rule);
 	struct str subject = f->name.len ? f->name : f->subject;
 	if (f->message.len)
 		return f->message;
@@ -313,13 +313,13 @@ struct str prose_message(const struct report *r, const struct report_finding *f,
 }
 
 /* Seconds of a claim that are worth a sentence; rounding is not. */
-static double worth_telling(const struct report_finding *f, double seconds)
+static double worth_telling(const struct finding *f, double seconds)
 {
 	return seconds <= 0.01 * f->claimed_s ? 0 : seconds;
 }
 
 /* What it claims and is not credited with: others are, or the step has no room for it. */
-static void put_rest(struct out *o, const struct report_finding *f, struct arena *keep)
+static void put_rest(struct out *o, const struct finding *f, struct arena *keep)
 {
 	bool is_paid = out_text(o).len > 0;
 	double shared_s = f->shared_s > 0 ? f->shared_s : 0;
@@ -338,7 +338,7 @@ static void put_rest(struct out *o, const struct report_finding *f, struct arena
 /* What the findings of a group cost, its first above all; missing when its rule gives no gain. */
 static struct str prose_cost(const struct report *r, const struct group *g, struct arena *keep)
 {
-	const struct report_finding *f = g->items[0];
+	const struct finding *f = g->items[0];
 	struct out *o = out_memory(keep);
 	double step_s = run_of(r)->step_mean_s;
 	if (f->of_window && f->claimed_s > 0 && step_s > 0)
@@ -364,7 +364,7 @@ static struct str prose_cost(const struct report *r, const struct group *g, stru
 	return out_text(o);
 }
 
-struct str evidence_text(const struct report_evidence *e, struct arena *keep)
+struct str evidence_text(const struct evidence *e, struct arena *keep)
 {
 	if (e->value.is_null)
 		return STR("unknown");
@@ -375,12 +375,11 @@ struct str evidence_text(const struct report_evidence *e, struct arena *keep)
 /* A text value may be an op's whole name; the columns do not follow it that far. */
 enum { VALUE_COLUMNS = 24 };
 
-static void put_evidence(
-	struct page *p, const struct report_finding *f, const char *label, bool limits)
+static void put_evidence(struct page *p, const struct finding *f, const char *label, bool limits)
 {
 	int name = 0, value = 0;
 	for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
-		const struct report_evidence *e = &f->evidence.items[i];
+		const struct evidence *e = &f->evidence.items[i];
 		int columns = text_columns(evidence_text(e, p->keep));
 		name = larger(name, text_columns(text_clean(p->keep, e->name)));
 		if (columns <= VALUE_COLUMNS)
@@ -388,7 +387,7 @@ static void put_evidence(
 	}
 	int value_at = PAGE_TEXT + name + 2, meaning_at = value_at + value + 2;
 	for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
-		const struct report_evidence *e = &f->evidence.items[i];
+		const struct evidence *e = &f->evidence.items[i];
 		if (e->limit != limits)
 			continue;
 		page_label(p, label);
@@ -407,10 +406,9 @@ static void put_evidence(
 }
 
 /* A subject in a line: its name, its number, its cost and its place. */
-static struct str subject_line(
-	const struct report *r, const struct report_finding *f, struct arena *keep)
+static struct str subject_line(const struct report *r, const struct finding *f, struct arena *keep)
 {
-	const struct report_rule *rule = rule_of(r, f->rule);
+	const struct rule_result *rule = rule_of(r, f->rule);
 	struct out *o = out_memory(keep);
 	out_str(o, text_brief(keep, text_clean(keep, f->name)));
 	if (rule && !isnan(f->value))
@@ -431,7 +429,7 @@ static void put_subjects(struct page *p, const struct report *r, const char *lab
 	ptrdiff_t end = g->count - from < shown ? g->count : from + shown;
 	for (ptrdiff_t i = from; i < end; i++) {
 		page_label(p, i == from ? label : "");
-		const struct report_finding *f = g->items[i];
+		const struct finding *f = g->items[i];
 		struct str place = place_text(f->source_file, f->source_line, p->keep);
 		struct out *o = out_memory(p->keep);
 		bool is_brief = !style->whole && f->name.len;
@@ -452,7 +450,7 @@ static void put_subjects(struct page *p, const struct report *r, const char *lab
 
 /* "3 more could not be judged: " and why not the first; missing when all could. */
 static struct str prose_unknown(
-	const struct report *r, const struct report_rule *rule, struct arena *keep)
+	const struct report *r, const struct rule_result *rule, struct arena *keep)
 {
 	struct group g = group_of(r, rule->name, VERDICT_INCONCLUSIVE, keep);
 	struct str first = g.count ? g.items[0]->message : MISSING;
@@ -462,7 +460,7 @@ static struct str prose_unknown(
 		first.len ? ": " : "", STR_ARG(first));
 }
 
-void prose_unsure(struct page *p, const struct report *r, const struct report_rule *rule)
+void prose_unsure(struct page *p, const struct report *r, const struct rule_result *rule)
 {
 	struct group g = group_of(r, rule->name, VERDICT_INCONCLUSIVE, p->keep);
 	if (g.count) {
@@ -473,7 +471,7 @@ void prose_unsure(struct page *p, const struct report *r, const struct report_ru
 	page_line(p);
 }
 
-struct str prose_limits(const struct report_rule *rule, double value, struct arena *keep)
+struct str prose_limits(const struct rule_result *rule, double value, struct arena *keep)
 {
 	const struct rule_number *n = &rule->number;
 	const char *word = n->at_least ? "below" : "above", *before = ": ";
@@ -496,7 +494,7 @@ struct str prose_limits(const struct report_rule *rule, double value, struct are
 
 struct finding_told prose_told(const struct report *r, const struct group *g, struct arena *keep)
 {
-	const struct report_finding *f = g->items[0];
+	const struct finding *f = g->items[0];
 	struct finding_told t = { .finding = f, .rule = rule_of(r, f->rule) };
 	t.message = prose_message(r, f, keep);
 	t.place = place_text(f->source_file, f->source_line, keep);
@@ -516,7 +514,7 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 	const struct prose_style *style)
 {
 	const struct finding_told t = prose_told(r, g, p->keep);
-	const struct report_finding *f = t.finding;
+	const struct finding *f = t.finding;
 	if (t.place.len || f->scope.len) {
 		page_line(p);
 		page_z(p, "   --> ");
@@ -847,10 +845,10 @@ struct str prose_ran(const struct report *r, const char *times, struct arena *ke
 /* Whether more than one rule finds something that costs time; of one the headline says it. */
 static bool several_cost(const struct report *r)
 {
-	const struct report_finding *first = NULL;
+	const struct finding *first = NULL;
 
 	for (ptrdiff_t i = 0; i < r->findings.count; i++) {
-		const struct report_finding *f = &r->findings.items[i];
+		const struct finding *f = &r->findings.items[i];
 
 		if (!(f->gain_s > 0))
 			continue;

@@ -98,8 +98,8 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 	const struct prose_style *style);
 /* What a group of findings says, for text and page alike. */
 struct finding_told {
-	const struct report_finding *finding; /* its first */
-	const struct report_rule *rule;	      /* or NULL */
+	const struct finding *finding;	/* its first */
+	const struct rule_result *rule; /* or NULL */
 	struct str message, place, cost, expected, number, unknown, why;
 	struct group warned; /* subjects that share cause and fix with those that fail */
 };
@@ -108,11 +108,10 @@ struct finding_told prose_told(const struct report *r, const struct group *g, st
 struct str prose_whole(const struct report *r, const struct group *g, ptrdiff_t others, int width,
 	struct arena *keep);
 /* The same of a rule that could not be judged: what was seen, and what to do. */
-void prose_unsure(struct page *p, const struct report *r, const struct report_rule *rule);
+void prose_unsure(struct page *p, const struct report *r, const struct rule_result *rule);
 /* The headline's sentence: the message, or what stands in for it. */
-struct str prose_message(
-	const struct report *r, const struct report_finding *f, struct arena *keep);
-struct str evidence_text(const struct report_evidence *e, struct arena *keep);
+struct str prose_message(const struct report *r, const struct finding *f, struct arena *keep);
+struct str evidence_text(const struct evidence *e, struct arena *keep);
 /* "6.2 ms (18.0%)": what all fixes give back; missing when nothing is known. */
 struct str prose_gives_back(const struct report *r, struct arena *keep);
 /* "all fixes together give back up to ..."; missing when nothing is known. */
@@ -160,7 +159,7 @@ struct str prose_mean(const struct report *r, struct arena *keep);
 struct str prose_step(const struct report *r, struct arena *keep);
 
 /* "46.9% of the step: warns above 10.0%, fails above 100%"; missing where a rule has no number. */
-struct str prose_limits(const struct report_rule *rule, double value, struct arena *keep);
+struct str prose_limits(const struct rule_result *rule, double value, struct arena *keep);
 
 /* The heaviest ops beside their rooflines, collectives and gaps of a run that is_only_seen. */
 void page_seen(struct page *p, const struct report *r);

@@ -37,13 +37,13 @@ const struct record_words role_words = { "role", role_word, AROUND_ROLES,
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-RECORD(report_evidence, "evidence", "a value that was read", REPORT_EVIDENCE);
+RECORD(evidence, "evidence", "a value that was read", EVIDENCE);
 
 RECORD(neighbour, "neighbour", "an op of the graph", NEIGHBOUR);
-RECORD(report_around, "around", "where the subject stands in the program's graph", REPORT_AROUND);
+RECORD(around, "around", "where the subject stands in the program's graph", AROUND);
 
 RECORD(found_place, "place", "a row that makes up a part of a value", FOUND_PLACE);
-RECORD(report_finding, "finding", "one subject of a rule that did not pass", REPORT_FINDING);
+RECORD(finding, "finding", "one subject of a rule that did not pass", FINDING);
 
 #define NUMBER(R, F)                                                                               \
 	F(R, REAL, value, "the number that is limited, of the worst subject")                      \
@@ -58,7 +58,7 @@ RECORD(report_finding, "finding", "one subject of a rule that did not pass", REP
 	F(R, REAL, warn_headroom, "share of the limit that is left; below 0: beyond it")           \
 	F(R, REAL, fail_headroom, "the same for the failure")
 static RECORD(rule_number, "number", NULL, NUMBER);
-RECORD(report_rule, "result", "what became of a rule", REPORT_RULE);
+RECORD(rule_result, "result", "what became of a rule", RULE_RESULT);
 
 RECORD(report_note, "note", "a remark", REPORT_NOTE);
 RECORD(report_error, "error", "the profile could not be read", REPORT_ERROR);

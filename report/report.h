@@ -13,67 +13,9 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/out.h"
-#include "measure/plots.h"
-#include "base/record.h"
 #include "rules/judge.h"
 
 #define REPORT_VERSION "1.0"
-
-struct report_value {
-	bool is_text, is_null;
-	double real;
-	struct str text;
-};
-
-#define REPORT_EVIDENCE(R, F)                                                                      \
-	F(R, NEEDED, name, "a column, or a parameter of the rule")                                 \
-	F(R, VALUE, value, NULL)                                                                   \
-	F(R, UNIT, unit, NULL)                                                                     \
-	F(R, FLAG, limit, "a parameter of the rule, not something measured")                       \
-	F(R, TEXT, meaning, "of the column")
-RECORD_STRUCT(report_evidence, REPORT_EVIDENCE);
-
-#define REPORT_AROUND(R, F)                                                                        \
-	F(R, REAL, takes_left_out, "ops it takes from that are not listed")                        \
-	F(R, REAL, holds_left_out, "ops in it that are not listed")                                \
-	F(R, REAL, gives_left_out, "ops that take from it and are not listed")                     \
-	F(R, ITEMS(neighbour), ops, "the heaviest of each role, in the program's order")
-RECORD_STRUCT(report_around, REPORT_AROUND);
-
-#define REPORT_FINDING(R, F)                                                                       \
-	F(R, NEEDED, rule, "name of the rule")                                                     \
-	F(R, WORD(verdict, verdict_words), verdict, NULL)                                          \
-	FINDING_SAID(R, F)                                                                         \
-	F(R, REAL, seen, "reports in a row with it, this one too; null: no --previous")            \
-	F(R, FLAG, known, "it failed in the previous report, too")                                 \
-	F(R, ITEMS(report_evidence), evidence, "what the rule's expression read")                  \
-	F(R, ITEMS(found_place), places, "the rows that make up the value, the largest first")     \
-	F(R, PART(report_around), around, NULL) /* of the program's graph, where it is kept */     \
-	F(R, TEXT, cause, "the likely cause")                                                      \
-	F(R, TEXT, fix, "what to do")
-RECORD_STRUCT(report_finding, REPORT_FINDING);
-
-#define REPORT_RULE(R, F)                                                                          \
-	F(R, NEEDED, name, NULL)                                                                   \
-	F(R, TEXT, title, "what the rule demands")                                                 \
-	F(R, TEXT, says, "what its number counts")                                                 \
-	F(R, TEXT, why, "why the rule exists")                                                     \
-	F(R, TEXT, group, "what it is about")                                                      \
-	F(R, WORD(verdict, verdict_words), verdict, NULL)                                          \
-	F(R, INLINE(rule_number), number, NULL)                                                    \
-	F(R, REAL, cost, "of its findings together, or of what it let be: a share")                \
-	F(R, FLAG, of_capacity, "the share is of the memory, else of the step")                    \
-	F(R, REAL, let_be, "subjects beyond a limit that together do not matter")                  \
-	F(R, TEXT, reason, "why it is not applicable, inconclusive or off")                        \
-	F(R, TEXT, closed_gate, "the gate that holds it up")                                       \
-	F(R, REAL, withheld, "subjects that would not pass, while a gate holds it up")             \
-	F(R, TEXT, todo, "what would make it conclusive")                                          \
-	F(R, REAL, subjects, "rows it judged")                                                     \
-	F(R, REAL, unknown, "rows it could not judge")                                             \
-	F(R, FLAG, gate, "other rules rely on it")                                                 \
-	F(R, FLAG, demanded, "being inconclusive makes the run so")                                \
-	F(R, FLAG, breaks, "it made the exit status 1 or 4, with --fail-on and --inconclusive")
-RECORD_STRUCT(report_rule, REPORT_RULE);
 
 #define REPORT_NOTE(R, F) F(R, DIAG, id, "of the diagnostic") F(R, TEXT, text, NULL)
 RECORD_STRUCT(report_note, REPORT_NOTE);
@@ -95,8 +37,8 @@ RECORD_STRUCT(report_error, REPORT_ERROR);
 	F(R, PART(report_error), error, NULL)                                                      \
 	F(R, REAL, gain_s, "seconds per step that all findings together would give back")          \
 	F(R, FACTS, facts, NULL)                                                                   \
-	F(R, ITEMS(report_finding), findings, "by verdict, then gain")                             \
-	F(R, ITEMS(report_rule), results, "every rule, in the order of the rule file")             \
+	F(R, ITEMS(finding), findings, "by verdict, then gain")                                    \
+	F(R, ITEMS(rule_result), results, "every rule, in the order of the rule file")             \
 	F(R, ITEMS(report_note), notes, "remarks about the data itself")                           \
 	F(R, TABLES, tables, NULL)                                                                 \
 	F(R, PLOTS, plots, NULL)

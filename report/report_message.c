@@ -47,7 +47,7 @@ static struct message_item item_of(const struct transition *n, bool is_batch,
 	if (n->alert) {
 		m.message = n->alert->message;
 		m.cost = text_cut(keep, n->alert->cost, MESSAGE_SHORT_BYTES);
-		const struct report_finding *f = n->alert->finding;
+		const struct finding *f = n->alert->finding;
 		if (f)
 			m.place = text_cut(keep,
 				place_text(text_clean(keep, f->source_file), f->source_line, keep),

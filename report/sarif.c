@@ -37,7 +37,7 @@ static const char *const levels[ALERT_LEVELS] = {
 
 struct sarif {
 	struct arena *keep;
-	const struct report_rule **rules; /* of all profiles, each name once */
+	const struct rule_result **rules; /* of all profiles, each name once */
 	ptrdiff_t count, cap;
 };
 
@@ -97,8 +97,8 @@ static void put_section(struct out *text, struct out *md, const char *head, stru
 	out_z(md, "\n\n");
 }
 
-static void add_help(cJSON *o, const struct report_rule *rule, const struct report_finding *f,
-	struct arena *keep)
+static void add_help(
+	cJSON *o, const struct rule_result *rule, const struct finding *f, struct arena *keep)
 {
 	struct out *text = out_memory(keep), *md = out_memory(keep);
 	struct str name = text_clean(keep, rule->name);
@@ -115,9 +115,9 @@ static void add_help(cJSON *o, const struct report_rule *rule, const struct repo
 }
 
 static void put_rule(cJSON *list, const struct sarif *s, const struct report_set *set,
-	const struct report_rule *rule)
+	const struct rule_result *rule)
 {
-	const struct report_finding *f = NULL;
+	const struct finding *f = NULL;
 	for (ptrdiff_t i = 0; i < set->count && !f; i++)
 		f = finding_of(&set->items[i], rule->name);
 	struct str title = rule->title.len ? rule->title : rule->name;
@@ -188,7 +188,7 @@ static void put_invocation(cJSON *run, const struct sarif *s, const struct repor
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-static void put_logical(cJSON *location, const struct report_finding *f, struct arena *keep)
+static void put_logical(cJSON *location, const struct finding *f, struct arena *keep)
 {
 	struct str name = text_clean(keep, f->name.len ? f->name : f->subject);
 	struct str scope = text_clean(keep, f->scope);
@@ -217,11 +217,11 @@ static void put_location(cJSON *result, const struct alert *a, struct arena *kee
 	put_logical(location, a->finding, keep);
 }
 
-static void put_evidence(cJSON *properties, const struct report_finding *f, struct arena *keep)
+static void put_evidence(cJSON *properties, const struct finding *f, struct arena *keep)
 {
 	cJSON *list = json_add_array(properties, "evidence");
 	for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
-		const struct report_evidence *e = &f->evidence.items[i];
+		const struct evidence *e = &f->evidence.items[i];
 		cJSON *o = json_push_object(list);
 		add_text(o, "name", e->name, keep);
 		if (e->value.is_text && !e->value.is_null)
@@ -235,7 +235,7 @@ static void put_evidence(cJSON *properties, const struct report_finding *f, stru
 
 static void put_properties(cJSON *result, const struct alert *a, struct arena *keep)
 {
-	const struct report_finding *f = a->finding;
+	const struct finding *f = a->finding;
 	cJSON *o = json_add_object(result, "properties");
 	add_text(o, "profile", a->report->profile, keep);
 	add_text(o, "subject", f->subject, keep);
@@ -301,7 +301,7 @@ static void put_run(cJSON *runs, const struct report_set *set, struct arena *kee
 	cJSON *run = json_push_object(runs), *list, *root;
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		for (ptrdiff_t k = 0; k < set->items[i].results.count; k++) {
-			const struct report_rule *rule = &set->items[i].results.items[k];
+			const struct rule_result *rule = &set->items[i].results.items[k];
 			if (s.count < RULES_SHOWN && rule_index(&s, rule->name) < 0)
 				*arena_push(keep, s.rules, s.count, s.cap) = rule;
 		}

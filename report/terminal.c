@@ -136,7 +136,7 @@ enum { HEADLINE_INDENT = 7 };
 static void put_finding(struct page *p, const struct report *r, const struct group *g,
 	const struct report_style *style)
 {
-	const struct report_finding *f = g->items[0];
+	const struct finding *f = g->items[0];
 	struct prose_style prose = { style->verbose ? g->count : OTHERS_SHOWN, style->verbose };
 	page_break(p);
 	put_tag(p, verdict_looks[f->verdict].tint, verdict_looks[f->verdict].tag, f->rule);
@@ -164,7 +164,7 @@ static void put_waived(struct page *p, const struct report *r)
 /* ---- what could not be judged ---------------------------------------------------------------- */
 
 static struct str rule_names(
-	const struct report_rule *const *rules, ptrdiff_t count, struct arena *keep)
+	const struct rule_result *const *rules, ptrdiff_t count, struct arena *keep)
 {
 	struct out *names = out_memory(keep);
 	for (ptrdiff_t i = 0; i < count; i++)
@@ -207,7 +207,7 @@ static struct str sentence_of(struct str text)
  */
 static void put_unsure(struct page *p, const struct report *r)
 {
-	const struct report_rule *first = headline_cause(r);
+	const struct rule_result *first = headline_cause(r);
 	ptrdiff_t open = count_results(r, VERDICT_INCONCLUSIVE), told = 0, left = 0;
 	ptrdiff_t lead = 0;
 	ptrdiff_t room = CAUSES_BYTES;
@@ -303,7 +303,7 @@ static void put_rules(struct page *p, const struct report *r)
 	page_fmt(p, 0, "rules of %.*s", STR_ARG(r->rules));
 	page_line(p);
 	for (ptrdiff_t i = 0; i < r->results.count; i++) {
-		const struct report_rule *rule = &r->results.items[i];
+		const struct rule_result *rule = &r->results.items[i];
 		const struct verdict_look *look = &verdict_looks[rule->verdict];
 		page_pad(p, PAGE_LABEL);
 		page_tint(p, look->tint, str_from(look->tag));
@@ -368,14 +368,14 @@ static void put_left_out(
 	struct page *p, const struct report *r, const struct group *groups, ptrdiff_t count)
 {
 	const char *between = "also: ";
-	const struct report_finding *costliest = NULL;
+	const struct finding *costliest = NULL;
 	double most_s = 0;
 	bool is_unsure = r->verdict == VERDICT_INCONCLUSIVE;
 	if (!count)
 		return;
 	page_break(p);
 	for (ptrdiff_t i = 0; i < count; i++) {
-		const struct report_finding *f = groups[i].items[0];
+		const struct finding *f = groups[i].items[0];
 		if (groups[i].gain_s > most_s) {
 			costliest = f;
 			most_s = groups[i].gain_s;

@@ -52,7 +52,7 @@ static enum state state_of(const struct report *r, struct str rule)
 		return is_readable ? STATE_FAILS : STATE_UNKNOWN;
 	if (is_readable)
 		return STATE_HOLDS;
-	const struct report_rule *result = rule_of(r, rule);
+	const struct rule_result *result = rule_of(r, rule);
 	if (!result)
 		return STATE_NONE;
 	if (result->verdict == VERDICT_FAIL)
@@ -126,7 +126,7 @@ static void compare_rule(const struct comparison *c, const struct report *before
 			STR("failed before, and does not now");
 		return;
 	}
-	const struct report_rule *result = now ? rule_of(now, rule) : NULL;
+	const struct rule_result *result = now ? rule_of(now, rule) : NULL;
 	struct str reason = !now		? STR("no such profile this time")
 			    : now->error.text.p ? STR("the profile could not be read")
 			    : result		? reason_of(result, c->keep)

@@ -138,7 +138,7 @@ static struct column select_column(sqlite3_stmt *stmt, int i, const struct dimen
 {
 	struct str name = arena_str(keep, str_from(sqlite3_column_name(stmt, i)));
 	const char *declared = sqlite3_column_decltype(stmt, i);
-	struct column c = { name, COLUMN_REAL, UNIT_NONE, 0, NULL, STR_INIT("") };
+	struct column c = { .name = name, .type = COLUMN_REAL };
 
 	for (ptrdiff_t k = 0; k < reads->count; k++)
 		if (str_eq(reads->items[k].column->name, name))
@@ -148,7 +148,7 @@ static struct column select_column(sqlite3_stmt *stmt, int i, const struct dimen
 
 		if (known) {
 			c = *known;
-			c.meaning = STR("");
+			c.meaning = (struct str){ NULL, 0 };
 			return c;
 		}
 	}

@@ -288,7 +288,7 @@ static void settle(struct claim **group, ptrdiff_t count, const struct finding *
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct claim *x = group[i], *first = group[from];
 
-		if (findings[x->finding].rule != findings[first->finding].rule ||
+		if (!str_eq(findings[x->finding].rule, findings[first->finding].rule) ||
 			x->is_waived != first->is_waived) {
 			from = i;
 			sum = 0;

@@ -34,29 +34,36 @@ static struct str read_name(const struct trial *t, const struct column_read *rea
 		t->s->keep, "%.*s.%.*s", STR_ARG(read->table->name), STR_ARG(read->column->name));
 }
 
+static struct evidence_value number_value(double number)
+{
+	bool is_null = !isfinite(number);
+
+	return (struct evidence_value){ .is_null = is_null, .real = is_null ? 0 : number };
+}
+
+static struct evidence_value cell_value(const struct column *c, const void *row)
+{
+	if (c->type == COLUMN_REAL || cell_is_null(c, row))
+		return number_value(c->type == COLUMN_REAL ? cell_real(c, row) : (double)NAN);
+	return (struct evidence_value){ .is_text = true, .text = cell_text(c, row) };
+}
+
 static void add_evidence(const struct trial *t, const struct subject *s, const struct expression *x,
 	struct finding *f)
 {
+	struct evidence *items =
+		arena_make(t->s->keep, struct evidence, x->reads.count + t->rule->param_count + 1);
 	ptrdiff_t n = 0;
 
-	f->evidence =
-		arena_make(t->s->keep, struct evidence, x->reads.count + t->rule->param_count + 1);
 	for (ptrdiff_t i = 0; i < x->reads.count; i++) {
-		const struct column *c = x->reads.items[i].column;
-		const void *row = row_of(t, s, &x->reads.items[i]);
+		const struct column_read *read = &x->reads.items[i];
+		const void *row = row_of(t, s, read);
 
-		if (!row)
-			continue;
-		struct evidence *e = &f->evidence[n++];
-		*e = (struct evidence){ .column = read_name(t, &x->reads.items[i]),
-			.unit = c->unit,
-			.is_text = c->type == COLUMN_TEXT,
-			.is_null = cell_is_null(c, row),
-			.real = NAN };
-		if (e->is_text)
-			e->text = cell_text(c, row);
-		else
-			e->real = cell_real(c, row);
+		if (row)
+			items[n++] = (struct evidence){ .name = read_name(t, read),
+				.value = cell_value(read->column, row),
+				.unit = read->column->unit,
+				.meaning = read->column->meaning };
 	}
 	for (ptrdiff_t i = 0; i < t->rule->param_count; i++) {
 		const struct rule_param *param = &t->rule->params[i];
@@ -64,12 +71,14 @@ static void add_evidence(const struct trial *t, const struct subject *s, const s
 		bool is_limit = i < PARAM_EXPLAINED && t->rule->value.text.p && param->text.p;
 
 		if (x->uses[i] || is_limit)
-			f->evidence[n++] = (struct evidence){ .column = param->name,
+			items[n++] = (struct evidence){ .name = param->name,
+				.value = number_value(
+					i == PARAM_EXPLAINED ? t->s->ret->explained : param->value),
 				.unit = param->unit,
-				.real = i == PARAM_EXPLAINED ? t->s->ret->explained : param->value,
-				.is_param = true };
+				.limit = true };
 	}
-	f->evidence_count = n;
+	f->evidence.items = items;
+	f->evidence.count = n;
 }
 
 /* ---- what is missing ---------------------------------------------------------------------- */
@@ -188,7 +197,7 @@ bool finding_fill(
 	struct found_place here;
 
 	place_fill(&code->subjects, s->row, s->value, t->s->keep, &here);
-	*ret = (struct finding){ .rule = t->rule,
+	*ret = (struct finding){ .rule = t->rule->name,
 		.verdict = verdict,
 		.subject = here.subject,
 		.name = here.name,
@@ -199,9 +208,8 @@ bool finding_fill(
 		.source_file = here.source_file,
 		.source_line = here.source_line,
 		.scope = here.scope,
-		.places = t->told,
-		.place_count = t->told_count,
-		.seen = s->seen,
+		.places = { t->told, t->told_count },
+		.seen = s->seen ? (double)s->seen : NAN,
 		.known = s->is_known };
 	if (t->told_count && !ret->source_file.p) {
 		ret->source_file = t->told[0].source_file;

@@ -277,7 +277,7 @@ bool fixture_judge(const struct ruleset *rules, struct fixture *f, struct arena 
 	if (!judge(&set, &f->tables, &context, keep, &j, err))
 		return false;
 	for (ptrdiff_t i = 0; i < j.result_count; i++)
-		if (str_eq(j.results[i].rule->name, f->rule))
+		if (str_eq(j.results[i].name, f->rule))
 			*ret = j.results[i];
 	return true;
 }
@@ -299,7 +299,7 @@ static bool mutate_rows(struct mutation *m, bool own);
 static bool is_red(const struct rule_result *r)
 {
 	return r->verdict == VERDICT_FAIL || r->verdict == VERDICT_WARN ||
-	       (r->rule->gate && r->verdict == VERDICT_INCONCLUSIVE);
+	       (r->gate && r->verdict == VERDICT_INCONCLUSIVE);
 }
 
 /* False only when judging itself failed.  What it took is given back. */

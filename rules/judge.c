@@ -458,11 +458,11 @@ static struct str inconclusive_reason(const struct trial *t)
 		first = first ? first : &ret->findings[i];
 		bad += !bad || !str_eq(ret->findings[i].message, first->message);
 	}
-	if (!r->subjects && !r->unknown)
+	if (r->subjects + r->unknown == 0)
 		return nothing_reason(t);
 	if (!bad)
-		return arena_fmt(t->s->keep, "%lld of at least %lld subjects found",
-			(long long)r->subjects, (long long)t->rule->min_subjects);
+		return arena_fmt(t->s->keep, "%.0f of at least %d subjects found", r->subjects,
+			t->rule->min_subjects);
 	return bad == 1 ? first->message
 			: arena_fmt(t->s->keep, "%.*s, and %lld more", STR_ARG(first->message),
 				  (long long)(bad - 1));
@@ -572,10 +572,10 @@ static void tell_let_be(struct trial *t, double cost)
 
 	for (ptrdiff_t i = 0; i < t->count; i++)
 		r->let_be += t->items[i].least.level && !t->items[i].is_waived;
-	if (r->let_be)
+	if (r->let_be > 0)
 		r->reason = arena_fmt(t->s->keep,
-			"%lld beyond the limit, which cost %.*s of the %s together: %.*s matters",
-			(long long)r->let_be, STR_ARG(unit_text(t->s->keep, cost, UNIT_RATIO)),
+			"%.0f beyond the limit, which cost %.*s of the %s together: %.*s matters",
+			r->let_be, STR_ARG(unit_text(t->s->keep, cost, UNIT_RATIO)),
 			r->of_capacity ? "capacity" : "step",
 			STR_ARG(unit_text(t->s->keep, t->scale.warn, UNIT_RATIO)));
 }
@@ -600,7 +600,7 @@ static void conclude(struct trial *t)
 		     : least == VERDICT_WARN		       ? VERDICT_WARN
 		     : worst == VERDICT_WARN && !t->rule->gate ? VERDICT_INCONCLUSIVE
 		     : is_waived			       ? VERDICT_WAIVED
-		     : !r->subjects && !r->unknown	       ? VERDICT_NOT_APPLICABLE
+		     : r->subjects + r->unknown == 0	       ? VERDICT_NOT_APPLICABLE
 							       : VERDICT_PASS;
 	if (t->rule->gate && r->verdict == VERDICT_FAIL)
 		r->verdict = VERDICT_INCONCLUSIVE;
@@ -632,7 +632,7 @@ static const struct rule_result *closed_gate(
 			if (gate->verdict != VERDICT_INCONCLUSIVE ||
 				!str_eq(rule->gates[k]->name, s->rules->items[i]->name))
 				continue;
-			gate->is_demanded |= is_live;
+			gate->demanded |= is_live;
 			first = first ? first : gate;
 		}
 	return first;
@@ -653,9 +653,9 @@ static void hold_up(struct trial *t, const struct rule_result *gate, ptrdiff_t f
 	number_clear(t);
 	r->cost = NAN;
 	r->let_be = 0;
-	r->closed_gate = gate->rule->name;
-	r->reason = arena_fmt(s->keep, "gate %.*s failed: %.*s", STR_ARG(gate->rule->name),
-		STR_ARG(gate->reason));
+	r->closed_gate = gate->name;
+	r->reason = arena_fmt(
+		s->keep, "gate %.*s failed: %.*s", STR_ARG(gate->name), STR_ARG(gate->reason));
 }
 
 static bool judge_rule(struct judging *s, ptrdiff_t index)
@@ -667,9 +667,16 @@ static bool judge_rule(struct judging *s, ptrdiff_t index)
 	};
 	ptrdiff_t first_claim = s->claim_count;
 
-	*r = (struct rule_result){
-		.rule = rule, .first_finding = s->ret->finding_count, .cost = NAN, .credited = NAN
-	};
+	*r = (struct rule_result){ .name = rule->name,
+		.title = rule->title.text,
+		.says = rule->says.text,
+		.why = rule->why.text,
+		.group = rule->group.text,
+		.gate = rule->gate,
+		.rule = rule,
+		.first_finding = s->ret->finding_count,
+		.cost = NAN,
+		.credited = NAN };
 	number_clear(&t);
 	if (rule->severity == SEVERITY_OFF) {
 		r->verdict = VERDICT_OFF;
@@ -696,9 +703,9 @@ static bool judge_rule(struct judging *s, ptrdiff_t index)
 	for (ptrdiff_t i = 0; !gate && i < s->ret->waiver_count; i++)
 		if (str_eq(s->ret->waivers[i].waiver->rule.text, rule->name))
 			s->ret->waivers[i].judged = true;
-	r->is_demanded |= rule->required || is_asked;
+	r->demanded |= rule->required || is_asked;
 	for (ptrdiff_t i = 0; i < s->context->judged_count; i++)
-		r->is_demanded |= str_eq(s->context->judged[i], rule->name);
+		r->demanded |= str_eq(s->context->judged[i], rule->name);
 	r->finding_count = s->ret->finding_count - r->first_finding;
 	return s->ok;
 }
@@ -733,7 +740,7 @@ static int by_cost(const void *a, const void *b)
 		{ most_first(cx), most_first(cy) } };
 	int order = by_keys(keys, sizeof(keys) / sizeof(keys[0]));
 
-	return order ? order : str_cmp(x->rule->name, y->rule->name);
+	return order ? order : str_cmp(x->name, y->name);
 }
 
 static void rank_rules(const struct judgement *j, double step_s, struct arena scratch)
@@ -793,10 +800,9 @@ static enum verdict run_verdict(const struct judging *s)
 		const struct rule_result *r = &s->ret->results[i];
 
 		failed |= r->verdict == VERDICT_FAIL;
-		open |= r->verdict == VERDICT_INCONCLUSIVE && r->is_demanded;
+		open |= r->verdict == VERDICT_INCONCLUSIVE && r->demanded;
 		warned |= r->verdict == VERDICT_WARN;
-		good |= (r->verdict == VERDICT_PASS || r->verdict == VERDICT_WAIVED) &&
-			!r->rule->gate;
+		good |= (r->verdict == VERDICT_PASS || r->verdict == VERDICT_WAIVED) && !r->gate;
 	}
 	return failed	? VERDICT_FAIL
 	       : open	? VERDICT_INCONCLUSIVE

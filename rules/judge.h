@@ -19,6 +19,7 @@
 #include <math.h>
 
 #include "base/record.h"
+#include "measure/plots.h"
 #include "measure/tables.h"
 #include "rules/ruleset.h"
 
@@ -38,14 +39,19 @@ enum verdict {
 struct str verdict_name(enum verdict v); /* "pass", "fail", "not-applicable" ... */
 bool verdict_is_judged(enum verdict v);	 /* it speaks of the program: pass, fail, warn, waived */
 
-struct evidence {
-	struct str column;
-	enum unit unit;
+struct evidence_value {
 	bool is_text, is_null;
-	bool is_param; /* of the rule, not measured */
 	double real;
 	struct str text;
 };
+
+#define EVIDENCE(R, F)                                                                             \
+	F(R, NEEDED, name, "a column, or a parameter of the rule")                                 \
+	F(R, VALUE, value, NULL)                                                                   \
+	F(R, UNIT, unit, NULL)                                                                     \
+	F(R, FLAG, limit, "a parameter of the rule, not something measured")                       \
+	F(R, TEXT, meaning, "of the column")
+RECORD_STRUCT(evidence, EVIDENCE);
 
 /* A row that makes up a part of a run's number. */
 #define FOUND_PLACE(R, F)                                                                          \
@@ -80,8 +86,10 @@ struct judge_context {
 	ptrdiff_t judged_count;
 };
 
-/* What is said of a finding, in the report too.  NaN: not known, or none. */
-#define FINDING_SAID(R, F)                                                                         \
+/* One subject (row) of a rule that did not pass.  NaN: not known, or none. */
+#define FINDING(R, F)                                                                              \
+	F(R, NEEDED, rule, "name of the rule")                                                     \
+	F(R, WORD(verdict, verdict_words), verdict, NULL) /* of a gate never FAIL */               \
 	F(R, TEXT, subject, "the row's key, stable over recompiles")                               \
 	F(R, TEXT, name, "the row's name, for people")                                             \
 	F(R, TEXT, message, "what is wrong")                                                       \
@@ -97,24 +105,17 @@ struct judge_context {
 	F(R, TEXT, scope, "JAX name stack")                                                        \
 	F(R, TEXT, missing, "columns that were unknown, separated by commas")                      \
 	F(R, TEXT, note, "why the verdict is not what the rule alone says")                        \
-	F(R, TEXT, waiver_ends, "last day of the waiver that holds, or held")
-
-/*
- * One subject (row) of a rule that did not pass.  Strings of a finding may lie in the tables that
- * were judged.
- */
+	F(R, TEXT, waiver_ends, "last day of the waiver that holds, or held")                      \
+	F(R, REAL, seen, "reports in a row with it, this one too; null: no --previous")            \
+	F(R, FLAG, known, "it failed in the previous report, too")                                 \
+	F(R, ITEMS(evidence), evidence, "what the rule's expression read")                         \
+	F(R, ITEMS(found_place), places, "the rows that make up the value, the largest first")     \
+	F(R, PART(around), around, NULL) /* of the program's graph: report_plots fills it in */    \
+	F(R, TEXT, cause, "the likely cause")                                                      \
+	F(R, TEXT, fix, "what to do")
 struct finding {
-	const struct rule *rule;
-	enum verdict verdict; /* FAIL, WARN, WAIVED or INCONCLUSIVE; never FAIL for a gate */
-	FINDING_SAID(, RECORD_MEMBER)
-	struct str cause, fix;	   /* the rule's, filled in */
-	struct evidence *evidence; /* columns the failing expression read, params after them */
-	ptrdiff_t evidence_count;
-	const struct found_place *places; /* what makes up the value, the largest first */
-	ptrdiff_t place_count;
-	int64_t seen;	/* reports in a row with it, this one too; 0: no earlier one given */
-	bool known;	/* it failed in the report before, too */
-	ptrdiff_t rank; /* of its rule among all: the costliest is 0 */
+	FINDING(finding, RECORD_MEMBER)
+	ptrdiff_t rank; /* while judging: of its rule among all, the costliest is 0 */
 };
 
 #define PLACES_KEPT 20 /* of a finding: what a reader looks through */
@@ -136,21 +137,33 @@ struct rule_number {
 /* Of a rule that has none. */
 #define NO_NUMBER ((struct rule_number){ UNIT_NONE, false, NAN, NAN, NAN, NAN, NAN, NAN, NAN })
 
+/* What a rule came to. */
+#define RULE_RESULT(R, F)                                                                          \
+	F(R, NEEDED, name, NULL)                                                                   \
+	F(R, TEXT, title, "what the rule demands")                                                 \
+	F(R, TEXT, says, "what its number counts")                                                 \
+	F(R, TEXT, why, "why the rule exists")                                                     \
+	F(R, TEXT, group, "what it is about")                                                      \
+	F(R, WORD(verdict, verdict_words), verdict, NULL)                                          \
+	F(R, INLINE(rule_number), number, NULL)                                                    \
+	F(R, REAL, cost, "of its findings together, or of what it let be: a share")                \
+	F(R, FLAG, of_capacity, "the share is of the memory, else of the step")                    \
+	F(R, REAL, let_be, "subjects beyond a limit that together do not matter")                  \
+	F(R, TEXT, reason, "why it is not applicable, inconclusive or off")                        \
+	F(R, TEXT, closed_gate, "the gate that holds it up")                                       \
+	F(R, REAL, withheld, "subjects that would not pass, while a gate holds it up")             \
+	F(R, TEXT, todo, "what would make it conclusive") /* report_build says it */               \
+	F(R, REAL, subjects, "rows it judged")                                                     \
+	F(R, REAL, unknown, "rows it could not judge")                                             \
+	F(R, FLAG, gate, "other rules rely on it")                                                 \
+	F(R, FLAG, demanded, "being inconclusive makes the run so")                                \
+	F(R, FLAG, breaks, "it made the exit status 1 or 4, with --fail-on and --inconclusive")
 struct rule_result {
-	const struct rule *rule;
-	enum verdict verdict; /* what its subjects come to, or the reason there are none */
-	int64_t subjects;     /* rows the where clause selected */
-	int64_t unknown;      /* rows of which something that is asked for was NULL */
-	int64_t let_be;	      /* subjects beyond a limit that together do not matter */
-	double cost;	      /* of its findings together, or of what it let be: a share */
-	bool of_capacity;     /* of the memory, else of the step */
-	double credited; /* of the cost, what no other rule is credited with; NaN: claims none */
-	struct rule_number number;
-	struct str reason;	 /* for NOT_APPLICABLE, INCONCLUSIVE and OFF: why, for people */
-	struct str closed_gate;	 /* the gate that holds it up; else missing */
-	int64_t withheld;	 /* what it found meanwhile: subjects, no names */
-	bool is_demanded;	 /* that it is open makes the run so */
-	ptrdiff_t first_finding; /* while judging; findings are sorted afterwards */
+	RULE_RESULT(rule_result, RECORD_MEMBER)
+	/* While judging. */
+	const struct rule *rule; /* NULL in a report, which outlives it */
+	double credited;	 /* of the cost, what no other rule is credited with; NaN: none */
+	ptrdiff_t first_finding; /* findings are sorted afterwards */
 	ptrdiff_t finding_count; /* 0 when a gate holds the rule up: they are not to be trusted */
 };
 
@@ -164,7 +177,8 @@ struct waiver_result {
 struct judgement {
 	struct rule_result *results; /* in rule order */
 	ptrdiff_t result_count;
-	struct finding *findings; /* fail, warn, waived, inconclusive; each by its rule's cost */
+	/* Fail, warn, waived, inconclusive; each by its rule's cost.  Texts may be the tables'. */
+	struct finding *findings;
 	ptrdiff_t finding_count;
 	double gain_s;	  /* sum of credited gains, per step; run.gain_s too */
 	double explained; /* of it, backstops aside, as a share of the step; NaN: no step */

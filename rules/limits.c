@@ -72,7 +72,7 @@ void limits_add(struct limits *l, const struct judgement *j, const struct tables
 	l->runs++;
 	for (ptrdiff_t i = 0; i < l->count; i++)
 		for (ptrdiff_t k = 0; k < j->result_count; k++)
-			if (str_eq(j->results[k].rule->name, l->items[i].rule->name))
+			if (str_eq(j->results[k].name, l->items[i].rule->name))
 				see(&l->items[i], &j->results[k], j->explained);
 	const struct run_row *run = row_of_run(tables);
 	if (!run)

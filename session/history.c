@@ -342,9 +342,9 @@ static void add_state(struct report_set *into, const struct report *now, const s
 		r->error.text = arena_str(keep, f->error);
 		r->error.id = diag_by_name(f->error_id);
 	}
-	r->results.items = arena_make(keep, struct report_rule, run_rule_count(f));
+	r->results.items = arena_make(keep, struct rule_result, run_rule_count(f));
 	for (ptrdiff_t i = 0; i < run_rule_count(f); i++)
-		r->results.items[r->results.count++] = (struct report_rule){
+		r->results.items[r->results.count++] = (struct rule_result){
 			.number = NO_NUMBER,
 			.cost = NAN,
 			.name = arena_str(keep, run_rules(f)[i].rule),

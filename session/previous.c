@@ -33,7 +33,7 @@ ptrdiff_t previous_sightings(const struct report_set *previous, struct str profi
 	struct sighting *seen = arena_make(keep, struct sighting, r ? r->findings.count : 0);
 	ptrdiff_t count = 0;
 	for (ptrdiff_t i = 0; r && i < r->findings.count; i++) {
-		const struct report_finding *f = &r->findings.items[i];
+		const struct finding *f = &r->findings.items[i];
 		bool failed = f->verdict == VERDICT_FAIL;
 		if (!failed && f->verdict != VERDICT_WARN)
 			continue;
@@ -63,6 +63,6 @@ bool baseline_judged(const struct ruleset *rules, const struct tables *base, str
 		return false;
 	for (ptrdiff_t i = 0; i < j.result_count; i++)
 		if (verdict_is_judged(j.results[i].verdict))
-			list_add(ret, j.results[i].rule->name, keep);
+			list_add(ret, j.results[i].name, keep);
 	return true;
 }

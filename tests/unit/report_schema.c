@@ -210,13 +210,13 @@ static void add_definitions(cJSON *defs)
 	cJSON_AddItemToObject(defs, "value", value);
 	cJSON_AddItemToObject(defs, "error", part_schema(&report_error_record));
 	cJSON_AddItemToObject(defs, "report", record_schema(&report_record));
-	cJSON_AddItemToObject(defs, "finding", record_schema(&report_finding_record));
-	cJSON_AddItemToObject(defs, "evidence", record_schema(&report_evidence_record));
-	cJSON_AddItemToObject(defs, "around", part_schema(&report_around_record));
+	cJSON_AddItemToObject(defs, "finding", record_schema(&finding_record));
+	cJSON_AddItemToObject(defs, "evidence", record_schema(&evidence_record));
+	cJSON_AddItemToObject(defs, "around", part_schema(&around_record));
 	cJSON_AddItemToObject(defs, "neighbour", record_schema(&neighbour_record));
 	cJSON_AddItemToObject(defs, "place", record_schema(&found_place_record));
 	cJSON_AddItemToObject(defs, "role", enum_schema(&role_words));
-	cJSON_AddItemToObject(defs, "result", record_schema(&report_rule_record));
+	cJSON_AddItemToObject(defs, "result", record_schema(&rule_result_record));
 	cJSON_AddItemToObject(defs, "note", record_schema(&report_note_record));
 	const struct table_def *run = &table_defs[TABLE_run];
 	cJSON *facts = typed("object");

@@ -215,11 +215,11 @@ static void what_is_in_flight(void **state)
 
 	struct around around;
 	assert_true(measure_around(run.measured, STR("all-gather-start.2"), STR(""), &around));
-	assert_int_equal(around.count, 2);
-	assert_text(around.items[0].name, "x");
-	assert_int_equal(around.items[0].role, AROUND_TAKES);
-	assert_text(around.items[1].opcode, "all-gather-start");
-	assert_int_equal(around.items[1].role, AROUND_SELF);
+	assert_int_equal(around.ops.count, 2);
+	assert_text(around.ops.items[0].name, "x");
+	assert_int_equal(around.ops.items[0].role, AROUND_TAKES);
+	assert_text(around.ops.items[1].opcode, "all-gather-start");
+	assert_int_equal(around.ops.items[1].role, AROUND_SELF);
 	assert_false(measure_around(run.measured, STR("nobody"), STR(""), &around));
 }
 

@@ -52,17 +52,17 @@ static struct report one_rule(const char *profile, const char *verdict)
 {
 	struct report r = { .profile = str_from(profile),
 		.verdict = verdict_by_name(str_from(verdict)) };
-	r.results.items = arena_make(&keep, struct report_rule, 1);
+	r.results.items = arena_make(&keep, struct rule_result, 1);
 	r.results.count = 1;
-	r.results.items[0] = (struct report_rule){ .name = STR("copy-share"),
+	r.results.items[0] = (struct rule_result){ .name = STR("copy-share"),
 		.verdict = verdict_by_name(str_from(verdict)),
 		.reason = STR("no steps"),
 		.gate = true };
 	if (strcmp(verdict, "fail") != 0)
 		return r;
-	r.findings.items = arena_make(&keep, struct report_finding, 1);
+	r.findings.items = arena_make(&keep, struct finding, 1);
 	r.findings.count = 1;
-	r.findings.items[0] = (struct report_finding){ .rule = STR("copy-share"),
+	r.findings.items[0] = (struct finding){ .rule = STR("copy-share"),
 		.verdict = VERDICT_FAIL,
 		.message = STR("too many copies"),
 		.gain_s = 0.001,
@@ -196,13 +196,13 @@ static void test_good(void **state)
 static struct report many_findings(const char *message_text, int count)
 {
 	struct report r = one_rule("runs/a", "fail");
-	r.findings.items = arena_make(&keep, struct report_finding, count);
-	r.results.items = arena_make(&keep, struct report_rule, count);
+	r.findings.items = arena_make(&keep, struct finding, count);
+	r.results.items = arena_make(&keep, struct rule_result, count);
 	r.findings.count = r.results.count = count;
 	for (int i = 0; i < count; i++) {
-		r.results.items[i] = (struct report_rule){ .name = arena_fmt(&keep, "rule-%d", i),
+		r.results.items[i] = (struct rule_result){ .name = arena_fmt(&keep, "rule-%d", i),
 			.verdict = VERDICT_FAIL };
-		r.findings.items[i] = (struct report_finding){ .rule = r.results.items[i].name,
+		r.findings.items[i] = (struct finding){ .rule = r.results.items[i].name,
 			.verdict = VERDICT_FAIL,
 			.message = str_from(message_text),
 			.gain_s = 0.001,

@@ -15,9 +15,9 @@ static struct diag err;
 
 /* ---- the last report ------------------------------------------------------------------------- */
 
-static struct report_finding found(enum verdict v, const char *subject, double seen)
+static struct finding found(enum verdict v, const char *subject, double seen)
 {
-	return (struct report_finding){ .verdict = v,
+	return (struct finding){ .verdict = v,
 		.rule = STR_INIT("slow-op"),
 		.subject = str_from(subject),
 		.seen = seen };
@@ -26,9 +26,8 @@ static struct report_finding found(enum verdict v, const char *subject, double s
 static void bad_findings_were_seen(void **state)
 {
 	(void)state;
-	struct report_finding findings[] = { found(VERDICT_FAIL, "a", 3),
-		found(VERDICT_WARN, "b", NAN), found(VERDICT_WAIVED, "c", 2),
-		found(VERDICT_FAIL, "d", 2 * SEEN_MAX) };
+	struct finding findings[] = { found(VERDICT_FAIL, "a", 3), found(VERDICT_WARN, "b", NAN),
+		found(VERDICT_WAIVED, "c", 2), found(VERDICT_FAIL, "d", 2 * SEEN_MAX) };
 	struct report reports[] = {
 		{ .profile = STR_INIT("one"), .findings.items = findings, .findings.count = 4 },
 		{ .profile = STR_INIT("two") }

@@ -18,18 +18,18 @@ static inline struct run_row *no_facts(struct arena *keep)
 	return table_new(&t, run, keep);
 }
 
-static inline struct report_evidence measured(
+static inline struct evidence measured(
 	const char *column, enum unit unit, double value, const char *meaning)
 {
-	return (struct report_evidence){ .name = str_from(column),
+	return (struct evidence){ .name = str_from(column),
 		.unit = unit,
 		.value.real = value,
 		.meaning = str_from(meaning) };
 }
 
-static inline struct report_evidence limit(const char *param, enum unit unit, double value)
+static inline struct evidence limit(const char *param, enum unit unit, double value)
 {
-	return (struct report_evidence){
+	return (struct evidence){
 		.name = str_from(param), .unit = unit, .value.real = value, .limit = true
 	};
 }
@@ -105,7 +105,7 @@ static inline void add_plots(struct report *r, struct arena *keep)
 	}
 }
 
-static inline void add_around(struct report_finding *f, struct arena *keep)
+static inline void add_around(struct finding *f, struct arena *keep)
 {
 	struct neighbour around[] = {
 		{ AROUND_TAKES, STR("param.3"), STR("parameter"), STR("bf16[1024,16384]{1,0}"),
@@ -121,16 +121,16 @@ static inline void add_around(struct report_finding *f, struct arena *keep)
 
 static inline void add_demo_findings(struct report *r, struct arena *keep)
 {
-	struct report_evidence gather[] = {
+	struct evidence gather[] = {
 		measured("exposed_share", UNIT_RATIO, 0.438, "exposed_s over the step time"),
 		measured("regathers", UNIT_COUNT, 4, "times a step gathers the same array"),
 		limit("far", UNIT_RATIO, 0.5),
 	};
-	struct report_evidence second[] = {
+	struct evidence second[] = {
 		measured("exposed_share", UNIT_RATIO, 0.214, "exposed_s over the step time"),
 		limit("far", UNIT_RATIO, 0.5),
 	};
-	struct report_evidence copies[] = {
+	struct evidence copies[] = {
 		measured("layout_copy_ratio", UNIT_RATIO, 0.034,
 			"share taken by copies that only change a layout"),
 		limit("near", UNIT_RATIO, 0.03),
@@ -141,7 +141,7 @@ static inline void add_demo_findings(struct report *r, struct arena *keep)
 	struct str fix = STR("Constrain the activations between the two matmuls:\n"
 			     "  h = jax.lax.with_sharding_constraint(h, P('data', 'model'))\n"
 			     "or gather the next layer's weights while this layer computes.");
-	struct report_finding findings[] = {
+	struct finding findings[] = {
 		{ .rule = STR("oversized-all-gather"),
 			.verdict = VERDICT_FAIL,
 			.subject = STR("all-gather/bf16[8192,16384]/ffn"),
@@ -206,7 +206,7 @@ static inline struct report demo_report(struct arena *keep)
 	run->idle_ratio = 0.021;
 	run->compute_ratio = 0.263;
 	run->comms_exposed_ratio = 0.652;
-	struct report_rule results[] = {
+	struct rule_result results[] = {
 		{ .name = STR("matmul-roofline"),
 			.title = STR("Matmuls run within 10% of their roofline"),
 			.verdict = VERDICT_PASS,
@@ -287,7 +287,7 @@ static inline struct report good_report(struct arena *keep)
 	run->hosts = 1;
 	run->steps = 1;
 	run->step_time_s = run->step_mean_s = 0.5;
-	struct report_rule results[] = {
+	struct rule_result results[] = {
 		{ .name = STR("copy-share"),
 			.title = STR("Copies take at most 3% of a step"),
 			.verdict = VERDICT_PASS,
@@ -326,7 +326,7 @@ static inline struct report hostile_report(struct arena *keep)
 	struct run_row *run = no_facts(keep);
 	run->name = run->chip = HOSTILE;
 	run->chips = 1e300;
-	struct report_evidence evidence[] = {
+	struct evidence evidence[] = {
 		{ .name = HOSTILE,
 			.value = { .is_text = true, .text = HOSTILE },
 			.meaning = HOSTILE },
@@ -337,11 +337,11 @@ static inline struct report hostile_report(struct arena *keep)
 	r.facts = run;
 	r.notes.items = COPY_OF(keep, notes);
 	r.notes.count = COUNT_OF(notes);
-	r.results.items = arena_make(keep, struct report_rule, VERDICT_OFF + 1);
-	r.findings.items = arena_make(keep, struct report_finding, VERDICT_OFF + 1);
+	r.results.items = arena_make(keep, struct rule_result, VERDICT_OFF + 1);
+	r.findings.items = arena_make(keep, struct finding, VERDICT_OFF + 1);
 	for (int v = VERDICT_PASS; v <= VERDICT_OFF; v++) {
 		enum verdict verdict = (enum verdict)v;
-		r.results.items[r.results.count++] = (struct report_rule){ .name = HOSTILE,
+		r.results.items[r.results.count++] = (struct rule_result){ .name = HOSTILE,
 			.why = HOSTILE,
 			.title = HOSTILE,
 			.says = HOSTILE,
@@ -358,7 +358,7 @@ static inline struct report hostile_report(struct arena *keep)
 			.gate = v % 2,
 			.demanded = v % 3,
 			.breaks = v % 5 };
-		r.findings.items[r.findings.count++] = (struct report_finding){ .rule = HOSTILE,
+		r.findings.items[r.findings.count++] = (struct finding){ .rule = HOSTILE,
 			.verdict = verdict,
 			.subject = HOSTILE,
 			.name = HOSTILE,

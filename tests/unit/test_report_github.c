@@ -53,7 +53,7 @@ static void test_evidence_that_counts_warns(void **state)
 {
 	(void)state;
 	struct report r = good_report(&keep);
-	struct report_rule rules[] = {
+	struct rule_result rules[] = {
 		{ .name = STR("a"),
 			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("gate x failed") },
@@ -98,7 +98,7 @@ static void test_ten_of_each(void **state)
 	(void)state;
 	enum { MANY = 40 };
 	struct report r = demo_report(&keep);
-	struct report_finding many[MANY];
+	struct finding many[MANY];
 	for (int i = 0; i < MANY; i++) {
 		many[i] = r.findings.items[i % 3 ? 0 : 2];
 		many[i].gain_s = MANY - i;
@@ -120,9 +120,9 @@ static void test_ten_notices(void **state)
 	(void)state;
 	enum { MANY = 12 };
 	struct report r = good_report(&keep);
-	struct report_rule rules[MANY];
+	struct rule_result rules[MANY];
 	for (int i = 0; i < MANY; i++)
-		rules[i] = (struct report_rule){ .name = arena_fmt(&keep, "r%d", i),
+		rules[i] = (struct rule_result){ .name = arena_fmt(&keep, "r%d", i),
 			.verdict = VERDICT_INCONCLUSIVE };
 	r.results.items = rules;
 	r.results.count = MANY;

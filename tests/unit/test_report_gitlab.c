@@ -97,7 +97,7 @@ static void test_left_out(void **state)
 	enum { MANY = 1001 };
 	struct report r = demo_report(&keep);
 	struct report_set set = set_of(&r);
-	struct report_finding *many = arena_make(&keep, struct report_finding, MANY);
+	struct finding *many = arena_make(&keep, struct finding, MANY);
 	for (int i = 0; i < MANY; i++)
 		many[i] = r.findings.items[0];
 	r.findings.items = many;

@@ -335,9 +335,9 @@ static void fill_tables(struct report *r, struct str text)
 	plot_rows(&r->plots, curves)->length_s = 3;
 }
 
-static void surround(struct report_finding *f, struct str text)
+static void surround(struct finding *f, struct str text)
 {
-	struct report_around *a = &f->around;
+	struct around *a = &f->around;
 	a->ops.items = arena_make(&keep, struct neighbour, AROUND_ROLES);
 	a->ops.count = AROUND_ROLES;
 	a->takes_left_out = a->holds_left_out = a->gives_left_out = 1e300;
@@ -355,13 +355,13 @@ static void test_nothing_becomes_markup(void **state)
 	fill_tables(&r, MARKUP);
 	r.profile = MARKUP;
 	for (ptrdiff_t i = 0; i < r.findings.count; i++) {
-		struct report_finding *f = &r.findings.items[i];
+		struct finding *f = &r.findings.items[i];
 		f->rule = f->subject = f->name = f->message = f->cause = f->fix = f->source_file =
 			f->scope = MARKUP;
 		surround(f, MARKUP);
 	}
 	for (ptrdiff_t i = 0; i < r.results.count; i++) {
-		struct report_rule *rule = &r.results.items[i];
+		struct rule_result *rule = &r.results.items[i];
 		rule->name = rule->title = rule->reason = rule->todo = rule->why = MARKUP;
 	}
 	struct str html = page_of(r);

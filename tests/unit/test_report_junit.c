@@ -166,7 +166,7 @@ static void test_inconclusive(void **state)
 {
 	(void)state;
 	struct report r = good_report(&keep);
-	struct report_rule rules[] = {
+	struct rule_result rules[] = {
 		{ .name = STR("gate"),
 			.verdict = VERDICT_INCONCLUSIVE,
 			.gate = true,
@@ -195,12 +195,12 @@ static void test_what_breaks(void **state)
 {
 	(void)state;
 	struct report r = good_report(&keep);
-	struct report_rule rules[] = {
+	struct rule_result rules[] = {
 		{ .name = STR("worse"), .verdict = VERDICT_WARN, .breaks = true },
 		{ .name = STR("known"), .verdict = VERDICT_FAIL },
 		{ .name = STR("gate"), .verdict = VERDICT_INCONCLUSIVE, .gate = true },
 	};
-	struct report_finding findings[] = {
+	struct finding findings[] = {
 		{ .rule = STR("worse"),
 			.verdict = VERDICT_WARN,
 			.message = STR("it is late"),
@@ -231,8 +231,8 @@ static void test_waived(void **state)
 {
 	(void)state;
 	struct report r = good_report(&keep);
-	struct report_rule rule = { .name = STR("w"), .verdict = VERDICT_WAIVED };
-	struct report_finding finding = { .rule = STR("w"),
+	struct rule_result rule = { .name = STR("w"), .verdict = VERDICT_WAIVED };
+	struct finding finding = { .rule = STR("w"),
 		.verdict = VERDICT_WAIVED,
 		.message = STR("known and accepted"),
 		.gain_s = NAN };
@@ -276,7 +276,7 @@ static void test_rich(void **state)
 static void test_unique_names(void **state)
 {
 	(void)state;
-	struct report_rule rules[] = { { .name = STR("a"), .verdict = VERDICT_PASS },
+	struct rule_result rules[] = { { .name = STR("a"), .verdict = VERDICT_PASS },
 		{ .name = STR("a"), .verdict = VERDICT_PASS },
 		{ .name = STR("a"), .verdict = VERDICT_PASS } };
 	struct str profiles[] = { STR("x"), STR("x"), STR("x #2"), STR("x"), STR("") };

@@ -60,7 +60,7 @@ static void test_limit(void **state)
 	enum { MANY = 300 };
 	struct report r = demo_report(&keep);
 	struct report_set set = set_of(&r);
-	struct report_finding many[MANY];
+	struct finding many[MANY];
 	for (int i = 0; i < MANY; i++) {
 		many[i] = r.findings.items[0];
 		many[i].rule = arena_fmt(&keep, "rule-%d", i);
@@ -153,7 +153,7 @@ static void test_hostile(void **state)
 	struct report r = demo_report(&keep);
 	struct report_set one = set_of(&r);
 	assert_own_markup(markdown(&set, MARKDOWN_SUMMARY));
-	struct report_finding *f = &r.findings.items[0];
+	struct finding *f = &r.findings.items[0];
 	r.profile = f->message = f->source_file = f->rule =
 		STR("</summary></details>\n```\n| x | @all </script><img src=x onerror=alert(1)>");
 	struct str text = markdown(&one, MARKDOWN_COMMENT);

@@ -185,7 +185,7 @@ static void test_hostile(void **state)
 	sarif(&set, &root);
 	cJSON_Delete(root);
 	r.findings.items[0].message = STR("[free chips](https://evil.example) "
-				    "</script><img src=x onerror=alert(1)>");
+					  "</script><img src=x onerror=alert(1)>");
 	r.findings.items[0].source_file = STR("a b/\xc3\xa4%00?#.py");
 	const cJSON *run = sarif(&one, &root);
 	assert_memory_equal(text_at(run, "results.0.message.text"),
@@ -204,7 +204,7 @@ static void test_left_out(void **state)
 	struct report r = demo_report(&keep);
 	struct report_set set = set_of(&r);
 	cJSON *root;
-	struct report_finding *many = arena_make(&keep, struct report_finding, MANY);
+	struct finding *many = arena_make(&keep, struct finding, MANY);
 	for (int i = 0; i < MANY; i++) {
 		many[i] = r.findings.items[0];
 		many[i].evidence.count = 0;

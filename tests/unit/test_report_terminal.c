@@ -368,7 +368,7 @@ static void test_same_trouble_is_said_once(void **state)
 {
 	(void)state;
 	struct report r = good_report(&keep);
-	struct report_rule rules[] = {
+	struct rule_result rules[] = {
 		{ .name = STR("a"),
 			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("no chip"),
@@ -444,9 +444,9 @@ static void test_many_subjects(void **state)
 {
 	(void)state;
 	struct report r = good_report(&keep);
-	struct report_finding findings[7];
+	struct finding findings[7];
 	for (int i = 0; i < 7; i++)
-		findings[i] = (struct report_finding){ .rule = STR("slow"),
+		findings[i] = (struct finding){ .rule = STR("slow"),
 			.verdict = VERDICT_FAIL,
 			.name = arena_fmt(&keep, "op.%d", i),
 			.gain_s = i ? (double)NAN : 0.001,
@@ -470,7 +470,7 @@ static void test_failed_and_warned(void **state)
 {
 	(void)state;
 	struct report r = good_report(&keep);
-	struct report_finding findings[] = {
+	struct finding findings[] = {
 		{ .rule = STR("slow"),
 			.verdict = VERDICT_FAIL,
 			.message = STR("a is slow"),

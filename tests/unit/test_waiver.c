@@ -291,8 +291,8 @@ static void test_places(void **state)
 	assert_verdict("warn"); /* 12% are left */
 	assert_int_equal(j.waivers[0].waived, 1);
 	assert_true(j.findings[0].value > 0.1199 && j.findings[0].value < 0.1201);
-	assert_int_equal(j.findings[0].place_count, 1);
-	assert_str(j.findings[0].places[0].name, "c");
+	assert_int_equal(j.findings[0].places.count, 1);
+	assert_str(j.findings[0].places.items[0].name, "c");
 	judge_yaml(PLACED("20%")); /* together they are 25% */
 	assert_verdict("fail");
 	assert_int_equal(j.waivers[0].exceeded, 1);
@@ -457,7 +457,7 @@ static void test_tuned_values_are_told(void **state)
 	judge_yaml(TUNED);
 	assert_verdict("fail");
 	assert_str(j.findings[0].message, "a takes 50.0%, 25% is allowed");
-	assert_true(j.findings[0].evidence[1].real == 0.25);
+	assert_true(j.findings[0].evidence.items[1].value.real == 0.25);
 }
 
 static void test_tuning_mistakes(void **state)
