@@ -144,6 +144,15 @@ static int64_t last_dim(const struct shape *s)
 	return s && s->rank ? s->dims[s->rank - 1] : 0;
 }
 
+/* One dimension after the other, each in log2 of its length; XLA multiplies the logarithms. */
+static double fft_passes(const struct hlo_instruction *i, const struct shape *in)
+{
+	double points = i->fft_length.count ? 1 : (double)last_dim(in);
+	for (ptrdiff_t k = 0; k < i->fft_length.count; k++)
+		points *= (double)i->fft_length.items[k];
+	return points > 1 ? log2(points) : 0;
+}
+
 static double weight(const struct work *w)
 {
 	return w->matmul + w->other + w->transcendental;
@@ -237,9 +246,8 @@ static void work_by_rule(struct hlo_costs *c, const struct hlo_instruction *i, s
 		if (n > 1)
 			w->other += n * ceil(log2(n));
 		break;
-	case HLO_RULE_FFT: /* along the last dimension; more cost more, so it is no upper limit */
-		if (last_dim(in) > 1)
-			w->other += 8 * elements(in, w) * log2((double)last_dim(in));
+	case HLO_RULE_FFT: /* four fused multiply-adds; better algorithms take fewer */
+		w->other += 8 * elements(in, w) * fft_passes(i, in);
 		w->bound = worse(w->bound, COST_UPPER);
 		break;
 	case HLO_RULE_CHOLESKY:

@@ -82,13 +82,21 @@ static struct extent chain_mark(struct walk *w, ptrdiff_t i)
 	return e;
 }
 
+/* What an update may write into without writing the rest of it: XLA:TPU allocates inside of
+ * fusions too. */
+static bool is_memory(const struct hlo_instruction *i)
+{
+	return i->op == HLO_PARAMETER || (i->op == HLO_CUSTOM_CALL && !i->operand_count &&
+						 library_find(i->custom_call_target)->is_free);
+}
+
 static struct extent written(struct walk *w, ptrdiff_t i)
 {
 	i = hlo_walk(w->m, i, VIEWS);
 	if (i < 0 || !update_shape(w->m, &w->m->instructions[i]))
 		return whole;
 	ptrdiff_t base = chain_base(w, i);
-	if (base < 0 || w->m->instructions[base].op != HLO_PARAMETER)
+	if (base < 0 || !is_memory(&w->m->instructions[base]))
 		return whole;
 	return chain_mark(w, i);
 }
@@ -167,14 +175,14 @@ static struct extent needed_by_update(
 	return around_update(n->part, &x->shape, extent_of(update));
 }
 
-/* Each element of an updated array that a scatter meets is read. */
+/* Of an updated array the elements that a scatter combines with its updates are read. */
 static struct extent needed_by_scatter(
 	const struct walk *w, const struct hlo_instruction *x, ptrdiff_t k, const struct need *n)
 {
 	struct extent part = n->part;
 	if (k || x->operand_count != 3)
 		return whole;
-	if (n->in_place && update_shape(w->m, x))
+	if (n->in_place && update_shape(w->m, x) && scatter_combines(w->m, x))
 		extent_add(&part, extent_of(update_shape(w->m, x)));
 	return part;
 }

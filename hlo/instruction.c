@@ -195,6 +195,7 @@ static const struct read_rule instruction_table_rules[] = {
 	[26] = READ_BOTH(INT, struct hlo_instruction, channel_id),
 	[28] = READ_BOTH(STR, struct hlo_instruction, custom_call_target),
 	[30] = READ_MADE(dot_table, struct hlo_instruction, dot),
+	[32] = READ_DIMS(struct hlo_instruction, fft_length, AS("fft_length")),
 	[35] = READ_FIELD(INT, struct hlo_instruction, id),
 	[36] = READ_NUMBERS(struct hlo_instruction, operands, operand_count),
 	[38] = READ_NUMBERS(struct hlo_instruction, called, called_count),

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "hlo/work.h"
 
-static library_fn top_k, gemm, convolution, cudnn_attention, te_attention;
+static library_fn no_flops, once_each, top_k, gemm, convolution, cudnn_attention, te_attention;
 
 #define CALL(pattern, kind_, ...)                                                                  \
 	{                                                                                          \
@@ -39,10 +39,12 @@ static const struct library libraries[] = {
 	CALL("*flash_attn*", ATTENTION),
 	CALL("TopK", SORT, .work = top_k),
 	CALL("ApproxTopK", SORT),
-	CALL("PartialReduce", SORT),
+	CALL("PartialReduce", SORT, .work = once_each),
 	CALL("*threefry2x32*", RNG),
 	CALL("xla_*python*callback", CALLBACK),
 	CALL("xla_buffer*callback", CALLBACK),
+	CALL("X64Combine", ELEMENTWISE, .work = no_flops),
+	CALL("X64Split*", ELEMENTWISE, .work = no_flops, .halves = true),
 	CALL("AllocateBuffer", CONTROL, .is_free = true),
 	CALL("AssumeGatherIndicesInBound", CONTROL, .is_free = true),
 	CALL("ConcatBitcast", CONTROL, .is_free = true),
@@ -283,6 +285,32 @@ static void attention_add(struct hlo_costs *c, const struct hlo_instruction *i,
 		return;
 	}
 	add(c, i, q, q, 2 * scores_of(a) * products, a->is_whole ? COST_EXACT : COST_UPPER, w);
+}
+
+/*
+ * A TPU has no numbers of 64 bits: it takes them apart, the real part from the imaginary one as
+ * well, and joins what comes out.
+ */
+static void no_flops(struct hlo_costs *c, const struct hlo_instruction *i, const struct library *l,
+	struct work *w)
+{
+	(void)c;
+	(void)i;
+	(void)l;
+	(void)w;
+}
+
+/* The largest of each of many bins: every element is compared once. */
+static void once_each(struct hlo_costs *c, const struct hlo_instruction *i, const struct library *l,
+	struct work *w)
+{
+	(void)l;
+	const struct shape *in = operand_shape(c->m, i, 0);
+	double n = in ? element_count(in) : NAN;
+	if (!isfinite(n))
+		work_unknown(c, i, w);
+	else
+		w->other += n;
 }
 
 /* As XLA counts it on TPU: each element is compared with each of the largest so far. */

@@ -96,6 +96,7 @@ struct hlo_instruction {
 	struct hlo_window_dim *window;
 	ptrdiff_t window_rank;
 	int64_t feature_group_count, batch_group_count; /* at least 1 */
+	struct hlo_dims fft_length;
 	struct hlo_dims precision; /* operand_precision: 0 default, 1 high, 2 highest */
 	int64_t algorithm;	   /* PrecisionConfig.algorithm */
 	int64_t parameter_number, tuple_index;

@@ -26,7 +26,7 @@ enum hlo_rule {
 	HLO_RULE_REDUCE, /* (operand - result elements) times the reducer */
 	HLO_RULE_WINDOW, /* (window - 1) times the reducer per result element */
 	HLO_RULE_SELECT_SCATTER,
-	HLO_RULE_SCATTER,  /* the combiner per update element; 3 x updates + indices */
+	HLO_RULE_SCATTER,  /* the combiner per update element; indices, updates, what they meet */
 	HLO_RULE_MAP,	   /* the called computation per result element */
 	HLO_RULE_SORT,	   /* n ceil(log2 n) */
 	HLO_RULE_SLICE,	   /* reads as much as the result holds, and indices */
@@ -119,6 +119,7 @@ enum hlo_rule {
 	X(MAP, "map", ELEMENTWISE, MAP)                                                            \
 	X(MAXIMUM, "maximum", ELEMENTWISE, ELEMENTWISE)                                            \
 	X(MINIMUM, "minimum", ELEMENTWISE, ELEMENTWISE)                                            \
+	X(MULHI, "mulhi", ELEMENTWISE, ELEMENTWISE)                                                \
 	X(MULTIPLY, "multiply", ELEMENTWISE, ELEMENTWISE)                                          \
 	X(NEGATE, "negate", ELEMENTWISE, ELEMENTWISE)                                              \
 	X(NOT, "not", ELEMENTWISE, ELEMENTWISE)                                                    \

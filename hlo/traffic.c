@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "hlo/inside.h"
+#include "hlo/walk.h"
 #include "hlo/work.h"
 
 enum { MAX_SPACE = 6 };
@@ -208,7 +209,21 @@ static void touch_update(struct hlo_costs *c, const struct hlo_instruction *i, s
 	touch_part(c, t, extent_of(update), &i->shape);
 }
 
-/* Operands: n arrays, indices, n updates.  Each element met is read, combined and written. */
+/*
+ * A combiner that hands the update on is how a scatter sets elements.  XLA counts a read of them
+ * all the same.
+ */
+bool scatter_combines(const struct hlo_module *m, const struct hlo_instruction *i)
+{
+	const struct hlo_computation *c = called_at(m, i, 0);
+	ptrdiff_t root =
+		c && c->root >= 0 ? hlo_walk(m, c->root, THROUGH_BITCASTS | THROUGH_COPIES) : -1;
+	return root < 0 || m->instructions[root].op != HLO_PARAMETER ||
+	       m->instructions[root].parameter_number < (i->operand_count - 1) / 2;
+}
+
+/* Operands: n arrays, indices, n updates.  Each element met is written, and combined with what it
+ * was before. */
 static void touch_scatter(struct hlo_costs *c, const struct hlo_instruction *i, struct traffic *t)
 {
 	ptrdiff_t n = (i->operand_count - 1) / 2;
@@ -219,7 +234,8 @@ static void touch_scatter(struct hlo_costs *c, const struct hlo_instruction *i, 
 		if (!array || !update)
 			continue;
 		touch_part(c, t, extent_of(update), array);
-		touch_part(c, t, extent_of(update), array);
+		if (scatter_combines(c->m, i))
+			touch_part(c, t, extent_of(update), array);
 	}
 }
 
@@ -296,7 +312,10 @@ static void touch_library(struct hlo_costs *c, const struct hlo_instruction *i, 
 	const struct library *l = library_find(i->custom_call_target);
 	if (l->is_free)
 		return;
-	touch_operands(c, i, t, 0);
+	const struct shape *halved = l->halves ? operand_shape(c->m, i, 0) : NULL;
+	if (halved)
+		touch_part(c, t, extent_of(&i->shape), halved);
+	touch_operands(c, i, t, halved ? 1 : 0);
 	for (ptrdiff_t k = 0; k < i->shape.leaves; k++)
 		if (!is_workspace(i, k))
 			touch_shape(c, t, shape_leaf(&i->shape, k));

@@ -87,6 +87,8 @@ const struct hlo_computation *called_at(
 work_fn work_unknown;
 
 /* traffic.c */
+/* Does it need what it meets, to combine it with the updates? */
+bool scatter_combines(const struct hlo_module *m, const struct hlo_instruction *i);
 traffic_fn traffic_instruction;
 struct extent extent_of(const struct shape *s);
 void extent_add(struct extent *e, struct extent more);
@@ -137,6 +139,7 @@ struct library {
 	int roles[3];
 	int sizes;    /* operand of a matmul with a size for each of its groups; 0 none */
 	bool is_free; /* moves nothing */
+	bool halves;  /* reads of each element the half that it writes */
 };
 /* Never NULL: the last row is any custom call. */
 const struct library *library_find(struct str target);

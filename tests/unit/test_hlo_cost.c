@@ -420,6 +420,10 @@ static const struct {
 		KIND_ATTENTION },
 	{ "__cub$DeviceRadixSort", "", "bf16[2]", "bf16[2]", "bf16[2]", "bf16[2]", COST_UNKNOWN, 0,
 		KIND_SORT },
+	{ "PartialReduce", "", "bf16[64,512]", "s32[64,512]", "bf16[]",
+		"(bf16[64,128], s32[64,128])", COST_EXACT, 64.0 * 512, KIND_SORT },
+	{ "PartialReduce", "", "bf16[64,?]", "s32[64,?]", "bf16[]", "(bf16[64,128], s32[64,128])",
+		COST_UNKNOWN, 0, KIND_SORT },
 	{ "AllocateBuffer", "", "bf16[2]", "bf16[2]", "bf16[2]", "bf16[2]", COST_EXACT, 0,
 		KIND_CONTROL },
 	{ "", "", "bf16[2]", "bf16[2]", "bf16[2]", "bf16[2]", COST_UNKNOWN, 0, KIND_CUSTOM },
@@ -567,6 +571,14 @@ static const struct pb_instruction adder[] = {
 	NO_ROW,
 };
 
+/* What a scatter calls that sets elements. */
+static const struct pb_instruction setter[] = {
+	{ "sx", "parameter", "f32[]", 91, { 0 }, { 0 }, 0, { 0 } },
+	{ "sy", "parameter", "f32[]", 92, { 0 }, { 0 }, 1, { 0 } },
+	{ "ss", "bitcast", "f32[]", 93, { 92 }, { 0 }, 0, { 0 } },
+	NO_ROW,
+};
+
 /* One op over f32[8,16] and friends: other_flops, transcendentals and logical bytes. */
 static const struct {
 	const char *opcode, *out;
@@ -576,6 +588,7 @@ static const struct {
 } ops[] = {
 	{ "add", "f32[8,16]", { 1, 2 }, { 0 }, 128, 0, 3 * 512, KIND_ELEMENTWISE },
 	{ "add", "f32[8,16]", { 1, 1 }, { 0 }, 128, 0, 2 * 512, KIND_ELEMENTWISE },
+	{ "mulhi", "f32[8,16]", { 1, 2 }, { 0 }, 128, 0, 3 * 512, KIND_ELEMENTWISE },
 	{ "tanh", "f32[8,16]", { 1 }, { 0 }, 0, 128, 2 * 512, KIND_ELEMENTWISE },
 	{ "copy", "f32[8,16]", { 1 }, { 0 }, 0, 0, 2 * 512, KIND_COPY },
 	{ "transpose", "f32[16,8]", { 1 }, { 0 }, 0, 0, 2 * 512, KIND_COPY },
@@ -591,6 +604,7 @@ static const struct {
 	{ "gather", "f32[2,16]", { 1, 4 }, { 0 }, 0, 0, 2 * 128 + 4, KIND_GATHER },
 	{ "gather", "bf16[2,16]", { 1, 4 }, { 0 }, 0, 0, 128 + 64 + 4, KIND_GATHER },
 	{ "scatter", "f32[8,16]", { 1, 4, 3 }, { 9 }, 32, 0, 3 * 128 + 4, KIND_SCATTER },
+	{ "scatter", "f32[8,16]", { 1, 4, 3 }, { 8 }, 0, 0, 2 * 128 + 4, KIND_SCATTER },
 	{ "all-reduce", "f32[8,16]", { 1 }, { 9 }, 128, 0, 2 * 512, KIND_ALL_REDUCE },
 	{ "all-gather", "f32[32,16]", { 1 }, { 0 }, 0, 0, 5 * 512, KIND_ALL_GATHER },
 	{ "all-gather-start", "(f32[8,16], f32[32,16])", { 1 }, { 0 }, 0, 0, 5 * 512,
@@ -617,8 +631,8 @@ static void plain_ops(void **state)
 		};
 		memcpy(body[4].operands, ops[i].operands, sizeof(ops[i].operands));
 		memcpy(body[4].called, ops[i].called, sizeof(ops[i].called));
-		const struct pb_computation c[] = { { "adder", 9, adder }, { "main", 1, body },
-			{ 0 } };
+		const struct pb_computation c[] = { { "setter", 8, setter }, { "adder", 9, adder },
+			{ "main", 1, body }, { 0 } };
 		struct hlo_cost cost = cost_on(HLO_TPU, c);
 		if (cost.flops_bound != COST_EXACT || cost.other_flops != ops[i].flops ||
 			cost.transcendentals != ops[i].transcendentals ||
@@ -626,6 +640,38 @@ static void plain_ops(void **state)
 			fail_msg("%s: %g FLOPs, %g, %g bytes", ops[i].opcode, cost.other_flops,
 				cost.transcendentals, cost.logical_bytes);
 		assert_kind(kind_of(c), ops[i].kind);
+	}
+}
+
+/* Of several dimensions the logarithms add up. */
+static void transforms(void **state)
+{
+	static const struct {
+		const char *in, *out;
+		int64_t length[3];
+		double flops;
+	} cases[] = {
+		{ "c64[4,8,16,32]", "c64[4,8,16,32]", { 8, 16, 32 }, 8.0 * 16384 * (3 + 4 + 5) },
+		{ "f32[4,32]", "c64[4,17]", { 32 }, 8.0 * 128 * 5 },
+		{ "c64[4,17]", "f32[4,32]", { 32 }, 8.0 * 68 * 5 },
+		{ "c64[4,32]", "c64[4,32]", { 0 }, 8.0 * 128 * 5 }, /* says nothing of them */
+		{ "c64[4,1]", "c64[4,1]", { 1 }, 0 },
+	};
+	(void)state;
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct pb length = pb_new(&keep);
+		ptrdiff_t rank = 0;
+		while (rank < 3 && cases[k].length[rank])
+			rank++;
+		pb_packed(&length, 32, cases[k].length, rank);
+		const struct pb_instruction body[] = {
+			{ "a", "parameter", cases[k].in, 1, { 0 }, { 0 }, 0, { 0 } },
+			{ "f", "fft", cases[k].out, 2, { 1 }, { 0 }, 0, pb_done(&length) },
+			NO_ROW,
+		};
+		struct hlo_cost c = cost_of(body);
+		assert_int_equal(c.flops_bound, COST_UPPER);
+		assert_number(c.flops, cases[k].flops);
 	}
 }
 
@@ -715,6 +761,38 @@ static void feeds(void **state)
 	}
 }
 
+/* Numbers of 64 bits are taken apart and joined: half of one is read where half of it is written.
+ */
+static void halves(void **state)
+{
+	static const struct {
+		const char *target, *in, *out;
+		int64_t operands[2];
+		double hbm;
+	} cases[] = {
+		{ "X64SplitLow", "c64[64]", "f32[64]", { 1 }, 2 * 256 },
+		{ "X64SplitHigh", "u64[64]", "u32[64]{0:S(1)}", { 1 }, 256 },
+		{ "X64Combine", "f32[64]", "c64[64]", { 1, 2 }, 4 * 256 },
+	};
+	(void)state;
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		const struct pb_instruction body[] = {
+			{ "a", "parameter", cases[k].in, 1, { 0 }, { 0 }, 0, { 0 } },
+			{ "b", "parameter", cases[k].in, 2, { 0 }, { 0 }, 1, { 0 } },
+			{ "c", "custom-call", cases[k].out, 3,
+				{ cases[k].operands[0], cases[k].operands[1] }, { 0 }, 0,
+				text_field(28, cases[k].target) },
+			NO_ROW,
+		};
+		struct hlo_cost c = cost_of(body);
+		assert_int_equal(c.flops_bound, COST_EXACT);
+		assert_int_equal(c.bytes_bound, COST_EXACT);
+		assert_number(c.flops, 0);
+		assert_number(c.hbm_bytes, cases[k].hbm);
+		assert_kind(kind_alone_of(body), KIND_ELEMENTWISE);
+	}
+}
+
 static const struct pb_instruction fused_slices[] = {
 	{ "p0", "parameter", "f32[8,16]", 11, { 0 }, { 0 }, 0, { 0 } },
 	{ "p1", "parameter", "f32[8,16]", 12, { 0 }, { 0 }, 1, { 0 } },
@@ -748,6 +826,50 @@ static void fusions_touch_slices(void **state)
 	assert_number(cost.hbm_bytes, 2 * 64 + 4 + 400 + 64);
 	assert_number(cost.flops, 16);
 	assert_kind(kind_of(c), KIND_UPDATE);
+}
+
+/* A fusion writes what it puts into memory that it is given, or takes, and nothing around it. */
+static void fusions_write_updates(void **state)
+{
+	static const struct {
+		const char *opcode, *target, *update;
+		double hbm;
+	} cases[] = {
+		{ "custom-call", "AllocateBuffer", "dynamic-update-slice", 2 * 64 + 4 },
+		{ "custom-call", "my_buffer", "dynamic-update-slice", 64 + 4 + 8 * 64 },
+		{ "iota", "", "dynamic-update-slice", 64 + 4 + 8 * 64 },
+		{ "parameter", "", "dynamic-update-slice", 2 * 64 + 4 },
+		{ "parameter", "", "scatter", 2 * 64 + 4 },
+	};
+	(void)state;
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		bool sets = str_eq(str_from(cases[k].update), STR("scatter"));
+		struct pb_instruction inner[] = {
+			{ "p0", "parameter", "f32[1,16]", 11, { 0 }, { 0 }, 0, { 0 } },
+			{ "p1", "parameter", "s32[]", 12, { 0 }, { 0 }, 1, { 0 } },
+			{ "to", cases[k].opcode, "f32[8,16]", 13, { 0 }, { 0 }, 2,
+				text_field(28, cases[k].target) },
+			{ "up", cases[k].update, "f32[8,16]", 14, { 13, 11, 12 }, { 0 }, 0, { 0 } },
+			NO_ROW,
+		};
+		if (sets) {
+			inner[3].operands[1] = 12;
+			inner[3].operands[2] = 11;
+			inner[3].called[0] = 8;
+		}
+		const struct pb_instruction body[] = {
+			{ "a", "parameter", "f32[1,16]", 1, { 0 }, { 0 }, 0, { 0 } },
+			{ "b", "parameter", "s32[]", 2, { 0 }, { 0 }, 1, { 0 } },
+			{ "c", "parameter", "f32[8,16]", 3, { 0 }, { 0 }, 2, { 0 } },
+			{ "f", "fusion", "f32[8,16]", 4, { 1, 2, k < 3 ? 0 : 3 }, { 1 }, 0, { 0 } },
+			NO_ROW,
+		};
+		const struct pb_computation c[] = { { "setter", 8, setter }, { "fused", 1, inner },
+			{ "main", 2, body }, { 0 } };
+		double hbm = cost_on(HLO_TPU, c).hbm_bytes;
+		if (hbm != cases[k].hbm)
+			fail_msg("%s of %s: %g bytes", cases[k].update, cases[k].opcode, hbm);
+	}
 }
 
 /*
@@ -1196,11 +1318,14 @@ int main(void)
 		cmocka_unit_test(convolution_calls),
 		cmocka_unit_test(ragged_dots),
 		cmocka_unit_test(plain_ops),
+		cmocka_unit_test(transforms),
 		cmocka_unit_test(unknown_ops),
 		cmocka_unit_test(dynamic_shapes_are_bounds),
 		cmocka_unit_test(spaces),
 		cmocka_unit_test(feeds),
+		cmocka_unit_test(halves),
 		cmocka_unit_test(fusions_touch_slices),
+		cmocka_unit_test(fusions_write_updates),
 		cmocka_unit_test(fusions_hand_elements_on),
 		cmocka_unit_test(fusions_of_matmuls),
 		cmocka_unit_test(kinds_of_fusions),

@@ -545,6 +545,16 @@ static void test_convolution(void **state)
 	assert_ids(&i->convolution->output_spatial, (int64_t[]){ 2, 3 }, 2);
 }
 
+static void test_transform(void **state)
+{
+	(void)state;
+	const struct hlo_instruction *i =
+		root(parse_alone(STR("f = c64[4,8,9] fft(f32[4,8,16] x), fft_type=RFFT, "
+				     "fft_length={8,16}, metadata={op_name=\"fft\"}")));
+	assert_ids(&i->fft_length, (int64_t[]){ 8, 16 }, 2);
+	assert_str(i->op_name, STR("fft"));
+}
+
 /* JSON, MLIR attributes, base64 of any length, brackets in strings. */
 static void test_configs(void **state)
 {
@@ -812,6 +822,7 @@ int main(void)
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_convolution),
+		cmocka_unit_test(test_transform),
 		cmocka_unit_test(test_configs),
 		cmocka_unit_test(test_sugar),
 		cmocka_unit_test(test_alone),
