@@ -49,6 +49,7 @@ struct checker {
 	ptrdiff_t count, cap, at;
 	struct str sql;
 	const struct sql_names *names;
+	struct sql_facts *facts;
 	const struct table_def *tables[TABLES_NAMED];
 	int table_count;
 	struct str own[TABLES_NAMED]; /* what the SELECTs that are open call their tables */
@@ -94,7 +95,7 @@ const char *unit_noun(enum unit u)
 		[UNIT_BOOL] = "a flag",
 		[UNIT_DOLLARS] = "an amount of money",
 	};
-	return (unsigned)u < sizeof(nouns) / sizeof(nouns[0]) ? nouns[u] : "a number";
+	return (ptrdiff_t)u < COUNT_OF(nouns) ? nouns[u] : "a number";
 }
 
 static bool is_share(enum unit u)
@@ -144,7 +145,7 @@ static struct dimension quotient(enum unit over, enum unit under)
 		{ UNIT_FLOPS, UNIT_SECONDS, UNIT_FLOPS_PER_SECOND },
 		{ UNIT_FLOPS, UNIT_FLOPS_PER_SECOND, UNIT_SECONDS },
 	};
-	for (size_t i = 0; i < sizeof(quotients) / sizeof(quotients[0]); i++)
+	for (int i = 0; i < COUNT_OF(quotients); i++)
 		if (quotients[i].over == over && quotients[i].under == under)
 			return of_unit(quotients[i].result);
 	return of_unit(over == under ? UNIT_RATIO : UNIT_NONE);
@@ -730,7 +731,7 @@ static const struct column *find_column(const struct table_def *def, struct str 
 /* What stands in for a column that the row lacks; not the name: nothing else is called so. */
 static const struct column *column_of_run(const struct sql_names *names, struct str name)
 {
-	return names->run && !str_eq_nocase(name, STR("name"))
+	return names->has_run && !str_eq_nocase(name, STR("name"))
 		       ? find_column(&table_defs[TABLE_run], name)
 		       : NULL;
 }
@@ -758,17 +759,14 @@ static struct value name_value(struct checker *c)
 			return of_kind(DIMENSION_ANY);
 		found = found ? found : column;
 	}
-	if (found && is_row && names->reads)
-		reads_add(names->reads, c->keep, names->table, found);
 	const struct column *of_run = found ? NULL : column_of_run(names, t->text);
-	if (of_run) {
-		reads_add(names->run, c->keep, run, of_run);
-		if (is_row && names->reads)
-			reads_add(names->reads, c->keep, run, of_run);
-		found = of_run;
-	}
+	found = found ? found : of_run;
 	if (!found)
 		return of_kind(DIMENSION_ANY);
+	if (of_run)
+		reads_add(&c->facts->of_run, c->keep, run, of_run);
+	if (is_row)
+		reads_add(&c->facts->of_row, c->keep, of_run ? run : names->table, found);
 	struct value v = of(of_unit(found->unit));
 	v.column = found;
 	if (found->type == COLUMN_TEXT)
@@ -779,13 +777,12 @@ static struct value name_value(struct checker *c)
 static struct value param_value(struct checker *c)
 {
 	const struct token *t = next(c);
-	const struct sql_names *names = c->names;
-	const struct rule *rule = names->rule;
+	const struct rule *rule = c->names->rule;
 	const struct rule_param *param = rule ? rule_param_named(rule, t->text) : NULL;
 	struct list known = { NULL, 0, 0 };
 	if (param) {
 		struct value v = of(of_unit(param->unit));
-		names->uses[param - rule->params] = true;
+		c->facts->uses[param - rule->params] = true;
 		if (param->unit == UNIT_NONE)
 			v.dimension.kind = DIMENSION_BARE;
 		v.literal = t;
@@ -1104,7 +1101,7 @@ static void from_item(struct checker *c)
 static struct value select_value(struct checker *c)
 {
 	struct dimensions own = { NULL, 0, 0 };
-	struct dimensions *results = c->selects || !c->names->results ? &own : c->names->results;
+	struct dimensions *results = c->at ? &own : &c->facts->results;
 	bool is_listing = is_ahead(c, "select"), is_new = is_listing;
 	const int first_above = c->own_first, count_above = c->own_count;
 	c->own_first = c->own_count;
@@ -1149,12 +1146,17 @@ static struct value select_value(struct checker *c)
 /* ---- entry -------------------------------------------------------------------------------- */
 
 static bool open_checker(struct checker *c, struct str sql, const struct sql_names *names,
-	struct arena *keep, struct arena scratch, struct sql_fault *fault)
+	struct arena *keep, struct arena scratch, struct sql_facts *facts, struct sql_fault *fault)
 {
-	*c = (struct checker){
-		.sql = sql, .names = names, .keep = keep, .scratch = scratch, .fault = fault
-	};
-	c->wrong = -1;
+	*c = (struct checker){ .sql = sql,
+		.names = names,
+		.facts = facts,
+		.wrong = -1,
+		.keep = keep,
+		.scratch = scratch,
+		.fault = fault };
+	*facts = (struct sql_facts){ .uses = arena_make(keep, bool,
+					     names->rule ? names->rule->param_count + 1 : 1) };
 	if (!read_tokens(c))
 		return false;
 	if (names->table)
@@ -1168,19 +1170,17 @@ static bool open_checker(struct checker *c, struct str sql, const struct sql_nam
 		if (def && i == c->table_count && i < TABLES_NAMED)
 			c->tables[c->table_count++] = def;
 		bool is_long = t->kind == TOKEN_TEXT && t->width > SQL_PATTERN_MAX;
-		if (names->needs_baseline)
-			*names->needs_baseline |= def && !table_find(def->name);
-		if (names->is_joining)
-			*names->is_joining |= is_long || token_is(t, "||");
+		facts->needs_baseline |= def && !table_find(def->name);
+		facts->is_joining |= is_long || token_is(t, "||");
 	}
 	return true;
 }
 
 bool check_expression(struct str sql, const struct sql_names *names, enum sql_want want,
-	struct arena *keep, struct arena scratch, struct sql_fault *fault)
+	struct arena *keep, struct arena scratch, struct sql_facts *ret, struct sql_fault *fault)
 {
 	struct checker c;
-	if (!open_checker(&c, sql, names, keep, scratch, fault))
+	if (!open_checker(&c, sql, names, keep, scratch, ret, fault))
 		return false;
 	c.is_number = want == WANT_NUMBER;
 	struct value v = expression(&c, 0);
@@ -1189,16 +1189,16 @@ bool check_expression(struct str sql, const struct sql_names *names, enum sql_wa
 			"one expression is wanted, and this begins a second one");
 	if (want != WANT_ANY && ahead(&c, 0)->kind == TOKEN_END)
 		check_number(&c, &v, want == WANT_CONDITION);
-	if (names->dimension)
-		*names->dimension = c.failed ? (struct dimension){ 0 } : v.dimension;
+	if (!c.failed)
+		ret->dimension = v.dimension;
 	return !c.failed;
 }
 
 bool check_select(struct str sql, const struct sql_names *names, struct arena *keep,
-	struct arena scratch, struct sql_fault *fault)
+	struct arena scratch, struct sql_facts *ret, struct sql_fault *fault)
 {
 	struct checker c;
-	if (!open_checker(&c, sql, names, keep, scratch, fault))
+	if (!open_checker(&c, sql, names, keep, scratch, ret, fault))
 		return false;
 	if (!is_select(ahead(&c, 0)))
 		fail(&c, DIAG_RULE_SQL, 0, ahead(&c, 0)->width, "a SELECT is wanted here");
@@ -1275,7 +1275,7 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 		NAMES(&known, c->keep, names->rule->params, names->rule->param_count);
 	for (int i = 0; i <= c->table_count; i++) {
 		const struct table_def *def = i < c->table_count ? c->tables[i]
-					      : names->run	 ? &table_defs[TABLE_run]
+					      : names->has_run	 ? &table_defs[TABLE_run]
 								 : NULL;
 		if (def)
 			NAMES(&known, c->keep, def->columns, def->column_count);
@@ -1317,11 +1317,10 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 void check_tell(struct str sql, const struct sql_names *names, bool is_of_names, struct arena *keep,
 	struct arena scratch, struct sql_fault *fault)
 {
-	struct sql_fault ignored;
-	struct sql_names again = *names;
+	struct sql_facts ignored;
+	struct sql_fault again;
 	struct checker c;
-	again.uses = arena_make(keep, bool, names->rule ? names->rule->param_count + 1 : 1);
-	if (!open_checker(&c, sql, &again, keep, scratch, &ignored))
+	if (!open_checker(&c, sql, names, keep, scratch, &ignored, &again))
 		return;
 	c.wrong = fault->at;
 	is_select(ahead(&c, 0)) ? select_value(&c) : expression(&c, 0);

@@ -42,26 +42,31 @@ bool unit_fits(enum unit a, enum unit b);
 struct sql_names {
 	const struct table_def *table; /* its row; NULL for a SELECT */
 	const struct rule *rule;       /* whose; NULL: a query by hand, which has no parameters */
-	bool *uses;		       /* set for each parameter that is met */
-	struct reads *reads;	       /* if given: columns of the row, outside of subqueries */
-	struct reads *run;    /* if given: columns of the run that are in reach and were met */
-	bool *needs_baseline; /* set when it names a table of the baseline */
-	bool *is_joining;     /* set when it makes long texts: puts some together, or writes one */
-	struct dimension *dimension; /* of an expression: what it comes to */
+	bool has_run;		       /* what the row lacks may be a column of the run */
+};
+
+/* What it speaks of, and what it comes to. */
+struct sql_facts {
+	bool *uses;		    /* for each parameter of the rule */
+	struct reads of_row;	    /* outside of subqueries, with what is the run's */
+	struct reads of_run;	    /* columns of the run that the row has none of */
+	bool needs_baseline;	    /* it names a table of the baseline */
+	bool is_joining;	    /* it makes long texts: puts some together, or writes one */
+	struct dimension dimension; /* of an expression */
 	/* Of a SELECT: what its results before the first '*' come to. */
 	struct dimensions {
 		struct dimension *items;
 		ptrdiff_t count, cap;
-	} * results;
+	} results;
 };
 
 /* What an expression is for: a condition, a number, or a text or number. */
 enum sql_want { WANT_CONDITION, WANT_NUMBER, WANT_ANY };
 
 bool check_expression(struct str sql, const struct sql_names *names, enum sql_want want,
-	struct arena *keep, struct arena scratch, struct sql_fault *fault);
+	struct arena *keep, struct arena scratch, struct sql_facts *ret, struct sql_fault *fault);
 bool check_select(struct str sql, const struct sql_names *names, struct arena *keep,
-	struct arena scratch, struct sql_fault *fault);
+	struct arena scratch, struct sql_facts *ret, struct sql_fault *fault);
 /* There is no table of that name, and which one may be meant; SQL can name a baseline's. */
 struct str tell_table(struct arena *keep, struct str name, bool is_sql);
 /*

@@ -85,8 +85,8 @@ static bool try_alone(struct engine *e, const struct listing *l, const struct ex
 	const struct sql_names *names, struct reads *reads, struct arena *keep,
 	struct sql_fault *fault)
 {
-	struct str before = arena_fmt(
-		keep, "SELECT 1 FROM %.*s WHERE (", STR_ARG(source_with(l, &x->of_run, keep)));
+	struct str before = arena_fmt(keep, "SELECT 1 FROM %.*s WHERE (",
+		STR_ARG(source_with(l, &x->facts.of_run, keep)));
 	sqlite3_stmt *stmt = prepare_alone(e, names, before, x->text, reads, keep, fault);
 
 	sqlite3_finalize(stmt);
@@ -122,7 +122,7 @@ static enum unit unit_by_suffix(struct str name)
 		{ STR_INIT("_ratio"), UNIT_RATIO },
 	};
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+	for (int i = 0; i < COUNT_OF(suffixes); i++)
 		if (str_ends(name, suffixes[i].end))
 			return suffixes[i].unit;
 	return UNIT_NONE;
@@ -181,11 +181,16 @@ static const struct table_def *select_table(sqlite3_stmt *stmt, int count,
 }
 
 /* What asks for :explained is judged last. */
-static void note_uses(struct compiler *c, const bool *uses)
+static void note_facts(struct compiler *c, struct listing *l, const struct sql_facts *facts)
 {
 	for (ptrdiff_t i = 0; i < c->rule->param_count; i++)
-		c->rule->params[i].used |= uses[i];
-	c->code->is_backstop |= uses[PARAM_EXPLAINED];
+		c->rule->params[i].used |= facts->uses[i];
+	c->code->is_backstop |= facts->uses[PARAM_EXPLAINED];
+	c->code->needs_baseline |= facts->needs_baseline;
+	l->is_joining |= facts->is_joining;
+	for (ptrdiff_t i = 0; i < facts->of_run.count; i++)
+		reads_add(&l->of_run, c->keep, facts->of_run.items[i].table,
+			facts->of_run.items[i].column);
 }
 
 /* Rows whose `where` is false are left out; those where it is unknown stay. */
@@ -240,26 +245,22 @@ static bool look_at_select(struct compiler *c, struct listing *l, struct sql_fau
 {
 	struct str select = l->select->text;
 	struct reads reads = { NULL, 0, 0 };
-	struct dimensions results = { NULL, 0, 0 };
-	struct sql_names names = { .rule = c->rule,
-		.uses = arena_make(c->keep, bool, c->rule->param_count + 1),
-		.needs_baseline = &c->code->needs_baseline,
-		.is_joining = &l->is_joining,
-		.results = &results };
+	const struct sql_names names = { .rule = c->rule };
+	struct sql_facts facts;
 
-	if (!check_select(select, &names, c->keep, c->engine->scratch, fault))
+	if (!check_select(select, &names, c->keep, c->engine->scratch, &facts, fault))
 		return false;
-	note_uses(c, names.uses);
+	note_facts(c, l, &facts);
 	/* The whole statement tells the columns, too: what ships is prepared once. */
 	if (is_shipped(l) && listing_prepare(c->engine, l, &reads, c->keep, fault)) {
-		l->rows = select_table(l->stmt, l->first_result, &results, &reads, c->keep);
+		l->rows = select_table(l->stmt, l->first_result, &facts.results, &reads, c->keep);
 		return true;
 	}
 	sqlite3_stmt *stmt = prepare_alone(
 		c->engine, &names, STR("SELECT * FROM ("), select, &reads, c->keep, fault);
 	if (!stmt)
 		return false;
-	l->rows = select_table(stmt, sqlite3_column_count(stmt), &results, &reads, c->keep);
+	l->rows = select_table(stmt, sqlite3_column_count(stmt), &facts.results, &reads, c->keep);
 	sqlite3_finalize(stmt);
 	return true;
 }
@@ -274,9 +275,9 @@ static void find_columns(struct listing *l)
 		STR_INIT("time_share") };
 	const struct table_def *def = l->rows;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !l->name; i++)
+	for (int i = 0; i < COUNT_OF(names) && !l->name; i++)
 		l->name = table_column(def, names[i]);
-	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares) && !l->share; i++)
+	for (int i = 0; i < COUNT_OF(shares) && !l->share; i++)
 		l->share = table_column(def, shares[i]);
 	l->key = table_column(def, def->key);
 	l->family = table_column(def, STR("family"));
@@ -298,29 +299,24 @@ static void find_columns(struct listing *l)
 
 /* ---- expressions -------------------------------------------------------------------------- */
 
-/* Checks it, and notes which parameters and which of the run's columns it met. */
+/* What its expressions may speak of. */
+static struct sql_names names_of(const struct compiler *c, const struct listing *l)
+{
+	return (struct sql_names){ l->rows, c->rule, l->rows != &table_defs[TABLE_run] };
+}
+
 static bool check(
 	struct compiler *c, struct listing *l, struct expression *x, struct sql_fault *fault)
 {
-	struct rule *rule = c->rule;
-	struct reads of_row = { NULL, 0, 0 };
-	struct sql_names names = { .table = l->rows,
-		.rule = rule,
-		.uses = arena_make(c->keep, bool, rule->param_count + 1),
-		.reads = l->select ? &of_row : NULL,
-		.run = l->rows == &table_defs[TABLE_run] ? NULL : &x->of_run,
-		.needs_baseline = &c->code->needs_baseline,
-		.is_joining = &l->is_joining,
-		.dimension = &x->dimension };
+	const struct sql_names names = names_of(c, l);
+	bool ok = check_expression(
+		x->text, &names, x->want, c->keep, c->engine->scratch, &x->facts, fault);
 
-	bool ok = check_expression(x->text, &names, x->want, c->keep, c->engine->scratch, fault);
-	x->uses = names.uses;
-	for (ptrdiff_t i = 0; i < x->of_run.count; i++)
-		reads_add(&l->of_run, c->keep, x->of_run.items[i].table, x->of_run.items[i].column);
-	note_uses(c, x->uses);
+	note_facts(c, l, &x->facts);
 	/* SQLite does not say which columns of a SELECT are read, but the check does. */
 	x->is_asked = l->select != NULL;
-	x->reads = of_row;
+	if (x->is_asked)
+		x->reads = x->facts.of_row;
 	return ok;
 }
 
@@ -412,8 +408,9 @@ struct expression *text_expression(
 	for (int i = 0; i < WORDINGS; i++)
 		if (is_param && str_eq(name, wording_names[i]) &&
 			!rule_param_named(c->rule, name)) {
-			x->dimension.kind = i == WORDING_VALUE ? DIMENSION_NUMBER : DIMENSION_TEXT;
-			x->dimension.unit = i == WORDING_VALUE ? c->code->unit : UNIT_NONE;
+			x->facts.dimension.kind =
+				i == WORDING_VALUE ? DIMENSION_NUMBER : DIMENSION_TEXT;
+			x->facts.dimension.unit = i == WORDING_VALUE ? c->code->unit : UNIT_NONE;
 			return x;
 		}
 	if (check(c, &c->code->texts, x, fault))
@@ -503,7 +500,7 @@ static bool fits(struct compiler *c, struct rule_param *limit, const char *key)
 static void settle_unit(struct compiler *c)
 {
 	struct rule *rule = c->rule;
-	struct dimension d = c->code->value.dimension;
+	struct dimension d = c->code->value.facts.dimension;
 	struct rule_param *limit = &rule->params[PARAM_FAIL];
 
 	if (!limit->text.p)
@@ -517,17 +514,18 @@ static void settle_gain(struct compiler *c)
 {
 	struct rule_code *code = c->code;
 	struct expression *x = &code->gain;
-	bool is_known = x->source && x->dimension.unit;
+	bool is_known = x->source && x->facts.dimension.unit;
 
 	code->is_bytes =
-		is_known ? x->dimension.unit == UNIT_BYTES : c->rule->known == GROUP_MEMORY;
-	if (!is_known || x->dimension.unit == UNIT_BYTES || x->dimension.unit == UNIT_SECONDS)
+		is_known ? x->facts.dimension.unit == UNIT_BYTES : c->rule->known == GROUP_MEMORY;
+	if (!is_known || x->facts.dimension.unit == UNIT_BYTES ||
+		x->facts.dimension.unit == UNIT_SECONDS)
 		return;
 	struct sql_fault fault = { DIAG_RULE_UNIT, 0, x->text.len,
 		arena_fmt(c->keep,
 			"this is %s; a gain is seconds per step, or bytes; 'gain: value' says that "
 			"the value is a share of the step",
-			unit_noun(x->dimension.unit)) };
+			unit_noun(x->facts.dimension.unit)) };
 	expression_fault(c, x, fault);
 }
 
@@ -617,7 +615,7 @@ double number_of(const struct listing *l, const struct expression *x)
  */
 static void check_listing(struct compiler *c, struct listing *l)
 {
-	const struct sql_names names = { .table = l->rows, .rule = c->rule, .run = &l->of_run };
+	const struct sql_names names = names_of(c, l);
 	struct sql_fault fault;
 	bool is_told = false;
 

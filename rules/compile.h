@@ -19,13 +19,11 @@ struct expression {
 	ptrdiff_t at;	 /* of the text in its source */
 	const char *key; /* of the rule, for messages */
 	enum sql_want want;
-	int result;	     /* its column, counted from first_result */
-	struct reads reads;  /* see expression_reads */
-	struct reads of_run; /* columns of the run that it speaks of, which its rows have none of */
-	bool is_asked;	     /* whether `reads` is filled */
-	bool is_wrong;	     /* its mistake was told of */
-	bool *uses;	     /* for each parameter of the rule */
-	struct dimension dimension;
+	int result; /* its column, counted from first_result */
+	struct sql_facts facts;
+	struct reads reads; /* see expression_reads */
+	bool is_asked;	    /* whether `reads` is filled */
+	bool is_wrong;	    /* its mistake was told of */
 };
 
 /* What a statement lists: rows of a table or of a SELECT, and expressions over them. */

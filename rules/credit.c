@@ -2,11 +2,11 @@
 #include "rules/credit.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/kind.h"
 #include "base/map.h"
+#include "base/stats.h"
 
 /* ---- what a row is about ------------------------------------------------------------------ */
 
@@ -26,7 +26,6 @@ static const struct {
 	{ TABLE_programs, POOL_NONE, 2 },
 	{ TABLE_deltas, POOL_NONE, LEVEL_CHANGE },
 };
-enum { SUBJECTS = sizeof(subjects) / sizeof(subjects[0]) };
 
 static enum pool pool_of_kind(struct str kind)
 {
@@ -48,7 +47,7 @@ static enum pool pool_of_kind(struct str kind)
 
 enum pool pool_of_row(const struct table_def *table, struct str kind)
 {
-	for (int i = 0; i < SUBJECTS; i++)
+	for (int i = 0; i < COUNT_OF(subjects); i++)
 		if (&table_defs[subjects[i].table] == table && subjects[i].pool)
 			return subjects[i].pool;
 	return kind.p ? pool_of_kind(kind) : POOL_NONE;
@@ -66,7 +65,7 @@ enum pool pool_of_group(enum group_id group)
 
 int claim_level(const struct table_def *table)
 {
-	for (int i = 0; i < SUBJECTS; i++)
+	for (int i = 0; i < COUNT_OF(subjects); i++)
 		if (&table_defs[subjects[i].table] == table)
 			return subjects[i].level;
 	return 0;
@@ -267,12 +266,12 @@ static double explain(struct losses *l, const struct claim *claim, double paid)
 static int by_family(const void *a, const void *b)
 {
 	const struct claim *x = *(struct claim *const *)a, *y = *(struct claim *const *)b;
-	int order = (x->pool > y->pool) - (x->pool < y->pool);
+	int order = order_integers(x->pool, y->pool);
 
 	if (!order)
 		order = str_cmp(x->family, y->family);
 	order = order ? order : x->is_waived - y->is_waived;
-	return order ? order : (x->finding > y->finding) - (x->finding < y->finding);
+	return order ? order : order_integers(x->finding, y->finding);
 }
 
 /*
@@ -316,7 +315,7 @@ static void settle_families(
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (claims[i].pool && claims[i].family.len && claims[i].seconds > 0)
 			sorted[n++] = &claims[i];
-	qsort(sorted, (size_t)n, sizeof(*sorted), by_family);
+	sort_by(sorted, n, by_family);
 	for (ptrdiff_t i = 0; i < n; i = end) {
 		for (end = i + 1; end < n && sorted[end]->pool == sorted[i]->pool &&
 				  str_eq(sorted[end]->family, sorted[i]->family);
@@ -332,15 +331,15 @@ static void settle_families(
 static int by_size(const void *a, const void *b)
 {
 	const struct claim *x = a, *y = b;
-	int order = (x->level > y->level) - (x->level < y->level);
+	int order = order_integers(x->level, y->level);
 
 	if (!order)
 		order = x->is_waived - y->is_waived;
 	if (!order)
 		order = (y->waited > 0) - (x->waited > 0);
 	if (!order)
-		order = (x->seconds < y->seconds) - (x->seconds > y->seconds);
-	return order ? order : (x->finding > y->finding) - (x->finding < y->finding);
+		order = order_numbers(y->seconds, x->seconds);
+	return order ? order : order_integers(x->finding, y->finding);
 }
 
 static double pay(struct purse *purse, const struct claim *claim)
@@ -384,7 +383,7 @@ double credit(const struct tables *tables, bool is_explaining, struct claim *cla
 	if (!n)
 		return 0;
 	settle_families(claims, n, findings, keep);
-	qsort(claims, (size_t)n, sizeof(*claims), by_size);
+	sort_by(claims, n, by_size);
 	for (ptrdiff_t i = 0; i < n; i++) {
 		if (claims[i].level != level) {
 			memcpy(purse.debt, purse.spent, sizeof(purse.debt));

@@ -97,7 +97,7 @@ struct engine *engine_new(struct diag *err)
 		.may_read = may_read,
 		.arg = e,
 		.purpose = "reading the tables of the run" };
-	int code = sql_open(&e->sql, limits, sizeof(limits) / sizeof(limits[0]));
+	int code = sql_open(&e->sql, limits, COUNT_OF(limits));
 	for (int i = 0; i < 2 * TABLE_COUNT && code == SQLITE_OK; i++) {
 		struct source *s = &e->sources[i];
 

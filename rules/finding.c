@@ -70,7 +70,7 @@ static void add_evidence(const struct trial *t, const struct subject *s, const s
 
 		bool is_limit = i < PARAM_EXPLAINED && t->rule->value.text.p && param->text.p;
 
-		if (x->uses[i] || is_limit)
+		if (x->facts.uses[i] || is_limit)
 			items[n++] = (struct evidence){ .name = param->name,
 				.value = number_value(
 					i == PARAM_EXPLAINED ? t->s->ret->explained : param->value),
@@ -209,7 +209,7 @@ bool finding_fill(
 		.source_line = here.source_line,
 		.scope = here.scope,
 		.places = { t->told, t->told_count },
-		.seen = s->seen ? (double)s->seen : NAN,
+		.seen = s->seen,
 		.known = s->is_known };
 	if (t->told_count && !ret->source_file.p) {
 		ret->source_file = t->told[0].source_file;

@@ -332,7 +332,7 @@ static bool mutate_row(struct mutation *m, const struct table_def *def, void *ro
 		double value = c->type == COLUMN_REAL ? cell_real(c, row) : (double)NAN;
 		const double absurd[] = { value * 100, value / 100, 0, value + 1 };
 
-		for (size_t k = 0; k < sizeof(absurd) / sizeof(absurd[0]) && !m->is_red; k++)
+		for (int k = 0; k < COUNT_OF(absurd) && !m->is_red; k++)
 			if (!isnan(value) && absurd[k] != value &&
 				!try_value(m, def->name, c, row, absurd[k]))
 				return false;

@@ -16,9 +16,9 @@
 #include "rules/judge.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "measure/diff.h"
 #include "rules/parse.h"
 #include "rules/trial.h"
@@ -197,20 +197,31 @@ static enum pool pool_of(const struct trial *t, const void *row)
 	return pool == POOL_NONE && level_of_claim(t) == 2 ? pool_of_group(t->rule->known) : pool;
 }
 
+/* What the report before found bad of the subject; or NULL. */
+static const struct finding *seen_before(const struct trial *t, struct str subject)
+{
+	const struct judgement *previous = t->s->context->previous;
+
+	for (ptrdiff_t i = 0; previous && i < previous->finding_count; i++) {
+		const struct finding *f = &previous->findings[i];
+
+		if ((f->verdict == VERDICT_FAIL || f->verdict == VERDICT_WARN) &&
+			str_eq(f->rule, t->rule->name) && str_eq(f->subject, subject))
+			return f;
+	}
+	return NULL;
+}
+
 /* What earlier reports say: until it was seen often enough, it only warns. */
 static void look_back(struct trial *t, struct subject *x, struct weighed *w)
 {
-	const struct judge_context *c = t->s->context;
 	struct str key = row_text(t->code->subjects.key, x->row, t->s->keep);
-	const struct sighting *before = NULL;
+	const struct finding *before = seen_before(t, key.p ? key : t->code->subjects.rows->name);
+	double times = before ? 1 + fmax(1, before->seen) : 1; /* not told: once */
 
-	key = key.p ? key : t->code->subjects.rows->name;
-	for (ptrdiff_t i = 0; i < c->seen_count && !before; i++)
-		if (str_eq(c->seen[i].rule, t->rule->name) && str_eq(c->seen[i].subject, key))
-			before = &c->seen[i];
-	x->seen = c->has_previous ? 1 + (before ? before->times : 0) : 0;
-	x->is_known = before && before->failed;
-	if ((x->seen ? x->seen : 1) < t->rule->confirm)
+	x->seen = t->s->context->previous ? times : (double)NAN;
+	x->is_known = before && before->verdict == VERDICT_FAIL;
+	if (times < t->rule->confirm)
 		w->least.can_fail = w->most.can_fail = false;
 }
 
@@ -335,11 +346,11 @@ static struct str odd_verdict(const struct trial *t, const struct weighed *w, en
 			STR_ARG(unit_text(keep, t->scale.together, UNIT_RATIO)));
 	if (verdict != VERDICT_WARN || !is_far || !t->scale.can_fail || rule->gate)
 		return (struct str){ NULL, 0 };
-	if ((x->seen ? x->seen : 1) < rule->confirm)
+	if (fmax(1, x->seen) < rule->confirm)
 		return arena_fmt(keep,
-			"found in %lld of the %lld reports in a row after which it fails%s",
-			(long long)(x->seen ? x->seen : 1), (long long)rule->confirm,
-			t->s->context->has_previous ? "" : "; give the last one with --previous");
+			"found in %.0f of the %d reports in a row after which it fails%s",
+			fmax(1, x->seen), rule->confirm,
+			t->s->context->previous ? "" : "; give the last one with --previous");
 	if (!w->least.can_fail) {
 		struct str why =
 			runs_once(&t->code->subjects, x->row)
@@ -658,6 +669,13 @@ static void hold_up(struct trial *t, const struct rule_result *gate, ptrdiff_t f
 		s->keep, "gate %.*s failed: %.*s", STR_ARG(gate->name), STR_ARG(gate->reason));
 }
 
+static bool was_judged(const struct judgement *j, const struct rule *rule)
+{
+	const struct rule_result *r = j ? NAMED(j->results, j->result_count, rule->name) : NULL;
+
+	return r && verdict_is_judged(r->verdict);
+}
+
 static bool judge_rule(struct judging *s, ptrdiff_t index)
 {
 	const struct rule *rule = s->rules->items[index];
@@ -704,8 +722,8 @@ static bool judge_rule(struct judging *s, ptrdiff_t index)
 		if (str_eq(s->ret->waivers[i].waiver->rule.text, rule->name))
 			s->ret->waivers[i].judged = true;
 	r->demanded |= rule->required || is_asked;
-	for (ptrdiff_t i = 0; i < s->context->judged_count; i++)
-		r->demanded |= str_eq(s->context->judged[i], rule->name);
+	r->demanded |=
+		was_judged(s->context->previous, rule) || was_judged(s->context->alone, rule);
 	r->finding_count = s->ret->finding_count - r->first_finding;
 	return s->ok;
 }
@@ -738,7 +756,7 @@ static int by_cost(const void *a, const void *b)
 	const double keys[][2] = { { x->rule->from != deltas, y->rule->from != deltas },
 		{ isnan(cx), isnan(cy) }, { x->of_capacity, y->of_capacity },
 		{ most_first(cx), most_first(cy) } };
-	int order = by_keys(keys, sizeof(keys) / sizeof(keys[0]));
+	int order = by_keys(keys, COUNT_OF(keys));
 
 	return order ? order : str_cmp(x->name, y->name);
 }
@@ -759,8 +777,7 @@ static void rank_rules(const struct judgement *j, double step_s, struct arena sc
 					(isnan(r->credited) ? 0 : r->credited) + gain_s / step_s;
 		}
 	}
-	if (j->result_count)
-		qsort(order, (size_t)j->result_count, sizeof(*order), by_cost);
+	sort_by(order, j->result_count, by_cost);
 	for (ptrdiff_t i = 0; i < j->result_count; i++)
 		for (ptrdiff_t k = 0; k < order[i]->finding_count; k++)
 			j->findings[order[i]->first_finding + k].rank = i;
@@ -779,7 +796,7 @@ static int by_rank(const void *a, const void *b)
 		{ most_first(x->gain_s), most_first(y->gain_s) },
 		{ most_first(x->claimed_s), most_first(y->claimed_s) },
 		{ most_first(x->bytes), most_first(y->bytes) } };
-	int order = by_keys(keys, sizeof(keys) / sizeof(keys[0]));
+	int order = by_keys(keys, COUNT_OF(keys));
 
 	if (!order)
 		order = str_cmp(x->name, y->name);
@@ -884,8 +901,16 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 	ret->gain_s = credit_all(&s, false);
 	set_run_gain(tables, ret->gain_s);
 	rank_rules(ret, s.step_s, *keep);
-	if (ret->finding_count)
-		qsort(ret->findings, (size_t)ret->finding_count, sizeof(*ret->findings), by_rank);
+	sort_by(ret->findings, ret->finding_count, by_rank);
 	ret->verdict = run_verdict(&s);
 	return true;
+}
+
+bool judge_alone(const struct ruleset *rules, const struct tables *tables, struct arena *keep,
+	struct judgement *ret, struct diag *err)
+{
+	const struct judge_context nothing = { 0 };
+	struct tables own = *tables; /* judging takes them as its own */
+
+	return judge(rules, &own, &nothing, keep, ret, err);
 }

@@ -63,14 +63,6 @@ RECORD_STRUCT(evidence, EVIDENCE);
 	F(R, TEXT, scope, "JAX name stack")
 RECORD_STRUCT(found_place, FOUND_PLACE);
 
-/* What the report before this one found bad. */
-struct sighting {
-	struct str rule, subject;
-	int64_t times; /* reports in a row that had it */
-	bool failed;   /* it did not only warn */
-};
-#define SEEN_MAX 1000000 /* reports in a row that are counted: a nightly of 2700 years */
-
 /* What judging may know beside the tables of the run.  All zero: nothing. */
 struct judge_context {
 	const struct tables *base; /* of the baseline, as base_*; NULL: none */
@@ -78,12 +70,11 @@ struct judge_context {
 	struct str profile;	   /* its path as a shell takes it, for commands; may be missing */
 	struct str baseline;	   /* the same of the run that it is compared with */
 	struct str today;	   /* "2027-01-31", for waivers; missing: the day of the capture */
-	bool has_previous;	   /* there was a report before */
-	const struct sighting *seen;
-	ptrdiff_t seen_count;
-	/* Rules that the baseline or the previous report could judge: to be open is news. */
-	const struct str *judged;
-	ptrdiff_t judged_count;
+	/*
+	 * What the report before says of the profile, and what the baseline comes to by itself:
+	 * that a rule which could be judged there is open is news.  NULL: there was none.
+	 */
+	const struct judgement *previous, *alone;
 };
 
 /* One subject (row) of a rule that did not pass.  NaN: not known, or none. */
@@ -203,6 +194,9 @@ struct judgement {
  */
 bool judge(const struct ruleset *rules, struct tables *tables, const struct judge_context *context,
 	struct arena *keep, struct judgement *ret, struct diag *err);
+/* A run of which nothing more is known, and which is not to be told of. */
+bool judge_alone(const struct ruleset *rules, const struct tables *tables, struct arena *keep,
+	struct judgement *ret, struct diag *err);
 
 /*
  * Free SQL for `rooflint query`, over `tables` and, as base_*, `base` (NULL: no rows): calls

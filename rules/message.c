@@ -29,7 +29,7 @@ static const struct format {
 	{ STR_INIT("number"), "any number", ANY_UNIT, UNIT_NONE, true },
 	{ STR_INIT("brief"), "texts", 0, UNIT_NONE, false },
 };
-enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
+enum { FORMATS = COUNT_OF(formats) };
 
 struct template_reader {
 	struct str text;
@@ -93,7 +93,7 @@ static bool apply_format(struct template_reader *r, struct str field, struct str
 	struct piece *piece)
 {
 	const struct format *f = find_format(name, &piece->noun);
-	bool is_text = piece->expression->dimension.kind == DIMENSION_TEXT;
+	bool is_text = piece->expression->facts.dimension.kind == DIMENSION_TEXT;
 	struct list names = { NULL, 0, 0 };
 
 	NAMES(&names, r->keep, formats, FORMATS);
@@ -154,7 +154,7 @@ static bool read_field(struct template_reader *r)
 		piece->expression = text_expression(r->of, name, r->at, r->fault);
 	if (!piece->expression)
 		return false;
-	piece->unit = piece->expression->dimension.unit;
+	piece->unit = piece->expression->facts.dimension.unit;
 	ptrdiff_t at = r->at + name.len + 1;
 	if (name.len < len && !apply_format(r, name, slice(r, at, r->at + len), at, piece))
 		return false;

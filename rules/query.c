@@ -16,10 +16,11 @@ static bool query_fail(const struct sql_fault *fault, struct str sql, struct dia
 static sqlite3_stmt *prepare(struct engine *e, struct str sql, struct arena *keep, struct diag *err)
 {
 	struct sql_fault fault;
+	struct sql_facts ignored;
 	const struct sql_names names = { .table = NULL };
 	struct str text = str_ends(sql, STR(";")) ? str_head(sql, sql.len - 1) : sql;
 	/* `keep` is the scratch arena: what the checks need lies behind what the engine keeps. */
-	bool is_good = check_select(text, &names, keep, e->keep, &fault);
+	bool is_good = check_select(text, &names, keep, e->keep, &ignored, &fault);
 	sqlite3_stmt *stmt = is_good ? engine_prepare(e, text, NULL, keep, &fault) : NULL;
 
 	if (!stmt && is_good && fault.at >= 0)

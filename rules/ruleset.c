@@ -6,12 +6,12 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/embed.h"
 #include "base/input.h"
+#include "base/stats.h"
 #include "base/text.h"
 #include "rules/compile.h"
 #include "rules/parse.h"
@@ -570,7 +570,7 @@ static bool finish(struct loader *l)
 	check_rules(l);
 	if (!m->count)
 		return true;
-	qsort(m->items, (size_t)m->count, sizeof(*m->items), by_place);
+	sort_by(m->items, m->count, by_place);
 	diag_set(l->err, m->items[0].note.id, "%.*s", STR_ARG(m->items[0].note.text));
 	for (; i < m->count &&
 		(ptrdiff_t)strlen(l->err->text) + m->items[i].note.text.len < DIAG_BYTES - 100;

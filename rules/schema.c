@@ -49,7 +49,7 @@ static void add_key(cJSON *properties, const struct key *key)
 	struct str words[KEY_WORDS_MAX];
 	const char *shape = "string";
 
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+	for (int i = 0; i < COUNT_OF(shapes); i++)
 		shape = shapes[i].read == key->read ? shapes[i].shape : shape;
 	cJSON *o = add_typed(properties, key->name.p, shape);
 	json_add_str(o, "description", key->meaning);

@@ -2,7 +2,8 @@
 #include "rules/trial.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/stats.h"
 
 /* ---- the statement ------------------------------------------------------------------------ */
 
@@ -203,7 +204,7 @@ static int by_place(const void *a, const void *b)
 {
 	const struct found_place *x = &((const struct place_row *)a)->place;
 	const struct found_place *y = &((const struct place_row *)b)->place;
-	int order = (x->value < y->value) - (x->value > y->value);
+	int order = order_numbers(y->value, x->value);
 
 	return order ? order : str_cmp(x->subject, y->subject);
 }
@@ -263,8 +264,7 @@ bool judge_places(struct trial *t)
 		return true;
 	if (!each_row(t, &t->code->places, look_at_place))
 		return false;
-	if (t->place_count)
-		qsort(t->places, (size_t)t->place_count, sizeof(*t->places), by_place);
+	sort_by(t->places, t->place_count, by_place);
 	waive_places(t);
 	t->places_pool = t->place_count ? t->places[0].pool : POOL_NONE;
 	t->told = arena_make(t->s->keep, struct found_place, PLACES_KEPT);

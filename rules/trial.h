@@ -86,7 +86,7 @@ struct subject {
 	enum excuse excuse;
 	const struct waiver *waiver;
 	bool is_known; /* it failed in the report before, too */
-	int64_t seen;
+	double seen;   /* as of a finding */
 };
 
 enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };

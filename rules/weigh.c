@@ -2,7 +2,8 @@
 #include "rules/weigh.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/stats.h"
 
 /* A sum that knows where its parts come from. */
 struct tally {
@@ -69,7 +70,7 @@ enum verdict weigh(const struct weighed *subjects, ptrdiff_t count, const struct
 static int by_value(const void *a, const void *b)
 {
 	const struct weighed *x = *(struct weighed *const *)a, *y = *(struct weighed *const *)b;
-	int order = (x->value < y->value) - (x->value > y->value);
+	int order = order_numbers(y->value, x->value);
 
 	return order ? order : (x > y) - (x < y);
 }
@@ -86,7 +87,7 @@ double weigh_number(const struct weighed *subjects, ptrdiff_t count, const struc
 			!(subjects[i].is_waived && subjects[i].least.level) &&
 			(!of_failures || subjects[i].least.can_fail))
 			sorted[n++] = &subjects[i];
-	qsort(sorted, (size_t)n, sizeof(*sorted), by_value);
+	sort_by(sorted, n, by_value);
 	/* From the worst on: beyond a limit of this value lies what was added before. */
 	for (ptrdiff_t i = 0; i < n; i++) {
 		const struct weighed *x = sorted[s->at_least ? n - 1 - i : i];

@@ -134,7 +134,6 @@ bool limits_from_runs(const struct ruleset *rules, const struct list *paths,
 	const struct load_options *options, struct arena *keep, struct limits *ret,
 	struct diag *err)
 {
-	const struct judge_context alone = { 0 };
 	struct baselines good = { 0 };
 	struct judgement judgement;
 	for (ptrdiff_t i = 0; i < paths->count; i++)
@@ -142,11 +141,11 @@ bool limits_from_runs(const struct ruleset *rules, const struct list *paths,
 			return false;
 	limits_begin(ret, rules, keep);
 	for (ptrdiff_t i = 0; i < good.count; i++) {
-		struct tables tables = *good.items[i].tables; /* judging takes them as its own */
+		const struct tables *tables = good.items[i].tables;
 		if (!has_steps(&good.items[i], err) ||
-			!judge(rules, &tables, &alone, keep, &judgement, err))
+			!judge_alone(rules, tables, keep, &judgement, err))
 			return false;
-		limits_add(ret, &judgement, &tables);
+		limits_add(ret, &judgement, tables);
 	}
 	limits_end(ret, keep);
 	return true;

@@ -125,11 +125,9 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	const struct batch *b = w->crew->batch;
 	struct tables *tables = arena_make(&w->scratch, struct tables, 1);
 	struct diag_list *notes = arena_make(&w->scratch, struct diag_list, 1);
-	struct judge_context context = { .today = b->today, .has_previous = b->previous != NULL };
-	struct sighting *seen = NULL;
-	struct list judged = { NULL, 0, 0 };
+	struct judge_context context = { .today = b->today };
 	const struct baseline *base;
-	struct judgement judgement;
+	struct judgement judgement, previous, alone;
 	struct report r;
 	struct measured *m =
 		run_measure(&w->part, &w->crew->options, &w->scratch, tables, notes, err);
@@ -138,22 +136,20 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	if (table_count(tables, run))
 		table_rows(tables, run)->listing = run_listing(&w->part.run, w->keep);
 	note_log_dir(&w->part, &w->crew->options, &w->scratch, notes);
-	if (b->previous)
-		context.seen_count = previous_sightings(b->previous, shown, w->keep, &seen);
 	context.profile = text_shell(&w->scratch, shown);
-	context.seen = seen;
-	if (b->previous)
-		previous_judged(b->previous, shown, &w->scratch, &judged);
+	if (b->previous) {
+		previous = previous_judgement(b->previous, shown);
+		context.previous = &previous;
+	}
 	bool ok = baselines_compare(&b->baselines, tables, shown, &w->scratch, &base, notes, err);
 	if (ok && base) {
 		context.base = base->tables;
 		context.baseline = base->query.p ? (struct str){ NULL, 0 }
 						 : text_shell(&w->scratch, base->name);
-		ok = baseline_judged(b->rules, context.base, &w->scratch, &judged, err);
+		ok = judge_alone(b->rules, context.base, &w->scratch, &alone, err);
+		context.alone = &alone;
 	}
 	context.is_compared = ok && baseline_was_there(tables);
-	context.judged = judged.items;
-	context.judged_count = judged.count;
 	ok = ok && judge(b->rules, tables, &context, &w->scratch, &judgement, err);
 	if (ok) {
 		report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);

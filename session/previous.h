@@ -12,19 +12,9 @@
 bool report_load(struct str path, struct arena *keep, struct report_set *ret, struct diag *err);
 
 /*
- * What the last report on a profile found bad: the one of its name, or the only one there is, since
- * names hold dates.  Nothing when there is none, or it could not be read then.  Returns how many.
+ * What the last report on a profile says of it: the one of its name, or the only one there is,
+ * since names hold dates.  Nothing when there is none, or it could not be read then.
  */
-ptrdiff_t previous_sightings(const struct report_set *previous, struct str profile,
-	struct arena *keep, struct sighting **ret);
-
-/*
- * Rules that the last report on the profile, or the baseline, could judge: that one of them is open
- * now is news.  Names are appended.
- */
-void previous_judged(const struct report_set *previous, struct str profile, struct arena *keep,
-	struct list *ret);
-bool baseline_judged(const struct ruleset *rules, const struct tables *base, struct arena *keep,
-	struct list *ret, struct diag *err);
+struct judgement previous_judgement(const struct report_set *previous, struct str profile);
 
 #endif

@@ -614,7 +614,9 @@ static void verdict_of_the_whole(void **state)
 			VERDICT_INCONCLUSIVE },
 		{ "  a: { from: run, assert: steps > 9, severity: off }\n", VERDICT_INCONCLUSIVE },
 	};
-	const struct str before[] = { STR("a") };
+	struct rule_result before[] = { { .name = STR("a"), .verdict = VERDICT_PASS },
+		{ .name = STR("b"), .verdict = VERDICT_INCONCLUSIVE } };
+	const struct judgement previous = { .results = before, .result_count = 2 };
 	(void)state;
 	add("run name=x steps=3\n");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -623,13 +625,16 @@ static void verdict_of_the_whole(void **state)
 			fail_msg("%s", cases[i].rules);
 	}
 	/* What could be judged before is demanded. */
-	context.judged = before;
-	context.judged_count = 1;
+	context.previous = &previous;
 	judge_yaml(HEAD "  a: { from: run, assert: mfu > 0 }\n"
 			"  b: { from: run, assert: steps > 1 }\n");
 	assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
 	assert_true(result("a")->demanded);
 	assert_false(result("b")->demanded);
+	context = (struct judge_context){ .alone = &previous };
+	judge_yaml(HEAD "  a: { from: run, assert: mfu > 0 }\n"
+			"  b: { from: run, assert: steps > 1 }\n");
+	assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
 }
 
 /* ---- what it costs ------------------------------------------------------------------------ */

@@ -1,5 +1,4 @@
 /* session/previous, profile_name, shard: what the last report said, names, and who takes what. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,37 +14,26 @@ static struct diag err;
 
 /* ---- the last report ------------------------------------------------------------------------- */
 
-static struct finding found(enum verdict v, const char *subject, double seen)
-{
-	return (struct finding){ .verdict = v,
-		.rule = STR_INIT("slow-op"),
-		.subject = str_from(subject),
-		.seen = seen };
-}
-
-static void bad_findings_were_seen(void **state)
+static void the_last_report_is_found(void **state)
 {
 	(void)state;
-	struct finding findings[] = { found(VERDICT_FAIL, "a", 3), found(VERDICT_WARN, "b", NAN),
-		found(VERDICT_WAIVED, "c", 2), found(VERDICT_FAIL, "d", 2 * SEEN_MAX) };
-	struct report reports[] = {
-		{ .profile = STR_INIT("one"), .findings.items = findings, .findings.count = 4 },
-		{ .profile = STR_INIT("two") }
-	};
+	struct finding findings[2] = { { .verdict = VERDICT_FAIL } };
+	struct rule_result results[3] = { { .verdict = VERDICT_FAIL } };
+	struct report reports[] = { { .profile = STR_INIT("one"),
+					    .findings = { findings, 2 },
+					    .results = { results, 3 } },
+		{ .profile = STR_INIT("two") } };
 	struct report_set set = { reports, 2, STR_INIT("x") };
-	struct sighting *seen;
-	assert_int_equal(previous_sightings(&set, STR("one"), &keep, &seen), 3);
-	assert_true(seen[0].failed && seen[0].times == 3);
-	assert_true(!seen[1].failed && seen[1].times == 1);
-	assert_str(seen[2].subject, "d");
-	assert_int_equal(seen[2].times, 1);
-	assert_int_equal(previous_sightings(&set, STR("two"), &keep, &seen), 0);
-	assert_int_equal(previous_sightings(&set, STR("three"), &keep, &seen), 0);
+	struct judgement j = previous_judgement(&set, STR("one"));
+	assert_true(j.findings == findings && j.finding_count == 2);
+	assert_true(j.results == results && j.result_count == 3);
+	assert_int_equal(previous_judgement(&set, STR("two")).finding_count, 0);
+	assert_int_equal(previous_judgement(&set, STR("three")).finding_count, 0);
 	/* Names hold dates: the only report is the one before. */
 	set.count = 1;
-	assert_int_equal(previous_sightings(&set, STR("three"), &keep, &seen), 3);
+	assert_int_equal(previous_judgement(&set, STR("three")).finding_count, 2);
 	reports[0].error.text = STR("damaged");
-	assert_int_equal(previous_sightings(&set, STR("one"), &keep, &seen), 0);
+	assert_int_equal(previous_judgement(&set, STR("one")).finding_count, 0);
 	assert_false(report_load(STR("/nonexistent.json"), &keep, &set, &err));
 }
 
@@ -115,7 +103,7 @@ static void each_run_has_one_shard(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bad_findings_were_seen),
+		cmocka_unit_test(the_last_report_is_found),
 		cmocka_unit_test(a_profile_has_one_name),
 		cmocka_unit_test(shards_are_counted_from_one),
 		cmocka_unit_test(each_run_has_one_shard),

@@ -360,10 +360,19 @@ static void test_too_many_waivers_of_places(void **state)
 
 /* ---- confirmation ------------------------------------------------------------------------- */
 
+static struct finding found(enum verdict v, const char *rule, const char *subject, double seen)
+{
+	return (struct finding){
+		.verdict = v, .rule = str_from(rule), .subject = str_from(subject), .seen = seen
+	};
+}
+
 static void test_fails_when_confirmed(void **state)
 {
-	static const struct sighting once[] = { { STR_INIT("share"), STR_INIT("a"), 1, false },
-		{ STR_INIT("other"), STR_INIT("a"), 5, true } };
+	struct finding once[] = { found(VERDICT_WAIVED, "share", "a", 7),
+		found(VERDICT_WARN, "share", "a", NAN), found(VERDICT_FAIL, "other", "a", 5) };
+	const struct judgement nothing = { 0 },
+			       previous = { .findings = once, .finding_count = COUNT_OF(once) };
 
 	(void)state;
 	rows_tell(&tables, &keep, "ops key=a name=a time_share=0.2 time_s=1");
@@ -371,12 +380,11 @@ static void test_fails_when_confirmed(void **state)
 	assert_verdict("warn");
 	assert_str(j.findings[0].note, "found in 1 of the 2 reports in a row after which it fails; "
 				       "give the last one with --previous");
-	context.has_previous = true;
+	context.previous = &nothing;
 	judge_yaml(RULES "    confirm: 2\n");
 	assert_verdict("warn");
 	assert_int_equal(j.findings[0].seen, 1);
-	context.seen = once;
-	context.seen_count = 2;
+	context.previous = &previous;
 	judge_yaml(RULES "    confirm: 2\n");
 	assert_verdict("fail");
 	assert_int_equal(j.findings[0].seen, 2);
@@ -387,13 +395,14 @@ static void test_fails_when_confirmed(void **state)
 
 static void test_known_failure(void **state)
 {
-	static const struct sighting before = { STR_INIT("share"), STR_INIT("a"), 4, true };
+	struct finding before = found(VERDICT_FAIL, "share", "a", 4);
+	const struct judgement previous = { .findings = &before, .finding_count = 1 };
 
 	(void)state;
 	rows_tell(&tables, &keep,
 		"ops key=a name=a time_share=0.2 time_s=2\n"
 		"ops key=b name=b time_share=0.2 time_s=1");
-	context = (struct judge_context){ .has_previous = true, .seen = &before, .seen_count = 1 };
+	context = (struct judge_context){ .previous = &previous };
 	judge_yaml(RULES);
 	assert_true(j.findings[0].known);
 	assert_int_equal(j.findings[0].seen, 5);
