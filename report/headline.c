@@ -202,7 +202,7 @@ static struct str of_pass(const struct report *r, struct arena *keep)
 	bool warns = !isnan(n->warn_headroom);
 	return arena_fmt(keep, "closest to its limit: %.*s, %.*s where it %s %s %.*s",
 		STR_ARG(text_clean(keep, closest->name)),
-		STR_ARG(unit_text(keep, warns ? n->warn : n->fail, n->unit)),
+		STR_ARG(unit_text(keep, warns ? n->warn_number : n->fail_number, n->unit)),
 		warns ? "warns" : "fails", n->at_least ? "below" : "above",
 		STR_ARG(unit_text(keep, warns ? n->warn_limit : n->fail_limit, n->unit)));
 }

@@ -45,19 +45,7 @@ RECORD(around, "around", "where the subject stands in the program's graph", AROU
 RECORD(found_place, "place", "a row that makes up a part of a value", FOUND_PLACE);
 RECORD(finding, "finding", "one subject of a rule that did not pass", FINDING);
 
-#define NUMBER(R, F)                                                                               \
-	F(R, REAL, value, "the number that is limited, of the worst subject")                      \
-	F(R, UNIT, unit, "of value, numbers and limits")                                           \
-	F(R, FLAG, at_least, "the limits are lower ones")                                          \
-	F(R, REAL, warn_limit, "beyond it, it warns")                                              \
-	F(R, REAL, fail_limit, "beyond it, it fails")                                              \
-	RECORD_NAMED(R, "warn_number", REAL, warn,                                                 \
-		"the smallest limit at which the rule would not warn; null: any would do")         \
-	RECORD_NAMED(R, "fail_number", REAL, fail,                                                 \
-		"the smallest limit at which it would not fail for what lies beyond it")           \
-	F(R, REAL, warn_headroom, "share of the limit that is left; below 0: beyond it")           \
-	F(R, REAL, fail_headroom, "the same for the failure")
-static RECORD(rule_number, "number", NULL, NUMBER);
+static RECORD(rule_number, "number", NULL, RULE_NUMBER);
 RECORD(rule_result, "result", "what became of a rule", RULE_RESULT);
 
 RECORD(report_note, "note", "a remark", REPORT_NOTE);

@@ -34,7 +34,8 @@ struct str verdict_name(enum verdict v)
 	return (int)v < key_words(&names, words) ? words[v] : STR("");
 }
 
-bool verdict_is_judged(enum verdict v)
+/* It speaks of the program. */
+static bool verdict_is_judged(enum verdict v)
 {
 	return v == VERDICT_PASS || v == VERDICT_FAIL || v == VERDICT_WARN || v == VERDICT_WAIVED;
 }
@@ -563,12 +564,14 @@ static void set_number(struct trial *t)
 
 	n->value = weigh_number(t->items, t->count, &t->scale, 0, false, *keep);
 	if (!isnan(n->warn_limit) || !isnan(n->fail_limit))
-		n->warn = weigh_number(t->items, t->count, &t->scale, t->scale.warn, false, *keep);
+		n->warn_number =
+			weigh_number(t->items, t->count, &t->scale, t->scale.warn, false, *keep);
 	if (!isnan(n->fail_limit))
-		n->fail = weigh_number(t->items, t->count, &t->scale, t->scale.fail, true, *keep);
-	n->warn_headroom =
-		headroom(rule, n->warn, isnan(n->warn_limit) ? n->fail_limit : n->warn_limit);
-	n->fail_headroom = headroom(rule, n->fail, n->fail_limit);
+		n->fail_number =
+			weigh_number(t->items, t->count, &t->scale, t->scale.fail, true, *keep);
+	n->warn_headroom = headroom(
+		rule, n->warn_number, isnan(n->warn_limit) ? n->fail_limit : n->warn_limit);
+	n->fail_headroom = headroom(rule, n->fail_number, n->fail_limit);
 	if (isnan(n->fail_limit) || isinf(t->scale.together) || n->fail_headroom < 0)
 		return;
 	/* What costs so much together fails beyond the warning's limit already. */

@@ -37,7 +37,6 @@ enum verdict {
 /* What a rule can come to, in the same order. */
 #define VERDICT_WORDS "pass|fail|warn|waived|not-applicable|inconclusive|off"
 struct str verdict_name(enum verdict v); /* "pass", "fail", "not-applicable" ... */
-bool verdict_is_judged(enum verdict v);	 /* it speaks of the program: pass, fail, warn, waived */
 
 struct evidence_value {
 	bool is_text, is_null;
@@ -113,20 +112,26 @@ struct finding {
 
 /*
  * A rule's number.  Of one subject its value; of many the smallest limit at which `matters` would
- * let it pass, one for the warning, one for the failure.  NaN: not known, or it would pass at any.
+ * let it pass, one for the warning, one for the failure.  NaN: not known, or it would pass at any;
+ * of limits: none.
  */
-struct rule_number {
-	enum unit unit;
-	bool at_least;
-	double value;		       /* of the worst subject */
-	double warn, fail;	       /* numbers */
-	double warn_limit, fail_limit; /* NaN: none */
-	/* Share of the limit left, < 0: beyond it; of a limit of 0 what is left, from -1 to 1. */
-	double warn_headroom, fail_headroom;
-};
+#define RULE_NUMBER(R, F)                                                                          \
+	F(R, REAL, value, "the number that is limited, of the worst subject")                      \
+	F(R, UNIT, unit, "of value, numbers and limits")                                           \
+	F(R, FLAG, at_least, "the limits are lower ones")                                          \
+	F(R, REAL, warn_limit, "beyond it, it warns")                                              \
+	F(R, REAL, fail_limit, "beyond it, it fails")                                              \
+	F(R, REAL, warn_number,                                                                    \
+		"the smallest limit at which the rule would not warn; null: any would do")         \
+	F(R, REAL, fail_number,                                                                    \
+		"the smallest limit at which it would not fail for what lies beyond it")           \
+	/* Of a limit of 0 what is left, from -1 to 1. */                                          \
+	F(R, REAL, warn_headroom, "share of the limit that is left; below 0: beyond it")           \
+	F(R, REAL, fail_headroom, "the same for the failure")
+RECORD_STRUCT(rule_number, RULE_NUMBER);
 
 /* Of a rule that has none. */
-#define NO_NUMBER ((struct rule_number){ UNIT_NONE, false, NAN, NAN, NAN, NAN, NAN, NAN, NAN })
+#define NO_NUMBER ((struct rule_number){ NAN, UNIT_NONE, false, NAN, NAN, NAN, NAN, NAN, NAN })
 
 /* What a rule came to. */
 #define RULE_RESULT(R, F)                                                                          \

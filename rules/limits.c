@@ -51,7 +51,8 @@ static int weight_of(enum verdict v)
 static void see(struct limit *l, const struct rule_result *r, double explained)
 {
 	const struct rule_number *n = &r->number;
-	const double seen[] = { n->warn, n->fail }, now[] = { n->warn_limit, n->fail_limit };
+	const double seen[] = { n->warn_number, n->fail_number },
+		     now[] = { n->warn_limit, n->fail_limit };
 
 	l->unit = n->unit;
 	l->at_least = n->at_least;

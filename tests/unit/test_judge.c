@@ -1084,8 +1084,8 @@ static void numbers_of_one(void **state)
 	const struct rule_number *n = &result("r")->number;
 	assert_int_equal(n->unit, UNIT_RATIO);
 	assert_near(n->value, 0.03);
-	assert_near(n->warn, 0.03);
-	assert_near(n->fail, 0.03);
+	assert_near(n->warn_number, 0.03);
+	assert_near(n->fail_number, 0.03);
 	assert_near(n->warn_limit, 0.04);
 	assert_near(n->fail_limit, 0.10);
 	assert_near(n->warn_headroom, 0.25);
@@ -1140,11 +1140,12 @@ static void numbers_of_many(void **state)
 	judge_yaml(SLOW);
 	const struct rule_number n = result("r")->number;
 	assert_near(n.value, 8);
-	assert_near(n.warn, 0.75);
-	assert_near(n.fail, 0.5); /* 2% lies beyond half: the trifle, large and other */
+	assert_near(n.warn_number, 0.75);
+	assert_near(n.fail_number, 0.5); /* 2% lies beyond half: the trifle, large and other */
 	for (int which = 0; which < 2; which++)
 		for (int less = 0; less < 2; less++) {
-			double limit = (which ? n.fail : n.warn) + (less ? -1e-6 : 1e-9);
+			double limit =
+				(which ? n.fail_number : n.warn_number) + (less ? -1e-6 : 1e-9);
 			judge_yaml(arena_z(
 				&keep, arena_fmt(&keep,
 					       RULE "    value: p50_s / attainable_s - 1\n"
@@ -1156,7 +1157,7 @@ static void numbers_of_many(void **state)
 		}
 	/* Nothing of it matters at any limit. */
 	judge_yaml(SLOW "    where: key = 'trifle'\n");
-	assert_true(isnan(result("r")->number.warn));
+	assert_true(isnan(result("r")->number.warn_number));
 	assert_near(result("r")->number.value, 8);
 }
 

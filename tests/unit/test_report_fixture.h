@@ -291,7 +291,7 @@ static inline struct report good_report(struct arena *keep)
 		{ .name = STR("copy-share"),
 			.title = STR("Copies take at most 3% of a step"),
 			.verdict = VERDICT_PASS,
-			.number = { UNIT_RATIO, false, 0.02, 0.02, NAN, 0.03, NAN, 1. / 3, NAN },
+			.number = { 0.02, UNIT_RATIO, false, 0.03, NAN, 0.02, NAN, 1. / 3, NAN },
 			.subjects = 1 },
 	};
 	r.facts = run;
@@ -349,7 +349,7 @@ static inline struct report hostile_report(struct arena *keep)
 			.reason = HOSTILE,
 			.group = HOSTILE,
 			.withheld = -1,
-			.number = { UNIT_RATIO, v % 2, NAN, 1e300, -1, 0, NAN, -1e300, 0 },
+			.number = { NAN, UNIT_RATIO, v % 2, 0, NAN, 1e300, -1, -1e300, 0 },
 			.let_be = 3,
 			.cost = NAN,
 			.todo = HOSTILE,
