@@ -338,8 +338,11 @@ static void cudnn_attention(struct hlo_costs *c, const struct hlo_instruction *i
 	const struct shape *q = operand_shape(c->m, i, 0);
 	struct hlo_dims scores = { 0 }, contracting = { 0 };
 	read_dims(member(config, "intermediate_tensor_shape"), "dimensions", &scratch, &scores);
-	read_dims(member(config, "bmm1_dot_dimension_numbers"), "lhs_contracting_dimensions",
-		&scratch, &contracting);
+	/* QK', or backward dO V', whose left side is laid out as the queries are. */
+	const cJSON *product = member(config, "bmm1_dot_dimension_numbers");
+	if (!product)
+		product = member(config, "bmm2_grad_gemm2_dot_dimension_numbers");
+	read_dims(product, "lhs_contracting_dimensions", &scratch, &contracting);
 	struct attention a = { .heads = scores.count >= 2 ? 1 : NAN, .width = NAN };
 	for (ptrdiff_t k = 0; k < scores.count - 2; k++)
 		a.heads *= (double)scores.items[k];

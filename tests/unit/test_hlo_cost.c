@@ -363,6 +363,15 @@ static const char fmha_causal[] =
 	"{\"cudnn_fmha_backend_config\":{\"mask_type\":\"CAUSAL\",\"intermediate_tensor_shape\":"
 	"{\"element_type\":\"BF16\",\"dimensions\":[\"2\",\"16\",\"512\",\"256\"]},"
 	"\"bmm1_dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[\"3\"]}}}";
+/* As JAX writes it: of [batch, sequence, heads, width]. */
+static const char fmha_backward[] =
+	"{\"cudnn_fmha_backend_config\":{\"mask_type\":\"NO_MASK\",\"intermediate_tensor_shape\":"
+	"{\"element_type\":\"BF16\",\"dimensions\":[\"2\",\"16\",\"512\",\"256\"]},"
+	"\"bmm1_grad_gemm1_dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[\"2\"]},"
+	"\"bmm1_grad_gemm2_dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[\"3\"]},"
+	"\"bmm2_grad_gemm1_dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[\"2\"]},"
+	"\"bmm2_grad_gemm2_dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[\"3\"],"
+	"\"rhs_contracting_dimensions\":[\"3\"]}}}";
 static const char te_padding[] =
 	"{attn_heads = 16 : i64, input_batch = 2 : i64, kv_max_seqlen = 2048 : i64, mask_type = "
 	"3 : i64, q_max_seqlen = 2048 : i64, qk_head_dim = 128 : i64, scaling_factor = 0.08 : f64, "
@@ -399,6 +408,9 @@ static const struct {
 		4.0 * 2 * 16 * 512 * 256 * 64, KIND_ATTENTION },
 	{ "__cudnn$fmhaSoftmaxBackward", fmha_config, "bf16[2,16,512,64]", "bf16[2,16,256,64]",
 		"bf16[2,16,256,64]", "(bf16[2,16,512,64], u8[0])", COST_EXACT,
+		10.0 * 2 * 16 * 512 * 256 * 64, KIND_ATTENTION },
+	{ "__cudnn$fmhaSoftmaxBackward", fmha_backward, "bf16[2,512,16,64]", "bf16[2,256,16,64]",
+		"bf16[2,256,16,64]", "(bf16[2,512,16,64], u8[0])", COST_EXACT,
 		10.0 * 2 * 16 * 512 * 256 * 64, KIND_ATTENTION },
 	/* Of 512 queries the first 256 see 1 to 256 keys, the others all. */
 	{ "__cudnn$fmhaSoftmax", fmha_causal, "bf16[2,16,512,64]", "bf16[2,16,256,64]",
