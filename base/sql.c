@@ -1,6 +1,7 @@
 /* Connections to SQLite.  See sql.h. */
 #include "base/sql.h"
 
+#include <math.h>
 #include <stdarg.h>
 
 #include "base/sql_functions.h"
@@ -114,6 +115,21 @@ struct str sql_text(sqlite3_stmt *stmt, int column)
 	const char *text = (const char *)sqlite3_column_text(stmt, column);
 
 	return (struct str){ text, text ? sqlite3_column_bytes(stmt, column) : 0 };
+}
+
+double sql_number(sqlite3_stmt *stmt, int column)
+{
+	int type = sqlite3_column_type(stmt, column);
+
+	return type == SQLITE_INTEGER || type == SQLITE_FLOAT ? sqlite3_column_double(stmt, column)
+							      : (double)NAN;
+}
+
+int sql_bind_text(sqlite3_stmt *stmt, int at, struct str text)
+{
+	return text.p ? sqlite3_bind_text64(stmt, at, text.p, (sqlite3_uint64)text.len,
+				SQLITE_STATIC, SQLITE_UTF8)
+		      : sqlite3_bind_null(stmt, at);
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */

@@ -65,6 +65,11 @@ bool sql_spend(struct sql_connection *c, int64_t steps);
 
 /* A result as text, until the next step; missing for NULL, and when memory for it is refused. */
 struct str sql_text(sqlite3_stmt *stmt, int column);
+/* A result as a number; NaN for NULL and for what is none. */
+double sql_number(sqlite3_stmt *stmt, int column);
+/* A text that outlives the statement's run; NULL when it is missing.  SQLite's code.  (A number
+ * that is NaN is NULL for sqlite3_bind_double.) */
+int sql_bind_text(sqlite3_stmt *stmt, int at, struct str text);
 
 /* A mistake in a text of SQL, and where it stands there. */
 struct sql_fault {

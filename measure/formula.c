@@ -263,9 +263,7 @@ double formula_value(struct formulas *f, const struct formula *formula, const st
 	const struct hlo_instruction *call)
 {
 	sqlite3_stmt *at = computed(f, formula, m, call);
-	int type = at ? sqlite3_column_type(at, 0) : SQLITE_NULL;
-	double value =
-		type == SQLITE_INTEGER || type == SQLITE_FLOAT ? sqlite3_column_double(at, 0) : NAN;
+	double value = at ? sql_number(at, 0) : NAN;
 
 	return value >= 0 && isfinite(value) ? value : NAN;
 }

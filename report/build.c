@@ -12,11 +12,6 @@
 #include "base/stats.h"
 #include "report/model.h"
 
-static struct str own(struct arena *keep, struct str s)
-{
-	return arena_str(keep, clean_lines(keep, s));
-}
-
 /* What a record, its lists and its parts hold beside numbers becomes the report's own. */
 static void own_record(const struct record *record, void *item, struct arena *keep)
 {
@@ -25,7 +20,7 @@ static void own_record(const struct record *record, void *item, struct arena *ke
 		struct str *text =
 			f->type == RECORD_VALUE ? &((struct evidence_value *)cell)->text : cell;
 		if (f->type == RECORD_TEXT || f->type == RECORD_VALUE) {
-			*text = own(keep, *text);
+			*text = clean_copy(keep, *text);
 		} else if (f->type == RECORD_PART || f->type == RECORD_INLINE) {
 			own_record(f->record, cell, keep);
 		} else if (f->type == RECORD_LIST) {
@@ -47,7 +42,7 @@ static void copy_row(const struct table_def *def, const void *from, void *to, st
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
 		const struct column *c = &def->columns[i];
 		if (c->type == COLUMN_TEXT)
-			cell_set_text(c, to, own(keep, cell_text(c, from)));
+			cell_set_text(c, to, clean_copy(keep, cell_text(c, from)));
 		else
 			cell_set_real(c, to, cell_real(c, from));
 	}
@@ -73,7 +68,7 @@ static void settle_rules(const struct judgement *j, struct arena *keep, struct r
 		bool is_open = r->verdict == VERDICT_INCONCLUSIVE;
 		r->breaks = r->verdict == VERDICT_FAIL || (is_open && r->demanded);
 		if (is_open)
-			r->todo = own(keep, advice_for(ret, j, &j->results[i], keep));
+			r->todo = clean_copy(keep, advice_for(ret, j, &j->results[i], keep));
 		r->rule = NULL;
 	}
 }

@@ -77,17 +77,12 @@ static const cJSON *get(const struct reader *rd, const cJSON *o, const char *key
 	return cJSON_IsNull(item) ? NULL : item;
 }
 
-static struct str own(struct reader *rd, const char *z)
-{
-	return arena_str(rd->keep, clean_lines(rd->keep, str_from(z)));
-}
-
 static struct str get_text(struct reader *rd, const cJSON *o, const char *key)
 {
 	const cJSON *item = get(rd, o, key);
 	if (item && !cJSON_IsString(item))
 		fail(rd, key, "must be a text or null");
-	return item && rd->ok ? own(rd, item->valuestring) : MISSING;
+	return item && rd->ok ? clean_copy(rd->keep, str_from(item->valuestring)) : MISSING;
 }
 
 static double real_of(const cJSON *number)
@@ -118,7 +113,7 @@ static void read_cell(struct reader *rd, const struct column *c, const cJSON *it
 	if (cJSON_IsNull(item))
 		return;
 	if (c->type == COLUMN_TEXT && cJSON_IsString(item))
-		cell_set_text(c, row, own(rd, item->valuestring));
+		cell_set_text(c, row, clean_copy(rd->keep, str_from(item->valuestring)));
 	else if (c->type == COLUMN_REAL && cJSON_IsNumber(item))
 		cell_set_real(c, row, real_of(item));
 	else

@@ -103,6 +103,11 @@ struct str clean_lines(struct arena *keep, struct str s)
 	return out_text(o);
 }
 
+struct str clean_copy(struct arena *keep, struct str s)
+{
+	return arena_str(keep, clean_lines(keep, s));
+}
+
 const struct run_row *run_of(const struct report *r)
 {
 	static const struct run_row unknown = {

@@ -19,6 +19,7 @@
  * already and comes back as it is; one that was read from a file, or filled by hand, may not be.
  */
 struct str clean_lines(struct arena *keep, struct str s);
+struct str clean_copy(struct arena *keep, struct str s); /* the same, in `keep` */
 
 /* The row of a table. */
 void *table_row(const struct table_def *def, const struct table *t, ptrdiff_t index);

@@ -19,20 +19,6 @@ void loader_seek_past(struct loader *l, struct str needle)
 		l->at.cursor += at + needle.len;
 }
 
-static struct text_place place_at(const struct loader *l, ptrdiff_t offset, ptrdiff_t width)
-{
-	struct str before = str_head(l->at.source, offset);
-	ptrdiff_t line_start = str_rfind_char(before, '\n') + 1;
-	int64_t line = 1;
-	for (ptrdiff_t i = 0; i < line_start; i++)
-		line += before.p[i] == '\n';
-	return (struct text_place){ .file = l->at.file,
-		.source = l->at.source,
-		.line = line,
-		.column = offset - line_start + 1,
-		.width = width > 0 ? width : 1 };
-}
-
 /* The thing itself is wrong: the caret stands under its next occurrence. */
 bool loader_bad(struct loader *l, struct str thing, const char *fmt, ...)
 {
@@ -41,7 +27,9 @@ bool loader_bad(struct loader *l, struct str thing, const char *fmt, ...)
 	struct str text = arena_vfmt(l->keep, fmt, args);
 	va_end(args);
 	ptrdiff_t at = str_find(str_from_offset(l->at.source, l->at.cursor), thing);
-	struct text_place place = place_at(l, l->at.cursor + (at > 0 ? at : 0), thing.len);
+	struct text_place place =
+		text_place_at(l->at.file, l->at.source, l->at.cursor + (at > 0 ? at : 0));
+	place.width = thing.len > 0 ? thing.len : 1;
 	return diag_caret(l->err, DIAG_TEMPLATE, place, "%.*s", STR_ARG(text));
 }
 

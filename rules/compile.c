@@ -601,10 +601,7 @@ int result_column(const struct listing *l, const struct expression *x)
 
 double number_of(const struct listing *l, const struct expression *x)
 {
-	int type = x->source ? sqlite3_column_type(l->stmt, result_column(l, x)) : SQLITE_NULL;
-	double number = type == SQLITE_FLOAT || type == SQLITE_INTEGER
-				? sqlite3_column_double(l->stmt, result_column(l, x))
-				: NAN;
+	double number = x->source ? sql_number(l->stmt, result_column(l, x)) : NAN;
 
 	return isfinite(number) ? number : NAN;
 }

@@ -42,32 +42,13 @@ const void *current_row(const struct judging *s, const struct listing *l)
 	void *row = arena_alloc(s->keep, def->row_bytes, alignof(max_align_t), 1);
 	for (int i = 0; i < (int)def->column_count; i++) {
 		const struct column *c = &def->columns[i];
-		int type = sqlite3_column_type(l->stmt, i);
-		bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
 
-		if (c->type == COLUMN_REAL) {
-			cell_set_real(c, row, is_number ? sqlite3_column_double(l->stmt, i) : NAN);
-		} else if (type != SQLITE_NULL) {
-			struct str text = sql_text(l->stmt, i);
-
-			if (text.p)
-				cell_set_text(c, row, arena_str(s->keep, text));
-		}
+		if (c->type == COLUMN_REAL)
+			cell_set_real(c, row, sql_number(l->stmt, i));
+		else
+			cell_set_text(c, row, arena_str(s->keep, sql_text(l->stmt, i)));
 	}
 	return row;
-}
-
-static int bind_text(sqlite3_stmt *stmt, int index, struct str text)
-{
-	return text.p ? sqlite3_bind_text64(stmt, index, text.p, (sqlite3_uint64)text.len,
-				SQLITE_STATIC, SQLITE_UTF8)
-		      : sqlite3_bind_null(stmt, index);
-}
-
-static int bind_number(sqlite3_stmt *stmt, int index, double value)
-{
-	return isnan(value) ? sqlite3_bind_null(stmt, index)
-			    : sqlite3_bind_double(stmt, index, value);
 }
 
 /* What a parameter stands for: one of the rule's, or for texts what they say, or a cell. */
@@ -81,21 +62,22 @@ static int bind_one(
 	if (str_take(&name, STR("@c")) && str_to_u64(name, &i)) {
 		const struct column *c = &l->rows->columns[i];
 
-		return c->type == COLUMN_TEXT ? bind_text(l->stmt, index, cell_text(c, s->row))
-					      : bind_number(l->stmt, index, cell_real(c, s->row));
+		return c->type == COLUMN_TEXT
+			       ? sql_bind_text(l->stmt, index, cell_text(c, s->row))
+			       : sqlite3_bind_double(l->stmt, index, cell_real(c, s->row));
 	}
 	name = str_from_offset(name, 1);
 	const struct rule_param *param = rule_param_named(t->rule, name);
 	if (param == &t->rule->params[PARAM_EXPLAINED])
-		return bind_number(l->stmt, index, t->s->ret->explained);
+		return sqlite3_bind_double(l->stmt, index, t->s->ret->explained);
 	if (param)
-		return bind_number(l->stmt, index, param->value);
+		return sqlite3_bind_double(l->stmt, index, param->value);
 	if (str_eq(name, wording_names[WORDING_VALUE]))
-		return bind_number(l->stmt, index, s->value);
+		return sqlite3_bind_double(l->stmt, index, s->value);
 	word = str_eq(name, wording_names[WORDING_PLACES])    ? places_text(t)
 	       : str_eq(name, wording_names[WORDING_PROFILE]) ? context->profile
 							      : context->baseline;
-	return bind_text(l->stmt, index, word.len ? word : (struct str){ NULL, 0 });
+	return sql_bind_text(l->stmt, index, word.len ? word : (struct str){ NULL, 0 });
 }
 
 bool trial_ended(const struct trial *t, const struct listing *l, int code, int wanted)

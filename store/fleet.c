@@ -5,6 +5,7 @@
 
 #include "store/change.h"
 #include "base/embed.h"
+#include "base/sql.h"
 #include "base/when.h"
 #include "store/sqlite.h"
 #include "store/usage.h"
@@ -101,7 +102,7 @@ static bool add_row(struct fleet *f, const char *table, const struct str *texts,
 	if (!prepare_insert(f, str_from(table), text_count + real_count, &stmt, err))
 		return false;
 	for (int i = 0; i < text_count; i++)
-		facts_db_bind(stmt, i + 1, texts[i]);
+		sql_bind_text(stmt, i + 1, texts[i]);
 	for (int i = 0; i < real_count; i++) /* SQLite's own NaN is NULL */
 		sqlite3_bind_double(stmt, text_count + i + 1, reals[i]);
 	return run_statement(f, stmt, err);
@@ -184,7 +185,7 @@ static bool insert_row(void *arg, const struct str *cells, struct diag *err)
 {
 	struct asking *a = arg;
 	for (int i = 0; i < a->cells; i++)
-		facts_db_bind(a->insert, i + 1, cells[i]);
+		sql_bind_text(a->insert, i + 1, cells[i]);
 	bool ok = sqlite3_step(a->insert) == SQLITE_DONE || facts_db_fail(&a->fleet->db, err);
 	sqlite3_reset(a->insert);
 	return ok;
@@ -330,7 +331,7 @@ static bool run_script(struct asking *a, const char *name, struct diag *err)
 		for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 			int at = sqlite3_bind_parameter_index(stmt, texts[i].name);
 			if (at)
-				facts_db_bind(stmt, at, texts[i].value);
+				sql_bind_text(stmt, at, texts[i].value);
 		}
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 			int at = sqlite3_bind_parameter_index(stmt, numbers[i].name);
@@ -436,7 +437,7 @@ static bool answer(struct fleet *f, enum fleet_id id, struct arena *keep, struct
 			if (q->columns[i].is_text)
 				c->text = facts_db_text(stmt, i, keep);
 			else
-				c->real = c->is_null ? (double)NAN : sqlite3_column_double(stmt, i);
+				c->real = sql_number(stmt, i);
 		}
 		row->run = facts_db_text(stmt, count, keep);
 		row->profile = row->run.p ? facts_db_text(stmt, count + 1, keep) : row->run;

@@ -258,24 +258,15 @@ bool facts_db_open_temporary(struct facts_db *d, struct arena *keep, struct diag
 
 /* ---- append ---------------------------------------------------------------------------------- */
 
-void facts_db_bind(sqlite3_stmt *stmt, int at, struct str s)
-{
-	if (s.p)
-		sqlite3_bind_text(stmt, at, s.p, (int)s.len, SQLITE_STATIC);
-	else
-		sqlite3_bind_null(stmt, at);
-}
-
 static void bind_row(sqlite3_stmt *stmt, int at, const struct table_def *def, const void *row)
 {
 	for (ptrdiff_t i = 0; i < def->column_count; i++, at++) {
 		const struct column *c = &def->columns[i];
 		if (c->type == COLUMN_TEXT)
-			facts_db_bind(stmt, at, cell_text(c, row));
-		else if (isfinite(cell_real(c, row)))
-			sqlite3_bind_double(stmt, at, cell_real(c, row));
+			sql_bind_text(stmt, at, cell_text(c, row));
 		else
-			sqlite3_bind_null(stmt, at);
+			sqlite3_bind_double(
+				stmt, at, isfinite(cell_real(c, row)) ? cell_real(c, row) : NAN);
 	}
 }
 
@@ -291,8 +282,8 @@ static void bind_numbers(sqlite3_stmt *stmt, int at, const struct run_numbers *n
 {
 	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
 		bind_number(stmt, at++, n->values[i]);
-	facts_db_bind(stmt, at++, n->outcome);
-	facts_db_bind(stmt, at, n->because);
+	sql_bind_text(stmt, at++, n->outcome);
+	sql_bind_text(stmt, at, n->because);
 }
 
 static bool step_done(struct facts_db *d, sqlite3_stmt *stmt, struct diag *err)
@@ -339,7 +330,7 @@ static bool keep_bytes(
 {
 	if (!kept.p)
 		return true;
-	facts_db_bind(d->add_kept, 1, f->hash);
+	sql_bind_text(d->add_kept, 1, f->hash);
 	sqlite3_bind_blob(d->add_kept, 2, kept.p, (int)kept.len, SQLITE_STATIC);
 	return step_done(d, d->add_kept, err);
 }

@@ -58,8 +58,6 @@ bool facts_db_append(void *db, const struct run_facts *f, struct str kept, struc
 bool facts_db_ask(
 	void *db, const struct question *q, answer_row_fn *take, void *arg, struct diag *err);
 
-/* A parameter from 1 on; a missing text is NULL. */
-void facts_db_bind(sqlite3_stmt *stmt, int at, struct str text);
 /* A result cell from 0 on; NULL is missing. */
 struct str facts_db_text(sqlite3_stmt *stmt, int at, struct arena *keep);
 
