@@ -77,21 +77,29 @@ static const struct scale scales[] = {
 	{ STR_INIT("EFLOP/s"), 1e18, 1, UNIT_FLOPS_PER_SECOND, true },
 };
 
+static const struct unit_words {
+	const char *name, *noun;
+} unit_words[] = {
+	[UNIT_NONE] = { "none", "a number" },
+	[UNIT_COUNT] = { "count", "a count" },
+	[UNIT_RATIO] = { "ratio", "a ratio" },
+	[UNIT_SECONDS] = { "seconds", "a time" },
+	[UNIT_BYTES] = { "bytes", "a size in bytes" },
+	[UNIT_FLOPS] = { "FLOPs", "a number of FLOPs" },
+	[UNIT_BYTES_PER_SECOND] = { "bytes/s", "a rate in bytes/s" },
+	[UNIT_FLOPS_PER_SECOND] = { "FLOP/s", "a rate in FLOP/s" },
+	[UNIT_BOOL] = { "bool", "a flag" },
+	[UNIT_DOLLARS] = { "dollars", "an amount of money" },
+};
+
 const char *unit_name(enum unit u)
 {
-	static const char *const names[] = {
-		[UNIT_NONE] = "none",
-		[UNIT_COUNT] = "count",
-		[UNIT_RATIO] = "ratio",
-		[UNIT_SECONDS] = "seconds",
-		[UNIT_BYTES] = "bytes",
-		[UNIT_FLOPS] = "FLOPs",
-		[UNIT_BYTES_PER_SECOND] = "bytes/s",
-		[UNIT_FLOPS_PER_SECOND] = "FLOP/s",
-		[UNIT_BOOL] = "bool",
-		[UNIT_DOLLARS] = "dollars",
-	};
-	return (ptrdiff_t)u < COUNT_OF(names) ? names[u] : "none";
+	return unit_words[(ptrdiff_t)u < COUNT_OF(unit_words) ? u : UNIT_NONE].name;
+}
+
+const char *unit_noun(enum unit u)
+{
+	return unit_words[(ptrdiff_t)u < COUNT_OF(unit_words) ? u : UNIT_NONE].noun;
 }
 
 static struct str nearest_unit(struct str word)

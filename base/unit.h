@@ -25,6 +25,7 @@ enum unit {
 };
 
 const char *unit_name(enum unit u); /* "seconds", "bytes", "ratio" ... */
+const char *unit_noun(enum unit u); /* "a time", "a size in bytes", "a ratio" ... */
 
 /*
  * "10%", "64 MiB", "1.5 GB", "250 us", "2 ms", "45 GB/s", "197 TFLOP/s", "0.3", "12".

@@ -81,23 +81,6 @@ __attribute__((format(printf, 5, 6))) static bool fail(
 
 /* ---- units -------------------------------------------------------------------------------- */
 
-const char *unit_noun(enum unit u)
-{
-	static const char *const nouns[] = {
-		[UNIT_NONE] = "a number",
-		[UNIT_COUNT] = "a count",
-		[UNIT_RATIO] = "a ratio",
-		[UNIT_SECONDS] = "a time",
-		[UNIT_BYTES] = "a size in bytes",
-		[UNIT_FLOPS] = "a number of FLOPs",
-		[UNIT_BYTES_PER_SECOND] = "a rate in bytes/s",
-		[UNIT_FLOPS_PER_SECOND] = "a rate in FLOP/s",
-		[UNIT_BOOL] = "a flag",
-		[UNIT_DOLLARS] = "an amount of money",
-	};
-	return (ptrdiff_t)u < COUNT_OF(nouns) ? nouns[u] : "a number";
-}
-
 static bool is_share(enum unit u)
 {
 	return u == UNIT_RATIO || u == UNIT_COUNT || u == UNIT_BOOL;

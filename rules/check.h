@@ -34,7 +34,6 @@ struct dimension {
 	enum unit unit; /* of a number; UNIT_NONE: it cannot be known */
 };
 
-const char *unit_noun(enum unit u); /* "a time", "a ratio" ... */
 /* Seconds and bytes never meet; shares, counts and flags are plain numbers among themselves. */
 bool unit_fits(enum unit a, enum unit b);
 

@@ -116,20 +116,9 @@ static bool read_tables(const struct keyed *r, struct fixture *f, const struct d
 
 /* ---- what tests have in common ------------------------------------------------------------ */
 
-static bool read_given(const struct keyed *r, const struct key *k, const struct doc_node *node)
+static bool read_common(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
-	struct fixture_reader *x = r->arg;
-
-	(void)k;
-	return read_tables(r, &x->given, node);
-}
-
-static bool read_usual(const struct keyed *r, const struct key *k, const struct doc_node *node)
-{
-	struct fixture_reader *x = r->arg;
-
-	(void)k;
-	return read_tables(r, &x->usual, node);
+	return read_tables(r, (void *)((char *)r->arg + k->offset), node);
 }
 
 static const struct key tests_document;
@@ -187,13 +176,11 @@ static bool read_test(const struct keyed *r, struct str rule, const struct doc_n
 	copy_given(&x->given, &f, r->keep);
 	for (ptrdiff_t i = 0; node->kind == DOC_MAP && i < node->count; i++) {
 		const struct doc_pair *pair = &node->pairs[i];
-		int k = 0;
+		const struct str *verdict = NAMED(words, count, pair->key->text);
 
-		while (k < count && !str_eq(pair->key->text, words[k]))
-			k++;
-		if (k < count) {
+		if (verdict) {
 			found++;
-			f.expect = (enum verdict)k;
+			f.expect = (enum verdict)(verdict - words);
 			if (!read_tables(r, &f, pair->value))
 				return false;
 		} else if (str_eq(pair->key->text, STR("name"))) {
@@ -236,8 +223,8 @@ static const struct key test_entry = { .name = STR_INIT("the tests of a rule"),
 static const struct key document_keys[] = {
 	KEYED("version", key_version, .form = "files of tests", .required = true),
 	KEYED("extends", read_extends),
-	KEYED("usual", read_usual),
-	KEYED("given", read_given),
+	KEYED("usual", read_common, .offset = offsetof(struct fixture_reader, usual)),
+	KEYED("given", read_common, .offset = offsetof(struct fixture_reader, given)),
 	KEYED("tests", key_entries, .each = &test_entry, .required = true,
 		.form = "a map from rules to lists of tests"),
 	KEYED_END,
