@@ -47,10 +47,8 @@ static bool compare(struct baseline *base, struct tables *head, struct arena *ke
 		diag_note(notes, keep, DIAG_DIFFERS, "not the same work: %.*s",
 			STR_ARG(table_rows(head, quality)[rows].detail));
 	*ret = (struct report){ .tables = *head };
-	ret->notes.items = arena_make(keep, struct report_note, (ptrdiff_t)notes->count + 1);
-	for (int64_t i = 0; i < notes->count; i++)
-		ret->notes.items[ret->notes.count++] =
-			(struct report_note){ notes->items[i].id, notes->items[i].text };
+	ret->notes.items = notes->items;
+	ret->notes.count = (ptrdiff_t)notes->count;
 	return true;
 }
 

@@ -98,7 +98,7 @@ static void build_waiver_notes(const struct judgement *j, struct arena *keep, st
 		struct str remark = waiver_remark(&j->waivers[i]);
 		if (!remark.p)
 			continue;
-		ret->notes.items[ret->notes.count++] = (struct report_note){
+		ret->notes.items[ret->notes.count++] = (struct diag_note){
 			.id = DIAG_WAIVER,
 			.text = arena_fmt(keep, "the waiver of %.*s by %.*s (%.*s, line %lld) %.*s",
 				STR_ARG(w->rule.text), STR_ARG(w->owner.text),
@@ -111,12 +111,9 @@ static void build_waiver_notes(const struct judgement *j, struct arena *keep, st
 static void build_notes(const struct diag_list *list, struct arena *keep, struct report *ret)
 {
 	for (int64_t i = 0; i < list->count; i++)
-		ret->notes.items[ret->notes.count++] = (struct report_note){
-			.id = list->items[i].id,
-			.text = list->items[i].text,
-		};
+		ret->notes.items[ret->notes.count++] = list->items[i];
 	if (list->dropped)
-		ret->notes.items[ret->notes.count++] = (struct report_note){
+		ret->notes.items[ret->notes.count++] = (struct diag_note){
 			.id = DIAG_LIMIT,
 			.text = arena_fmt(
 				keep, "%lld more remarks were left out", (long long)list->dropped),
@@ -262,7 +259,7 @@ void report_build(const struct tables *tables, const struct judgement *judgement
 		.results = { judgement->results, judgement->result_count } };
 	for (int id = 0; id < TABLE_COUNT; id++)
 		build_table(tables, (enum table_id)id, keep, ret);
-	ret->notes.items = arena_make(keep, struct report_note,
+	ret->notes.items = arena_make(keep, struct diag_note,
 		judgement->waiver_count + (notes ? (ptrdiff_t)notes->count : 0) + 1);
 	build_waiver_notes(judgement, keep, ret);
 	if (notes)

@@ -33,7 +33,7 @@ static const struct metric_look {
 		"" },
 };
 
-bool note_is_comparison(const struct report_note *note)
+bool note_is_comparison(const struct diag_note *note)
 {
 	return note->id == DIAG_DIFFERS;
 }

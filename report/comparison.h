@@ -13,7 +13,7 @@ struct str comparison_missing(const struct report *r);
 /* None without a baseline. */
 struct list comparison_lines(const struct report *r, struct arena *keep);
 /* Whether a note is told in those lines. */
-bool note_is_comparison(const struct report_note *note);
+bool note_is_comparison(const struct diag_note *note);
 /* "; 3 more baselines like these would settle it", of one that is too noisy to tell; else empty. */
 struct str comparison_needs(const struct deltas_row *d, struct arena *keep);
 

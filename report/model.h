@@ -101,7 +101,7 @@ void json_add_cell(
 #define REPORT_FORMAT "rooflint-report"
 extern const struct record document_record; /* of struct report_set */
 extern const struct record report_error_record, report_record, finding_record, evidence_record,
-	around_record, neighbour_record, found_place_record, rule_result_record, report_note_record;
+	around_record, neighbour_record, found_place_record, rule_result_record, diag_note_record;
 extern const struct record_words verdict_words, report_verdict_words, unit_words, role_words;
 
 /* A set of tables: what the document calls it, and how many rows each may have. */

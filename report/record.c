@@ -48,7 +48,8 @@ RECORD(finding, "finding", "one subject of a rule that did not pass", FINDING);
 static RECORD(rule_number, "number", NULL, RULE_NUMBER);
 RECORD(rule_result, "result", "what became of a rule", RULE_RESULT);
 
-RECORD(report_note, "note", "a remark", REPORT_NOTE);
+#define DIAG_NOTE(R, F) F(R, DIAG, id, "of the diagnostic") F(R, TEXT, text, NULL)
+RECORD(diag_note, "note", "a remark", DIAG_NOTE);
 RECORD(report_error, "error", "the profile could not be read", REPORT_ERROR);
 RECORD(report, "report", "one profile", REPORT_FIELDS);
 

@@ -17,9 +17,6 @@
 
 #define REPORT_VERSION "1.0"
 
-#define REPORT_NOTE(R, F) F(R, DIAG, id, "of the diagnostic") F(R, TEXT, text, NULL)
-RECORD_STRUCT(report_note, REPORT_NOTE);
-
 #define REPORT_ERROR(R, F)                                                                         \
 	F(R, DIAG, id, "of the diagnostic")                                                        \
 	F(R, NEEDED, text, "what is wrong, where, and what to do")
@@ -39,7 +36,7 @@ RECORD_STRUCT(report_error, REPORT_ERROR);
 	F(R, FACTS, facts, NULL)                                                                   \
 	F(R, ITEMS(finding), findings, "by verdict, then gain")                                    \
 	F(R, ITEMS(rule_result), results, "every rule, in the order of the rule file")             \
-	F(R, ITEMS(report_note), notes, "remarks about the data itself")                           \
+	F(R, ITEMS(diag_note), notes, "remarks about the data itself")                             \
 	F(R, TABLES, tables, NULL)                                                                 \
 	F(R, PLOTS, plots, NULL)
 struct report {

@@ -267,7 +267,7 @@ static void put_notes(struct page *p, const struct report *r, bool whole)
 {
 	ptrdiff_t shown = 0, left = 0;
 	for (ptrdiff_t i = 0; i < r->notes.count; i++) {
-		const struct report_note *n = &r->notes.items[i];
+		const struct diag_note *n = &r->notes.items[i];
 		if (note_is_comparison(n))
 			continue;
 		if (!whole && shown == NOTES_SHOWN) {

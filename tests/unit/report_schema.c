@@ -217,7 +217,7 @@ static void add_definitions(cJSON *defs)
 	cJSON_AddItemToObject(defs, "place", record_schema(&found_place_record));
 	cJSON_AddItemToObject(defs, "role", enum_schema(&role_words));
 	cJSON_AddItemToObject(defs, "result", record_schema(&rule_result_record));
-	cJSON_AddItemToObject(defs, "note", record_schema(&report_note_record));
+	cJSON_AddItemToObject(defs, "note", record_schema(&diag_note_record));
 	const struct table_def *run = &table_defs[TABLE_run];
 	cJSON *facts = typed("object");
 	describe(facts, STR("the run's headline numbers: what is known of the table run"),

@@ -247,7 +247,7 @@ static inline struct report demo_report(struct arena *keep)
 			.verdict = VERDICT_OFF,
 			.reason = STR("severity is off in rooflint.yaml") },
 	};
-	struct report_note notes[] = {
+	struct diag_note notes[] = {
 		{ 202, STR("host1.xplane.pb: 3 events begin before the line they are on; "
 			   "they were left out") },
 	};
@@ -333,7 +333,7 @@ static inline struct report hostile_report(struct arena *keep)
 		{ .name = STR("x"), .unit = UNIT_SECONDS, .value.real = INFINITY },
 		{ .name = STR("y"), .value.is_null = true },
 	};
-	struct report_note notes[] = { { 202, HOSTILE }, { DIAG_NONE, NONE } };
+	struct diag_note notes[] = { { 202, HOSTILE }, { DIAG_NONE, NONE } };
 	r.facts = run;
 	r.notes.items = COPY_OF(keep, notes);
 	r.notes.count = COUNT_OF(notes);
