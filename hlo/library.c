@@ -13,7 +13,8 @@
 #include "base/json.h"
 #include "hlo/work.h"
 
-static library_fn no_flops, once_each, top_k, gemm, convolution, cudnn_attention, te_attention;
+static library_fn no_flops, once_each, triangular, top_k, gemm, convolution, cudnn_attention,
+	te_attention;
 
 #define CALL(pattern, kind_, ...)                                                                  \
 	{                                                                                          \
@@ -21,6 +22,7 @@ static library_fn no_flops, once_each, top_k, gemm, convolution, cudnn_attention
 	}
 static const struct library libraries[] = {
 	CALL("__cublas$lt$groupedMatmul*", MATMUL, .work = gemm, .roles = { 0, 1 }, .sizes = 2),
+	CALL("__cublas$triangularSolve", CUSTOM, .work = triangular),
 	CALL("__cublas$*", MATMUL, .work = gemm, .roles = { 0, 1 }),
 	CALL("__cudnn$convBackwardInput*", CONVOLUTION, .work = convolution,
 		.roles = { RESULT, 1, 0 }),
@@ -30,6 +32,7 @@ static const struct library libraries[] = {
 	CALL("__cudnn$fmha*", ATTENTION, .work = cudnn_attention),
 	CALL("__cudnn$blockScaledDot", MATMUL, .work = gemm, .roles = { 0, 1 }),
 	CALL("__cub$*", SORT),
+	CALL("xla.gpu.ext.cub_sort*", SORT),
 	CALL("__onednn$matmul*", MATMUL, .work = gemm, .roles = { 0, 1 }),
 	CALL("__onednn$convolution*", CONVOLUTION),
 	CALL("te_grouped_gemm*", MATMUL),
@@ -37,6 +40,7 @@ static const struct library libraries[] = {
 	CALL("te_fused_attn_*ward*", ATTENTION, .work = te_attention),
 	CALL("*attention*", ATTENTION),
 	CALL("*flash_attn*", ATTENTION),
+	CALL("lapack_*trsm*", CUSTOM, .work = triangular),
 	CALL("TopK", SORT, .work = top_k),
 	CALL("ApproxTopK", SORT),
 	CALL("PartialReduce", SORT, .work = once_each),
@@ -298,6 +302,19 @@ static void no_flops(struct hlo_costs *c, const struct hlo_instruction *i, const
 	(void)i;
 	(void)l;
 	(void)w;
+}
+
+/* Of A X = B each element of X takes what its row of A has on one side of the diagonal. */
+static void triangular(struct hlo_costs *c, const struct hlo_instruction *i,
+	const struct library *l, struct work *w)
+{
+	(void)l;
+	const struct shape *a = operand_shape(c->m, i, 0);
+	double n = a && a->rank ? element_count(result(i)) * (double)a->dims[a->rank - 1] : NAN;
+	if (!isfinite(n) || n < 0)
+		work_unknown(c, i, w);
+	else
+		w->other += n;
 }
 
 /* The largest of each of many bins: every element is compared once. */

@@ -432,6 +432,14 @@ static const struct {
 		KIND_ATTENTION },
 	{ "__cub$DeviceRadixSort", "", "bf16[2]", "bf16[2]", "bf16[2]", "bf16[2]", COST_UNKNOWN, 0,
 		KIND_SORT },
+	{ "xla.gpu.ext.cub_sort_pairs", "", "bf16[2]", "bf16[2]", "bf16[2]", "bf16[2]",
+		COST_UNKNOWN, 0, KIND_SORT },
+	{ "__cublas$triangularSolve", "", "f32[64,64]", "f32[64,8]", "f32[]",
+		"(f32[64,8], u8[64])", COST_EXACT, 64.0 * 8 * 64, KIND_CUSTOM },
+	{ "lapack_strsm_ffi", "", "f32[3,64,64]", "f32[3,64,8]", "f32[]", "f32[3,64,8]", COST_EXACT,
+		3.0 * 64 * 8 * 64, KIND_CUSTOM },
+	{ "lapack_strsm_ffi", "", "f32[]", "f32[64,8]", "f32[]", "f32[64,8]", COST_UNKNOWN, 0,
+		KIND_CUSTOM },
 	{ "PartialReduce", "", "bf16[64,512]", "s32[64,512]", "bf16[]",
 		"(bf16[64,128], s32[64,128])", COST_EXACT, 64.0 * 512, KIND_SORT },
 	{ "PartialReduce", "", "bf16[64,?]", "s32[64,?]", "bf16[]", "(bf16[64,128], s32[64,128])",
@@ -610,6 +618,8 @@ static const struct {
 	{ "iota", "f32[8,16]", { 0 }, { 0 }, 0, 0, 512, KIND_ELEMENTWISE },
 	{ "reduce", "f32[8]", { 1, 4 }, { 9 }, 120, 0, 512 + 4 + 32, KIND_REDUCE },
 	{ "sort", "f32[8,16]", { 1 }, { 9 }, 128 * 7, 0, 2 * 512, KIND_SORT },
+	{ "triangular-solve", "f32[8,16]", { 5, 1 }, { 0 }, 8 * 16 * 8, 0, 256 + 2 * 512,
+		KIND_CUSTOM },
 	{ "slice", "f32[2,16]", { 1 }, { 0 }, 0, 0, 2 * 128, KIND_ELEMENTWISE },
 	{ "dynamic-slice", "f32[2,16]", { 1, 4 }, { 0 }, 0, 0, 2 * 128 + 4, KIND_ELEMENTWISE },
 	{ "dynamic-update-slice", "f32[8,16]", { 1, 3, 4 }, { 0 }, 0, 0, 2 * 128 + 4, KIND_UPDATE },
@@ -638,11 +648,12 @@ static void plain_ops(void **state)
 			{ "b", "parameter", "f32[8,16]", 2, { 0 }, { 0 }, 1, { 0 } },
 			{ "u", "parameter", "f32[2,16]", 3, { 0 }, { 0 }, 2, { 0 } },
 			{ "s", "parameter", "s32[]", 4, { 0 }, { 0 }, 3, { 0 } },
-			{ "op", ops[i].opcode, ops[i].out, 5, { 0 }, { 0 }, 0, { 0 } },
+			{ "t", "parameter", "f32[8,8]", 5, { 0 }, { 0 }, 4, { 0 } },
+			{ "op", ops[i].opcode, ops[i].out, 6, { 0 }, { 0 }, 0, { 0 } },
 			NO_ROW,
 		};
-		memcpy(body[4].operands, ops[i].operands, sizeof(ops[i].operands));
-		memcpy(body[4].called, ops[i].called, sizeof(ops[i].called));
+		memcpy(body[5].operands, ops[i].operands, sizeof(ops[i].operands));
+		memcpy(body[5].called, ops[i].called, sizeof(ops[i].called));
 		const struct pb_computation c[] = { { "setter", 8, setter }, { "adder", 9, adder },
 			{ "main", 1, body }, { 0 } };
 		struct hlo_cost cost = cost_on(HLO_TPU, c);
