@@ -445,6 +445,16 @@ struct subject *registry_subject(struct registry *r, const struct plane *p,
 	return s;
 }
 
+/*
+ * A library's call may copy what its kernels need, as a sort does the limits of its segments: it
+ * is known by the kernels.
+ */
+static bool is_their_copy(const struct subject *s, const struct subject *like)
+{
+	return s->said.copy != COPY_NONE && like->said.copy == COPY_NONE &&
+	       op_kind_activity(like->kind) == ACTIVITY_COMPUTE;
+}
+
 void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order)
 {
 	struct subject like;
@@ -453,11 +463,13 @@ void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order)
 	for (int32_t i = 0; i < p->op_count; i++) {
 		subject_like(r, p, &p->ops[i], &like);
 		struct subject *s = subject_get(r, &like);
-		if (s->said_by >= 0 && s->said_by <= order)
+		like.kind = kind_decide(s->program, s->instruction, &like.said, s->platform);
+		bool told = s->said_by >= 0 && s->said_by <= order;
+		if (told && !(s->said_by == order && is_their_copy(s, &like)))
 			continue;
 		s->said = like.said;
 		s->attribution = like.attribution;
-		s->kind = kind_decide(s->program, s->instruction, &s->said, s->platform);
+		s->kind = like.kind;
 		s->said_by = order;
 	}
 	pthread_mutex_unlock(&r->lock);

@@ -329,6 +329,41 @@ static void kernels_tell_how_f32_is_multiplied(void **state)
 	assert_number(xrun_op(&run, "any.3")->attainable_s, flops / 66.9e12 / 0.8 + 1.4e-6);
 }
 
+/* The same of a loop's condition, which nothing but copies and bookkeeping tells of, is a copy. */
+static void calls_that_copy_first(void **state)
+{
+	(void)state;
+	struct pb sort = pb_new(&run.keep);
+	pb_text(&sort, 28, "xla.gpu.ext.cub_sort_pairs");
+	const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[256]{0}", 1, { 0 }, { 0 }, 0, { 0 } },
+		{ "while.1", "while", "f32[256]{0}", 2, { 1 }, { 0 }, 0, { 0 } },
+		{ "sort.2", "custom-call", "f32[256]{0}", 3, { 2 }, { 0 }, 0, pb_done(&sort) },
+		{ 0 },
+	};
+	const struct pb_computation module[] = { { "main", 1, body }, { 0 } };
+	struct xspace *host = xrun_host(&run, "node-0");
+	struct xline *stream = x_line(x_gpu(host, 0, "NVIDIA H100 80GB HBM3"), "Stream #1");
+	x_hlo(host, "jit_train_step", PROGRAM, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 0; i < 4; i++) {
+		int64_t at = i * 200;
+		x_event(stream, "MemcpyD2H", at, at + 2,
+			X_STATS(x_ref("memcpy_details", D2H), x_ref("hlo_op", "while.1"),
+				x_int("program_id", PROGRAM)));
+		x_event(stream, "condition", at + 2, at + 4, FOR("while.1"));
+		x_event(stream, "MemcpyH2D", at + 10, at + 11,
+			X_STATS(x_ref("memcpy_details", H2D), x_ref("hlo_op", "sort.2"),
+				x_int("program_id", PROGRAM)));
+		x_event(stream, "cub::DeviceRadixSort", at + 11, at + 80, FOR("sort.2"));
+	}
+	xrun_measure(&run);
+	assert_text(xrun_op(&run, "sort.2")->kind, "sort");
+	assert_number(xrun_op(&run, "sort.2")->p50_s, 70 * US);
+	assert_int_equal(table_count(&run.tables, transfers), 1);
+	assert_text(xrun_op(&run, "while.1")->kind, "transfer");
+	assert_number(xrun_transfer(&run, "d2h")->per_step, 1);
+}
+
 /* Id 0 is an id like any other. */
 static void program_zero(void **state)
 {
@@ -602,6 +637,7 @@ int main(void)
 		TEST(kernels_that_nobody_claims),
 		TEST(backward_kernels),
 		TEST(copies_by_direction),
+		TEST(calls_that_copy_first),
 		TEST(the_last_to_arrive_waits_for_nobody),
 		TEST(kernels_and_their_hlo),
 		TEST(kernels_tell_how_f32_is_multiplied),
