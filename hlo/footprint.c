@@ -32,6 +32,7 @@ struct need {
 enum { SEVERAL = -1 };
 
 struct walk {
+	struct hlo_costs *costs;
 	const struct hlo_module *m;
 	const struct hlo_computation *c;
 	struct footprint *f;
@@ -53,19 +54,41 @@ static const struct shape *update_shape(const struct hlo_module *m, const struct
 	return NULL;
 }
 
-static ptrdiff_t first_operand(const struct walk *w, ptrdiff_t i)
+/* What an op writes in place: a fusion what the one inside of it writes. */
+struct update {
+	ptrdiff_t into; /* the instruction whose memory it is, through views */
+	struct extent part;
+};
+
+static bool update_at(const struct walk *w, ptrdiff_t i, struct update *ret)
 {
 	const struct hlo_instruction *x = &w->m->instructions[i];
-	return x->operand_count ? hlo_walk(w->m, x->operands[0], VIEWS) : -1;
+	const struct shape *update = update_shape(w->m, x);
+	ptrdiff_t operand = 0;
+	if (update) {
+		ret->part = extent_of(update);
+	} else if (x->op == HLO_FUSION && x->called_count && x->called[0] >= 0) {
+		const struct footprint *inner = footprint_of(w->costs, x->called[0]);
+		operand = inner->base;
+		if (operand >= 0)
+			ret->part = inner->writes[0];
+	} else {
+		return false;
+	}
+	if (operand < 0 || operand >= x->operand_count)
+		return false;
+	ret->into = hlo_walk(w->m, x->operands[operand], VIEWS);
+	return true;
 }
 
 /* The end of a chain of updates that starts at `i`: what the first of them updates. */
 static ptrdiff_t chain_base(const struct walk *w, ptrdiff_t i)
 {
+	struct update u;
 	for (int n = 0; n < MAX_CHAIN && i >= 0; n++) {
-		if (!update_shape(w->m, &w->m->instructions[i]))
+		if (!update_at(w, i, &u))
 			return i;
-		i = first_operand(w, i);
+		i = u.into;
 	}
 	return -1;
 }
@@ -73,11 +96,10 @@ static ptrdiff_t chain_base(const struct walk *w, ptrdiff_t i)
 static struct extent chain_mark(struct walk *w, ptrdiff_t i)
 {
 	struct extent e = nothing;
-	const struct shape *update;
-	while ((update = update_shape(w->m, &w->m->instructions[i]))) {
-		extent_add(&e, extent_of(update));
+	struct update u;
+	for (; update_at(w, i, &u); i = u.into) {
+		extent_add(&e, u.part);
 		w->needs[i - w->c->first].in_place = true;
-		i = first_operand(w, i);
 	}
 	return e;
 }
@@ -90,13 +112,11 @@ static bool is_memory(const struct hlo_instruction *i)
 						 library_find(i->custom_call_target)->is_free);
 }
 
-static struct extent written(struct walk *w, ptrdiff_t i)
+static struct extent written(struct walk *w, ptrdiff_t i, ptrdiff_t *base)
 {
 	i = hlo_walk(w->m, i, VIEWS);
-	if (i < 0 || !update_shape(w->m, &w->m->instructions[i]))
-		return whole;
-	ptrdiff_t base = chain_base(w, i);
-	if (base < 0 || !is_memory(&w->m->instructions[base]))
+	*base = i >= 0 ? chain_base(w, i) : -1;
+	if (*base < 0 || *base == i || !is_memory(&w->m->instructions[*base]))
 		return whole;
 	return chain_mark(w, i);
 }
@@ -129,8 +149,11 @@ static void write_extents(struct walk *w, struct arena *keep)
 	f->write_count = tuple || root->shape.dtype != DTYPE_TUPLE ? root->shape.leaves : 0;
 	f->writes = arena_make(keep, struct extent, f->write_count);
 	for (ptrdiff_t i = 0; i < f->write_count; i++) {
-		ptrdiff_t leaf = tuple ? root->operands[i] : w->c->root;
-		f->writes[i] = written(w, leaf);
+		ptrdiff_t leaf = tuple ? root->operands[i] : w->c->root, base;
+		f->writes[i] = written(w, leaf, &base);
+		bool updates = f->write_count == 1 && !f->writes[i].whole;
+		if (updates && w->m->instructions[base].op == HLO_PARAMETER)
+			f->base = w->m->instructions[base].parameter_number;
 		need(w, leaf, f->writes[i].whole ? whole : nothing, leaf + 1);
 	}
 	if (!f->write_count)
@@ -187,23 +210,27 @@ static struct extent needed_by_scatter(
 	return part;
 }
 
-/* Of less than the whole result as many times what one element of it takes. */
+/*
+ * Of less than the whole result as many times what one element of it takes.  What it updates it
+ * takes whole, unless that stays where it is.
+ */
 static struct extent needed_by_fusion(
-	struct hlo_costs *costs, const struct hlo_instruction *x, ptrdiff_t k, const struct need *n)
+	const struct walk *w, const struct hlo_instruction *x, ptrdiff_t k, const struct need *n)
 {
 	if (!x->called_count || x->called[0] < 0)
 		return whole;
-	const struct footprint *all = footprint_of(costs, x->called[0]);
+	const struct footprint *all = footprint_of(w->costs, x->called[0]);
 	if (k >= all->read_count)
 		return whole;
-	if (n->part.whole || x->shape.dtype == DTYPE_TUPLE)
-		return all->reads[k];
-	const struct footprint *one = footprint_of_element(costs, x->called[0]);
+	struct extent most = k == all->base && !n->in_place ? whole : all->reads[k];
+	if (n->part.whole || n->in_place || x->shape.dtype == DTYPE_TUPLE)
+		return most;
+	const struct footprint *one = footprint_of_element(w->costs, x->called[0]);
 	double size = element_extent(&x->shape).logical;
 	struct extent part = extent_scaled(one->reads[k], n->part.logical / size);
 	part.padded = one->reads[k].padded * n->part.padded / size;
-	bool less = !part.whole && (all->reads[k].whole || part.logical < all->reads[k].logical);
-	return less ? part : all->reads[k];
+	bool less = !part.whole && (most.whole || part.logical < most.logical);
+	return less ? part : most;
 }
 
 static bool keeps_elements(enum hlo_op op)
@@ -215,8 +242,8 @@ static bool keeps_elements(enum hlo_op op)
 	return hands_on && (kind == KIND_ELEMENTWISE || kind == KIND_COPY);
 }
 
-static struct extent needed_of(struct walk *w, struct hlo_costs *costs,
-	const struct hlo_instruction *x, ptrdiff_t k, const struct need *n)
+static struct extent needed_of(
+	const struct walk *w, const struct hlo_instruction *x, ptrdiff_t k, const struct need *n)
 {
 	const struct shape *from = &x->shape, *to = operand_shape(w->m, x, k);
 	if (!to)
@@ -233,7 +260,7 @@ static struct extent needed_of(struct walk *w, struct hlo_costs *costs,
 	case HLO_RULE_REDUCE:
 		return k < x->operand_count / 2 ? share_of(n->part, from, to) : whole;
 	case HLO_RULE_FUSION:
-		return needed_by_fusion(costs, x, k, n);
+		return needed_by_fusion(w, x, k, n);
 	default:
 		break;
 	}
@@ -250,7 +277,7 @@ static void settle(struct need *n, const struct shape *s)
 	n->part.padded = fmin(n->part.padded, all.padded);
 }
 
-static void ask_operands(struct walk *w, struct hlo_costs *costs, ptrdiff_t at)
+static void ask_operands(struct walk *w, ptrdiff_t at)
 {
 	const struct hlo_instruction *x = &w->m->instructions[w->c->first + at];
 	struct need *n = &w->needs[at];
@@ -259,12 +286,12 @@ static void ask_operands(struct walk *w, struct hlo_costs *costs, ptrdiff_t at)
 	ptrdiff_t from = hands_on && n->from != SEVERAL ? n->from : w->c->first + at + 1;
 	for (ptrdiff_t k = 0; k < x->operand_count; k++) {
 		bool asks = n->from || n->in_place;
-		need(w, x->operands[k], asks ? needed_of(w, costs, x, k, n) : nothing, from);
+		need(w, x->operands[k], asks ? needed_of(w, x, k, n) : nothing, from);
 	}
 }
 
 /* Operands come before their users: one pass back sees every reader of a value before it. */
-static void read_extents(struct walk *w, struct hlo_costs *costs)
+static void read_extents(struct walk *w)
 {
 	for (ptrdiff_t at = w->c->count - 1; at >= 0; at--) {
 		const struct hlo_instruction *x = &w->m->instructions[w->c->first + at];
@@ -281,14 +308,15 @@ static void read_extents(struct walk *w, struct hlo_costs *costs)
 			extent_add(
 				&w->f->constants, n->part.whole ? extent_of(&x->shape) : n->part);
 		else if (!is_root || x->op != HLO_TUPLE || !w->f->write_count)
-			ask_operands(w, costs, at);
+			ask_operands(w, at);
 	}
 }
 
 static struct footprint *footprint_new(struct hlo_costs *c, ptrdiff_t computation, bool of_element)
 {
-	struct walk w = { .m = c->m, .c = &c->m->computations[computation] };
+	struct walk w = { .costs = c, .m = c->m, .c = &c->m->computations[computation] };
 	w.f = arena_make(c->keep, struct footprint, 1);
+	w.f->base = -1;
 	w.f->constants = nothing;
 	for (ptrdiff_t i = w.c->first; i < w.c->first + w.c->count; i++)
 		w.f->read_count += c->m->instructions[i].op == HLO_PARAMETER;
@@ -303,7 +331,7 @@ static struct footprint *footprint_new(struct hlo_costs *c, ptrdiff_t computatio
 			w.c->root + 1);
 	else if (w.c->root >= 0)
 		write_extents(&w, c->keep);
-	read_extents(&w, c);
+	read_extents(&w);
 	return w.f;
 }
 

@@ -45,6 +45,7 @@ struct footprint {
 	ptrdiff_t read_count;
 	struct extent *writes;
 	ptrdiff_t write_count;
+	ptrdiff_t base;		 /* the parameter that its one result updates in place; -1 none */
 	struct extent constants; /* large ones, which live in memory too */
 };
 

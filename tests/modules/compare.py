@@ -19,6 +19,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MEMORY_SHARE = 0.005
+INDICES_SHARE = 0.02
 KINDS = {"collective-permute": "permute"}
 DTYPE_BYTES = {"pred": 1, "s8": 1, "u8": 1, "bf16": 2, "f16": 2, "f32": 4, "s32": 4, "u32": 4}
 
@@ -123,6 +124,19 @@ def check_memory(truth, seen):
                row[name] is not None and abs(row[name] - want) <= MEMORY_SHARE * want)
 
 
+def check_bytes(truth, seen):
+    """Of ops of a kind or opcode, but for indices that a compiler copies and sorts as it likes; in
+    such a program every op's FLOPs are known."""
+    for what, want in truth.get("bytes", {}).items():
+        have = sum((o["logical_bytes"] or 0) * o["per_step"] for o in seen["ops"]
+                   if what in (o["kind"], o["opcode"]))
+        yield "bytes of " + what, have, want, 0 <= have - want <= INDICES_SHARE * want
+    if "bytes" in truth:
+        unknown = [o["name"] for o in seen["ops"]
+                   if o["flops"] is None and not o["opcode"].endswith("-start")]
+        yield "ops of unknown FLOPs", len(unknown), 0, not unknown
+
+
 def check_floor(truth, seen):
     """The floor is no less than its longest part, by hand, and serial no less than the floor."""
     [row] = seen["programs"]
@@ -130,7 +144,7 @@ def check_floor(truth, seen):
            row["floor_s"] <= row["serial_s"])
 
 
-CHECKS = (check_flops, check_collectives, check_memory, check_floor)
+CHECKS = (check_flops, check_collectives, check_memory, check_bytes, check_floor)
 
 
 def look(program, folder, truth):

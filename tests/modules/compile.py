@@ -29,11 +29,12 @@ def compile_one(chip, name):
     from jax.experimental import topologies
     import programs
     devices = topologies.get_topology_desc(platform="tpu", topology_name=CHIPS[chip]).devices
-    function, args, flops = getattr(programs, name)(devices)
+    function, args, flops, *of_bytes = getattr(programs, name)(devices)
     executable = function.lower(*args).compile().runtime_executable()
     stats = executable.get_compiled_memory_stats()
     print(json.dumps({
         "chip": "tpu_" + chip, "devices": len(devices), "flops": flops,
+        **({"bytes": of_bytes[0]} if of_bytes else {}),
         "arguments_bytes": stats.argument_size_in_bytes,
         "output_bytes": stats.output_size_in_bytes,
         "alias_bytes": stats.alias_size_in_bytes,
@@ -120,7 +121,8 @@ def allocated(text):
 
 def main(out, wanted):
     for chip in CHIPS:
-        for name in ("transformer", "moe", "pipeline", "collective_matmul", "resharding"):
+        for name in ("transformer", "moe", "pipeline", "collective_matmul", "resharding",
+                     "odd_ops"):
             if wanted and chip + "." + name not in wanted:
                 continue
             with tempfile.TemporaryDirectory() as dump:

@@ -1,7 +1,8 @@
 """Programs for TPUs, each with the FLOPs of its matmuls counted by hand.
 
 A function takes the mesh's devices and returns (jitted function, shapes of its arguments, FLOPs of
-one run of all devices together).
+one run of all devices together) and, where every op's cost is to be known, the bytes that ops of a
+kind or opcode read and write.
 """
 
 from functools import partial
@@ -142,4 +143,24 @@ def resharding(devices):
     return jax.jit(step), (spec(mesh, (n * rows, width), BF16, "x", None),), 0
 
 
-PROGRAMS = (transformer, moe, pipeline, collective_matmul, resharding)
+def odd_ops(devices):
+    """What the compiler's own report leaves out or counts for more: rows that are set, and not
+    added; numbers of 64 bits, taken apart and joined; an approximate top-k; threefry."""
+    rows, width, scores, bins = 512, 128, (256, 16384), 256
+    mesh = mesh_of(devices[:1], ("x", 1))
+
+    def step(table, at, new, x, found, key):
+        bits = jax.random.bits(jax.random.wrap_key_data(key, impl="threefry2x32"), (1024, 1024))
+        return (table.at[at].set(new), x * jnp.conj(x), lax.approx_max_k(found, 8), bits)
+
+    args = (spec(mesh, (65536, width), BF16), spec(mesh, (rows,), S32),
+            spec(mesh, (rows, width), BF16), spec(mesh, (512, 1024), jnp.complex64),
+            spec(mesh, scores, F32), spec(mesh, (2,), jnp.uint32))
+    size = 512 * 1024 * 8
+    return jax.jit(step, donate_argnums=0), args, 0, {
+        "scatter": 2 * rows * width * 2 + rows * 4,
+        "custom-call": 2 * size + 2 * size,
+    }
+
+
+PROGRAMS = (transformer, moe, pipeline, collective_matmul, resharding, odd_ops)

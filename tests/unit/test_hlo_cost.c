@@ -895,6 +895,44 @@ static void fusions_write_updates(void **state)
 	}
 }
 
+/* XLA:TPU wraps what updates its parameter in another fusion, and may move the update before it. */
+static void fusions_write_inner_updates(void **state)
+{
+	static const struct pb_instruction inner[] = {
+		{ "i0", "parameter", "f32[8,16]", 21, { 0 }, { 0 }, 0, { 0 } },
+		{ "i1", "parameter", "s32[]", 22, { 0 }, { 0 }, 1, { 0 } },
+		{ "i2", "parameter", "f32[1,16]", 23, { 0 }, { 0 }, 2, { 0 } },
+		{ "is", "scatter", "f32[8,16]", 24, { 21, 22, 23 }, { 9 }, 0, { 0 } },
+		NO_ROW,
+	};
+	static const struct {
+		const char *base; /* of what the inner fusion is given */
+		double hbm;	  /* read, combined with what was there, written */
+	} cases[] = { { "bitcast", 64 + 4 + 2 * 64 }, { "negate", 64 + 4 + 2 * 512 } };
+	static const struct pb_instruction body[] = {
+		{ "a", "parameter", "f32[8,16]", 1, { 0 }, { 0 }, 0, { 0 } },
+		{ "b", "parameter", "s32[]", 2, { 0 }, { 0 }, 1, { 0 } },
+		{ "c", "parameter", "f32[16]", 3, { 0 }, { 0 }, 2, { 0 } },
+		{ "f", "fusion", "f32[8,16]", 4, { 1, 2, 3 }, { 1 }, 0, { 0 } },
+		NO_ROW,
+	};
+	(void)state;
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		const struct pb_instruction outer[] = {
+			{ "p0", "parameter", "f32[8,16]", 11, { 0 }, { 0 }, 0, { 0 } },
+			{ "p1", "parameter", "s32[]", 12, { 0 }, { 0 }, 1, { 0 } },
+			{ "p2", "parameter", "f32[16]", 13, { 0 }, { 0 }, 2, { 0 } },
+			{ "to", cases[k].base, "f32[8,16]", 14, { 11 }, { 0 }, 0, { 0 } },
+			{ "up", "reshape", "f32[1,16]", 15, { 13 }, { 0 }, 0, { 0 } },
+			{ "r", "fusion", "f32[8,16]", 16, { 14, 12, 15 }, { 7 }, 0, { 0 } },
+			NO_ROW,
+		};
+		const struct pb_computation c[] = { { "adder", 9, adder }, { "inner", 7, inner },
+			{ "outer", 1, outer }, { "main", 2, body }, { 0 } };
+		assert_number(cost_on(HLO_TPU, c).hbm_bytes, cases[k].hbm);
+	}
+}
+
 /*
  * What a fusion reads of its first parameter, of 8 x 16 bf16, behind ops that hand elements on.
  * The last op makes the result.
@@ -1110,6 +1148,35 @@ static void kinds_of_fusions(void **state)
 		enum op_kind kind = kind_of(c);
 		if (kind != fused[i].kind)
 			fail_msg("case %zu: %.*s", i, STR_ARG(op_kind_name(kind)));
+	}
+}
+
+/* A comparator's ops are not what a sort does. */
+static void fusions_of_libraries(void **state)
+{
+	static const struct {
+		const char *target;
+		enum op_kind kind;
+	} cases[] = {
+		{ "PartialReduce", KIND_SORT },
+		{ "my_kernel", KIND_ELEMENTWISE },
+	};
+	(void)state;
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		const struct pb_instruction inside[] = {
+			{ "p", "parameter", "f32[8,16]", 11, { 0 }, { 0 }, 0, { 0 } },
+			{ "r", "custom-call", "f32[8,16]", 12, { 11 }, { 9 }, 0,
+				text_field(28, cases[k].target) },
+			NO_ROW,
+		};
+		static const struct pb_instruction body[] = {
+			{ "a", "parameter", "f32[8,16]", 1, { 0 }, { 0 }, 0, { 0 } },
+			{ "f", "fusion", "f32[8,16]", 2, { 1 }, { 1 }, 0, { 0 } },
+			NO_ROW,
+		};
+		const struct pb_computation c[] = { { "adder", 9, adder }, { "fused", 1, inside },
+			{ "main", 2, body }, { 0 } };
+		assert_kind(kind_of(c), cases[k].kind);
 	}
 }
 
@@ -1349,9 +1416,11 @@ int main(void)
 		cmocka_unit_test(halves),
 		cmocka_unit_test(fusions_touch_slices),
 		cmocka_unit_test(fusions_write_updates),
+		cmocka_unit_test(fusions_write_inner_updates),
 		cmocka_unit_test(fusions_hand_elements_on),
 		cmocka_unit_test(fusions_of_matmuls),
 		cmocka_unit_test(kinds_of_fusions),
+		cmocka_unit_test(fusions_of_libraries),
 		cmocka_unit_test(kinds_of_movers),
 		cmocka_unit_test(wrappers),
 		cmocka_unit_test(branches_and_loops),
