@@ -114,10 +114,16 @@ static void collective_join(
 	dist_merge(&into->span, keep, &c->span);
 }
 
-/* The job's steps are those of the device that ends last; of equals, the first. */
+/*
+ * The job's steps are those of the device that ends last; of equals, the first.  A capture without
+ * steps is as long as its longest device: one that only served copies may be the last.
+ */
 static bool ends_later(const struct aggregate *j, const struct sweep *s)
 {
 	int64_t end_ps = s->last_end_ps + s->plane->host_shift_ps;
+
+	if (j->last && s->is_window && s->steady_ps != j->steps_ps[0])
+		return s->steady_ps > j->steps_ps[0];
 
 	if (!j->last || end_ps != j->last_end_ps)
 		return !j->last || end_ps > j->last_end_ps;

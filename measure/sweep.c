@@ -416,6 +416,7 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 			s->lanes[i].group.subject = -1;
 		}
 		s->marks = plan->marks;
+		ret->is_window = plan->source == STEPS_WINDOW;
 		time_begin(s);
 		ok = sweep_once(s, limit, ahead, err);
 		arena_free(&s->step_empty);

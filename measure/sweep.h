@@ -178,6 +178,7 @@ struct sweep {
 	bool runs_cut;			   /* there were more than are kept */
 	int64_t steady_count, other_count; /* all of them, */
 	int64_t first_end_ps, last_end_ps; /* and where the warm-up and the last one ended */
+	bool is_window;			   /* the one step is the whole capture */
 	int64_t steady_ps;		   /* the steady ones' time, */
 	struct dist lengths;		   /* and that of each; */
 	int64_t steady_events;		   /* events that began in them, */

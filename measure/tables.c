@@ -162,10 +162,13 @@ static const struct {
 	{ STR_INIT("expected_hi_s"),
 		STR_INIT("the size of these collectives or the speed of the links is unknown, or "
 			 "the job file's slices contradict the profile") },
+	{ STR_INIT("expected_bytes"),
+		STR_INIT("nothing says how much memory is expected, as the program's HLO would") },
 	{ STR_INIT("owner_bytes"),
 		STR_INIT("the job file does not say how much memory is expected") },
 	{ STR_INIT("lo"),
 		STR_INIT("the runs, or their steps, differ too much to tell a change from noise") },
+	{ STR_INIT("unattributed_ratio"), STR_INIT("no device op was recorded") },
 	{ STR_INIT("share"), STR_INIT("a part of what this rule adds up is unknown") },
 	{ STR_INIT("unsized"), STR_INIT("collectives of unknown size, or over links of unknown "
 					"speed, could decide it") },

@@ -37,6 +37,7 @@ struct nsys_note {
 		NOTE_MODULE, /* an execution of a program, being launched */
 		NOTE_THUNK,  /* an instruction of it */
 		NOTE_STEP,   /* a step, as somebody called it */
+		NOTE_COMMS,  /* a collective that PyTorch asks NCCL for: op says which */
 	} kind;
 	bool is_wanted;	   /* the user names it as the step */
 	struct str text;   /* as it was written, but for the number of PyTorch's op */

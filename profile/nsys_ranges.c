@@ -126,6 +126,18 @@ static void step_read(struct nsys_ranges *r, struct nsys_note *n)
 	n->number = number;
 }
 
+/* "nccl:_all_gather_base": NCCL's kernel may have another name, SendRecv of an all-to-all. */
+static void comms_read(struct nsys_note *n, struct arena *keep)
+{
+	if (!str_starts(n->text, STR("nccl:")))
+		return;
+	char *word = arena_make(keep, char, n->text.len);
+	for (ptrdiff_t i = 0; i < n->text.len; i++)
+		word[i] = n->text.p[i] == '_' ? '-' : n->text.p[i];
+	n->kind = NOTE_COMMS;
+	n->op = (struct str){ word, n->text.len };
+}
+
 /* ---- notes ----------------------------------------------------------------------------------- */
 
 /* "aten::mm, op_id = 314286": PyTorch numbers its ranges, and no two were alike. */
@@ -157,6 +169,8 @@ int32_t nsys_note_of(struct nsys_ranges *r, struct str text)
 		annotation_read(n, word, list);
 	if (n->kind == NOTE_OTHER && !n->module.p)
 		step_read(r, n);
+	if (n->kind == NOTE_OTHER)
+		comms_read(n, r->keep);
 	return (int32_t)r->note_count - 1;
 }
 

@@ -289,6 +289,9 @@ static void attribute(struct nsys *n, struct nsys_device *d, struct trace_event 
 	int32_t thunk = nsys_range_inner(&n->ranges, range, NOTE_THUNK);
 	int32_t module = nsys_range_inner(&n->ranges, thunk < 0 ? range : thunk, NOTE_MODULE);
 	int32_t step = nsys_range_outer(&n->ranges, range, NOTE_STEP);
+	int32_t comms = nsys_range_inner(&n->ranges, range, NOTE_COMMS);
+	if (comms >= 0 && str_starts(e->name, STR("nccl")))
+		event_says(e, STAT_HLO_OP, nsys_note_at(&n->ranges, comms)->op);
 	if (module >= 0) {
 		const struct nsys_note *says = nsys_note_at(&n->ranges, module);
 		uint64_t program;

@@ -32,7 +32,8 @@ struct advice {
 #define OF_HOST "compiles_in_steps input_wait_ratio sync_wait_ratio"
 #define OF_PROGRAM                                                                                 \
 	"flops flops_source hbm_bytes logical_bytes padded_bytes padding_ratio copy_cause "        \
-	"message_bytes wire_bytes compiled_* arguments_bytes temp_bytes output_bytes "             \
+	"message_bytes wire_bytes compiled_* expected_bytes arguments_bytes temp_bytes "           \
+	"output_bytes "                                                                            \
 	"other_live_bytes unattributed_ratio layout_copy_ratio update_excess_ratio regathers "     \
 	"unknown_kind_ratio unclear_comms_ratio operand_kind remat_flops_ratio unsized "           \
 	"expected_*_s has_hlo"

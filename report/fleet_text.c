@@ -582,6 +582,20 @@ static void put_first(const struct fleet_report *r, struct arena *keep, struct o
 			a->total - ROWS == 1 ? "" : "s");
 }
 
+/* Why the others could not be judged. */
+static void put_unjudged(const struct fleet_report *r, struct arena *keep, struct out *out)
+{
+	const struct fleet_answer *a = &r->answers[FLEET_COVERAGE];
+	for (ptrdiff_t i = 0, shown = 0; i < a->count && shown < ROWS; i++) {
+		struct str outcome = fleet_word(a, i, "outcome");
+		if (str_eq(outcome, STR("judged")))
+			continue;
+		shown++;
+		out_fmt(out, "  %16.0f  %.*s\n", fleet_real(a, i, "runs"),
+			STR_ARG(text_clean(keep, outcome)));
+	}
+}
+
 struct str fleet_absence_text(const struct fleet_answer *a, ptrdiff_t row, struct arena *keep)
 {
 	struct str due = fleet_word(a, row, "due");
@@ -624,6 +638,8 @@ void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct 
 									   : ".";
 		if (s.p)
 			out_fmt(out, "%.*s%s\n", STR_ARG(s), end);
+		if (i == SAID_coverage)
+			put_unjudged(r, keep, out);
 		if (i == SAID_missing && s.p)
 			put_missing(r, keep, out);
 		if (i == SAID_promise)

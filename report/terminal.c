@@ -320,14 +320,36 @@ static void put_rules(struct page *p, const struct report *r)
 	}
 }
 
+static bool is_name_of_others(const struct families_row *all, ptrdiff_t count, ptrdiff_t i)
+{
+	bool any = false;
+	for (ptrdiff_t k = 0; k < count && !any; k++)
+		any = k != i && str_eq(all[k].name, all[i].name);
+	return any;
+}
+
+/* Which of several ops of one name: "custom-call.1, model.py:31", else by its scope. */
+static struct str name_and_place(struct page *p, const struct families_row *f, struct str name)
+{
+	bool users = f->user_file.len > 0;
+	struct str file = path_end(text_clean(p->keep, users ? f->user_file : f->source_file));
+	struct str place = place_text(file, users ? f->user_line : f->source_line, p->keep);
+	if (!place.len)
+		place = text_brief(p->keep, text_clean(p->keep, f->scope));
+	return place.len ? arena_fmt(p->keep, "%.*s, %.*s", STR_ARG(name), STR_ARG(place)) : name;
+}
+
 /* Three ops of a run that is_only_seen, a line each. */
 static void put_heaviest(struct page *p, const struct report *r)
 {
 	enum { HEAVIEST = 3, NAME_COLUMNS = 40 };
 	const struct families_row *f = table_rows(&r->tables, families);
-	for (ptrdiff_t i = 0; i < table_count(&r->tables, families) && i < HEAVIEST; i++) {
+	ptrdiff_t count = table_count(&r->tables, families);
+	for (ptrdiff_t i = 0; i < count && i < HEAVIEST; i++) {
 		struct str name = text_cut(p->keep, text_clean(p->keep, f[i].name), NAME_COLUMNS);
 		struct out *o = out_memory(p->keep);
+		if (is_name_of_others(f, count, i))
+			name = name_and_place(p, &f[i], name);
 		out_fmt(o, "%.*s: %.*s, %.*s", STR_ARG(name),
 			STR_ARG(ratio_text(p->keep, f[i].time_share)),
 			STR_ARG(time_text(p->keep, f[i].p50_s)));

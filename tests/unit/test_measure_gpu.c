@@ -150,6 +150,20 @@ static void streams_overlap(void **state)
 	assert_number(c->is_async, 0);
 }
 
+/* Without steps: a device that only served a copy, if last of all, does not tell how long it is. */
+static void a_capture_is_as_long_as_its_longest_device(void **state)
+{
+	struct xspace *host = xrun_host(&run, "node-0");
+
+	(void)state;
+	x_event(x_line(x_gpu(host, 0, "NVIDIA H100 80GB HBM3"), "Stream #1"), "gemm", 0, 90, NULL);
+	x_event(x_line(x_gpu(host, 1, "NVIDIA H100 80GB HBM3"), "Stream #1"), "MemcpyH2D", 90, 100,
+		NULL);
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 0);
+	assert_number(xrun_row(&run)->step_time_s, 90 * US);
+}
+
 static void kernels_that_nobody_claims(void **state)
 {
 	(void)state;
@@ -607,6 +621,9 @@ static void kernels_by_their_names(void **state)
 		{ "void at::native::sbtopk::gatherTopK<float, unsigned int, 2, false>", "sort",
 			NULL },
 		{ "void vllm::scaled_fp8_quant_kernel_strided<float>", "elementwise", NULL },
+		{ "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<float>, int>",
+			"elementwise", NULL },
+		{ "void tensorflow::functor::FillPhiloxRandomKernelLaunch<float>", "rng", NULL },
 	};
 	enum { KNOWN = sizeof(known) / sizeof(known[0]) };
 	struct xspace *host = xrun_host(&run, "node-0");
@@ -634,6 +651,7 @@ int main(void)
 		TEST(a_repeated_kernel_is_the_same_execution),
 		TEST(a_repeated_kernel_of_a_lone_op),
 		TEST(streams_overlap),
+		TEST(a_capture_is_as_long_as_its_longest_device),
 		TEST(kernels_that_nobody_claims),
 		TEST(backward_kernels),
 		TEST(copies_by_direction),

@@ -248,6 +248,21 @@ static void attribution(void **state)
 	assert_true(str_eq(profile.hlo[0].name, STR("jit_f")));
 }
 
+/* PyTorch's range says which collective NCCL's kernel is of; of other kernels it says nothing. */
+static void collectives(void **state)
+{
+	(void)state;
+	open_good(STRINGS RANGES CALLS KERNELS RANGE(
+		"1000,2000,59,'nccl:_all_gather_base, op_id = 7'," TID
+		",NULL") CALL("1100,1110," TID ",1,4") CALL("1200,1210," TID ",2,4")
+			CALL("2100,2110," TID ",3,4") KERNEL("3000,3100,0,1,7,1," PID ",3,3")
+				KERNEL("3100,3200,0,1,7,2," PID ",2,2")
+					KERNEL("3200,3300,0,1,7,3," PID ",3,3"));
+	assert_ops("/device:GPU:0", tell_owner,
+		"ncclDevKernel_AllReduce=:-1:nccl:-all-gather-base: gemm=:-1:: "
+		"ncclDevKernel_AllReduce=:-1::");
+}
+
 /* Ranges and calls of a thread; a mark, a range that was never closed and a step's are none. */
 static void host_lanes(void **state)
 {
@@ -581,6 +596,7 @@ int main(void)
 		cmocka_unit_test_teardown(kernels_and_streams, clear),
 		cmocka_unit_test_teardown(copies, clear),
 		cmocka_unit_test_teardown(attribution, clear),
+		cmocka_unit_test_teardown(collectives, clear),
 		cmocka_unit_test_teardown(host_lanes, clear),
 		cmocka_unit_test_teardown(steps, clear),
 		cmocka_unit_test_teardown(steps_by_name, clear),

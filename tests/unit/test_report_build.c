@@ -302,7 +302,8 @@ static void test_advice_knows_its_columns(void **state)
 	(void)state;
 	static const char *const read_by_rules[] = { "attainable_s", "efficiency", "t_math_s",
 		"expected_hi_s", "padding_ratio", "compiled_bytes", "window_peak_bytes",
-		"capacity_bytes", "owner_bytes", "transfer_s", "layout_copy_ratio", "judged_ratio",
+		"capacity_bytes", "expected_bytes", "owner_bytes", "transfer_s",
+		"layout_copy_ratio", "judged_ratio",
 		"unattributed_ratio", "steps", "idle_ratio", "comms_exposed_ratio", "exposed_share",
 		"step_share", "tiny_ops_ratio", "mfu", "regathers", "all_hosts_read", "has_hlo",
 		"unsized", "compiles_in_steps", "remat_flops_ratio" };

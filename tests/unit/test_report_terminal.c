@@ -343,7 +343,9 @@ static void test_what_was_seen(void **state)
 	r.facts = run;
 	for (int i = 0; i < 7; i++) {
 		struct families_row *f = table_new(&r.tables, families, &keep);
-		f->name = arena_fmt(&keep, "fusion.%d", i);
+		f->name = arena_fmt(&keep, "fusion.%d", i == 3 ? 2 : i);
+		f->source_file = STR("lib/model.py");
+		f->source_line = 31;
 		f->p50_s = 0.002;
 		f->attainable_s = i == 1 ? 0.003 : 0.001; /* which it beat */
 	}
@@ -353,7 +355,9 @@ static void test_what_was_seen(void **state)
 	assert_non_null(strstr(text, "\n  heaviest  fusion.0: unknown, 2.00 ms where 1.00 ms is "
 				     "attainable\n"));
 	assert_non_null(strstr(text, "\n            fusion.1: unknown, 2.00 ms\n"));
-	assert_null(strstr(text, "fusion.3"));
+	assert_non_null(strstr(text, "\n            fusion.2, lib/model.py:31: unknown, 2.00 ms "
+				     "where 1.00 ms is\n"));
+	assert_null(strstr(text, "fusion.4"));
 	text = page_of(r, (struct report_style){ .verbose = true });
 	assert_non_null(strstr(text, "\nWhat ran, as it was seen: without enough steps there is no "
 				     "verdict on time.\n"));
