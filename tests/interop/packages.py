@@ -1,9 +1,14 @@
 """Packages of PyPI and npm for the tests of this folder, kept in the build folder.
 
-A test names what it needs, and is skipped, with a line that says so, where that cannot be had.
+    python3 tests/interop/packages.py
+
+installs them, once. A test names what it needs, and is skipped, with a line that says so, where
+that could not be had.
 """
 
 import glob
+import importlib.metadata
+import json
 import os
 import shutil
 import subprocess
@@ -12,8 +17,11 @@ import tarfile
 import unittest
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-VENV = os.path.join(TOP, "build", os.environ.get("INTEROP_VENV", "interop-venv"))
+VENV = os.path.join(TOP, "build", "interop-venv")
 PYTHON = os.path.join(VENV, "bin", "python")
+MARK = os.path.join(VENV, "installed.json")
+
+UV = "uv==0.13.9"
 
 # Pinned: a consumer's new version is news for its own day, not for a pull request.
 PYPI = {
@@ -37,35 +45,42 @@ with open(os.path.join(TOP, "packaging", "requirements.txt"), encoding="utf-8") 
 # Carries the JSON Schema of SARIF 2.1.0.
 NPM_SARIF = "@microsoft/jest-sarif@1.0.0-beta.0"
 
-unreachable = set()
-
 
 def run(*command, **options):
     subprocess.run(command, check=True, capture_output=True, timeout=300, **options)
 
 
-def install(name):
-    mark = os.path.join(VENV, f"{name}-{PYPI[name]}.ready")
-    if os.path.exists(mark):
-        return
-    if not os.path.exists(PYTHON):
-        run(sys.executable, "-m", "venv", "--clear", VENV)
-    run(PYTHON, "-m", "pip", "install", "-q", "--retries", "1", f"{name}=={PYPI[name]}")
-    with open(mark, "w", encoding="ascii"):
-        pass
+def install():
+    """All at once; where one of them cannot be had, each that can."""
+    run(sys.executable, "-m", "venv", "--clear", VENV)
+    run(PYTHON, "-m", "pip", "install", "-q", "--retries", "1", UV)
+    uv = [PYTHON, "-m", "uv", "pip", "install", "-q", "--python", PYTHON]
+    wanted = [f"{name}=={version}" for name, version in PYPI.items()]
+    try:
+        run(*uv, *wanted)
+    except subprocess.SubprocessError:
+        for package in wanted:
+            subprocess.run([*uv, package], check=False, capture_output=True, timeout=300)
+    with open(MARK, "w", encoding="utf-8") as file:
+        json.dump(PYPI, file)
+
+
+def is_installed():
+    try:
+        with open(MARK, encoding="utf-8") as file:
+            return json.load(file) == PYPI
+    except (OSError, ValueError):
+        return False
 
 
 def need(*names):
     """Makes the packages importable, here and by PYTHON."""
+    folders = glob.glob(os.path.join(VENV, "lib", "python*", "site-packages"))
+    found = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions(path=folders)}
     for name in names:
-        try:
-            if name in unreachable:
-                raise OSError
-            install(name)
-        except (OSError, subprocess.SubprocessError) as error:
-            unreachable.add(name)
-            raise unittest.SkipTest(f"needs {name} {PYPI[name]} from PyPI") from error
-    for folder in glob.glob(os.path.join(VENV, "lib", "python*", "site-packages")):
+        if found.get(name) != PYPI[name]:
+            raise unittest.SkipTest(f"needs {name} {PYPI[name]} from PyPI (packages.py)")
+    for folder in folders:
         if folder not in sys.path:
             sys.path.append(folder)
 
@@ -90,3 +105,11 @@ def sarif_schema():
         file.write(content)
     os.replace(schema + ".new", schema)
     return schema
+
+
+if __name__ == "__main__":
+    try:
+        if not is_installed():
+            install()
+    except (OSError, subprocess.SubprocessError) as failure:
+        sys.exit(f"packages.py: {failure}")

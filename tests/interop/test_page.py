@@ -27,7 +27,6 @@ MARKUP = "</script><img src=x onerror=alert(1)>"
 JENKINS = "sandbox; default-src 'none'; img-src 'self'; style-src 'self';"
 
 DESKTOP = {"viewport": {"width": 1400, "height": 900}}
-DARK = {**DESKTOP, "color_scheme": "dark"}
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True}
 NO_SCRIPTS = {**DESKTOP, "java_script_enabled": False}
 
@@ -152,14 +151,16 @@ class Page(unittest.TestCase):
         return page, noise
 
     def test_quiet_and_within_the_window(self):
+        wide = "document.documentElement.scrollWidth - innerWidth"
         for path in self.pages:
-            for options in DESKTOP, DARK, PHONE, NO_SCRIPTS:
+            for options in DESKTOP, PHONE, NO_SCRIPTS:
                 with self.subTest(page=os.path.basename(path), **options):
                     page, noise = self.open(path, **options)
-                    self.assertEqual(noise, [])
-                    if options is not NO_SCRIPTS:
-                        wide = "document.documentElement.scrollWidth - innerWidth"
-                        self.assertLessEqual(page.evaluate(wide), 0)
+                    for scheme in "light", "dark":
+                        page.emulate_media(color_scheme=scheme)
+                        self.assertEqual(noise, [])
+                        if options is not NO_SCRIPTS:
+                            self.assertLessEqual(page.evaluate(wide), 0)
                     page.context.close()
 
     def test_pictures_fit_wide_and_narrow(self):
@@ -190,11 +191,12 @@ class Page(unittest.TestCase):
         """Beside each other where there is room for it, else below each other."""
         over = "tables => tables.map(e => e.scrollWidth - e.clientWidth)"
         for path in self.pages:
+            page, _ = self.open(path)
             for width in 390, 500, 640, 800, 860, 900, 1400:
                 with self.subTest(page=os.path.basename(path), width=width):
-                    page, _ = self.open(path, viewport={"width": width, "height": 900})
+                    page.set_viewport_size({"width": width, "height": 900})
                     self.assertFalse(any(page.locator(".changes .scroll").evaluate_all(over)))
-                    page.context.close()
+            page.context.close()
 
     def test_on_paper(self):
         """What is folded opens, closed tables and tools are gone, and no picture is cut off."""
@@ -218,15 +220,17 @@ class Page(unittest.TestCase):
                 page.context.close()
 
     def test_accessible(self):
+        """In the dark only colours are others."""
         for path in self.pages:
-            for options in DESKTOP, DARK:
-                with self.subTest(page=os.path.basename(path), **options):
-                    page, _ = self.open(path, bypass_csp=True, **options)
-                    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-                    found = self.axe.run(page).response["violations"]
+            page, _ = self.open(path, bypass_csp=True, **DESKTOP)
+            page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+            for scheme, options in ("light", None), ("dark", {"runOnly": ["color-contrast"]}):
+                with self.subTest(page=os.path.basename(path), scheme=scheme):
+                    page.emulate_media(color_scheme=scheme)
+                    found = self.axe.run(page, options=options).response["violations"]
                     bad = [v["id"] for v in found if v["impact"] in ("serious", "critical")]
                     self.assertEqual(bad, [])
-                    page.context.close()
+            page.context.close()
 
     def test_everything_is_there_without_scripts(self):
         for path, least in [(self.pages[0], 10000), (self.pages[-1], 500)]:
