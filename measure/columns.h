@@ -70,7 +70,9 @@
 	TEXT(jaxlib_version, 0, "version of jaxlib, which holds XLA, by the same")                 \
 	TEXT(runtime_version, 0,                                                                   \
 		"libtpu's build, or CUDA or ROCm and the driver, in its own words, by the same")   \
-	REAL(step_time_s, SECONDS, "median steady step, on the device that ends last")             \
+	REAL(step_time_s, SECONDS,                                                                 \
+		"median steady step, on the device that ends last; without steps, what was "       \
+		"captured of the longest device")                                                  \
 	REAL(step_time_lo_s, SECONDS, "low end of the 95% interval of that median")                \
 	REAL(step_time_hi_s, SECONDS, "high end of that interval")                                 \
 	REAL(step_mean_s, SECONDS,                                                                 \

@@ -126,16 +126,23 @@ static void step_read(struct nsys_ranges *r, struct nsys_note *n)
 	n->number = number;
 }
 
-/* "nccl:_all_gather_base": NCCL's kernel may have another name, SendRecv of an all-to-all. */
+/*
+ * "nccl:_all_gather_base" is an all-gather, as HLO spells it: NCCL's kernel may have another name,
+ * SendRecv of an all-to-all.
+ */
 static void comms_read(struct nsys_note *n, struct arena *keep)
 {
-	if (!str_starts(n->text, STR("nccl:")))
+	struct str prefix = STR("nccl:");
+	if (!str_starts(n->text, prefix))
 		return;
-	char *word = arena_make(keep, char, n->text.len);
-	for (ptrdiff_t i = 0; i < n->text.len; i++)
-		word[i] = n->text.p[i] == '_' ? '-' : n->text.p[i];
+	struct str name = str_from_offset(n->text, prefix.len);
+	if (str_starts(name, STR("_")))
+		name = str_from_offset(name, 1);
+	char *word = arena_make(keep, char, name.len);
+	for (ptrdiff_t i = 0; i < name.len; i++)
+		word[i] = name.p[i] == '_' ? '-' : name.p[i];
 	n->kind = NOTE_COMMS;
-	n->op = (struct str){ word, n->text.len };
+	n->op = arena_fmt(keep, "nccl:%.*s", (int)name.len, word);
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */

@@ -559,10 +559,12 @@ class Run:
         return [step for step in device.steps if step.number in self.steady]
 
     def step_time(self):
-        """Median steady step of the device whose steps end last."""
+        """Median steady step of the device whose steps end last; the longest device's window."""
         with_steps = [device for device in self.devices if self.steady_steps(device)]
         if not with_steps:
             return None
+        if self.source == "window":
+            return max(device.steps[0].time for device in with_steps) / SECOND
         last = max(with_steps, key=lambda device: device.steps[-1].host_end)
         return statistics.median(step.time for step in self.steady_steps(last)) / SECOND
 

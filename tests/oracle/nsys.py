@@ -14,6 +14,7 @@ DIRECTIONS = {1: "h2d", 2: "d2h", 3: "h2d", 4: "d2h", 5: "d2d", 6: "d2d", 7: "d2
               10: "p2p", 11: "h2d", 12: "d2h", 13: "d2d"}
 MODULE = re.compile(r"^(?:TSL:)?XlaModule:#(?:prefix=(.*),)?hlo_module=([^,#]*)")
 THUNK = re.compile(r"^(?:TSL:)?Thunk:#(?:name=(.*),)?hlo_op=([^,#]*)")
+COMMS = re.compile(r"^nccl:_?([^,]*)")
 TABLES = {"KERNEL": "NULL", "GRAPH_TRACE": "NULL", "MEMCPY": "copyKind", "MEMSET": "NULL"}
 
 
@@ -30,6 +31,7 @@ class Export:
         self.strings = dict(self.rows("SELECT id, value FROM StringIds")) \
             if self.has("StringIds") else {}
         self.ranges = self.read_ranges()
+        self.comms = {}
         self.launches = self.read_launches()
         self.ops = [op for table in TABLES for op in self.read_ops(table)]
 
@@ -40,16 +42,17 @@ class Export:
         return bool(self.rows(f"SELECT 1 FROM sqlite_master WHERE name = '{table}'"))
 
     def read_ranges(self):
-        """By thread: (start, end, text), of XLA's ranges alone."""
+        """By thread: (start, end, text), of XLA's ranges and of PyTorch's collectives alone."""
         found = collections.defaultdict(list)
         for row in self.db.execute("SELECT * FROM NVTX_EVENTS") if self.has("NVTX_EVENTS") else ():
             text = row["text"] or self.strings.get(row["textId"] if "textId" in row.keys() else None)
-            if row["end"] is not None and text and (MODULE.match(text) or THUNK.match(text)):
+            if row["end"] is not None and text and any(p.match(text) for p in (MODULE, THUNK, COMMS)):
                 found[row["globalTid"]].append((row["start"], row["end"], text))
         return found
 
     def read_launches(self):
-        """(process, correlation) -> (module, instruction, scope) of the ranges around the call."""
+        """(process, correlation) -> (module, instruction, scope) of the ranges around the call; and
+        what PyTorch calls a collective of NCCL, innermost."""
         found = {}
         if not self.has("CUPTI_ACTIVITY_KIND_RUNTIME"):
             return found
@@ -59,6 +62,9 @@ class Export:
                             key=lambda r: (r[0], -r[1]))
             modules = [m for r in around if (m := MODULE.match(r[2]))]
             thunks = [t for r in around if (t := THUNK.match(r[2]))]
+            comms = [c for r in around if (c := COMMS.match(r[2]))]
+            if comms:
+                self.comms[tid >> 24, correlation] = "nccl:" + comms[-1][1].replace("_", "-")
             if modules and thunks:
                 scope = "/".join(filter(None, (modules[-1][1], thunks[-1][1])))
                 found[tid >> 24, correlation] = modules[-1][2], thunks[-1][2], scope
@@ -70,6 +76,8 @@ class Export:
             direction, size = None, 0
             if table == "KERNEL":
                 called = self.strings[row["demangledName"]]
+                if called.startswith("nccl"):
+                    called = self.comms.get((row["globalPid"] >> 24, row["correlationId"]), called)
             elif table == "MEMCPY":
                 direction, size = DIRECTIONS.get(row["copyKind"]), row["bytes"]
                 called = "Memcpy" + (direction or "other").upper()

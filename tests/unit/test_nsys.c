@@ -259,7 +259,7 @@ static void collectives(void **state)
 				KERNEL("3100,3200,0,1,7,2," PID ",2,2")
 					KERNEL("3200,3300,0,1,7,3," PID ",3,3"));
 	assert_ops("/device:GPU:0", tell_owner,
-		"ncclDevKernel_AllReduce=:-1:nccl:-all-gather-base: gemm=:-1:: "
+		"ncclDevKernel_AllReduce=:-1:nccl:all-gather-base: gemm=:-1:: "
 		"ncclDevKernel_AllReduce=:-1::");
 }
 
