@@ -64,7 +64,7 @@ static void check(const struct judgement *j)
 	if (sum > STEP_TIME_S * (1 + 1e-9))
 		abort();
 	for (ptrdiff_t i = 0; i < j->result_count; i++)
-		if (j->results[i].verdict == VERDICT_PASS && !j->results[i].subjects)
+		if (j->results[i].verdict == VERDICT_PASS && !(j->results[i].subjects > 0))
 			abort();
 }
 
