@@ -253,7 +253,7 @@ static void work_by_rule(struct hlo_costs *c, const struct hlo_instruction *i, s
 	case HLO_RULE_CHOLESKY:
 		w->other += elements(in, w) * (double)last_dim(in) / 3;
 		break;
-	case HLO_RULE_TRIANGULAR: /* XLA counts all of the matrix */
+	case HLO_RULE_TRIANGULAR: /* half a row of products and sums; XLA counts all of it */
 		w->other += elements(&i->shape, w) * (double)last_dim(in);
 		break;
 	case HLO_RULE_FUSION:

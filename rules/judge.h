@@ -199,7 +199,7 @@ struct judgement {
  */
 bool judge(const struct ruleset *rules, struct tables *tables, const struct judge_context *context,
 	struct arena *keep, struct judgement *ret, struct diag *err);
-/* A run of which nothing more is known, and which is not to be told of. */
+/* A run by itself: without a baseline, and without a report before it. */
 bool judge_alone(const struct ruleset *rules, const struct tables *tables, struct arena *keep,
 	struct judgement *ret, struct diag *err);
 

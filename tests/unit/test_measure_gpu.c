@@ -16,6 +16,16 @@ static struct xplane *one_gpu(void)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+/* A stream of an H100 that runs a program of these instructions. */
+static struct xline *stream_of(const struct pb_instruction *body)
+{
+	const struct pb_computation module[] = { { "main", 1, body }, { 0 } };
+	struct xspace *host = xrun_host(&run, "node-0");
+
+	x_hlo(host, "jit_train_step", PROGRAM, pb_write_module(&run.keep, module, STR("")));
+	return x_line(x_gpu(host, 0, "NVIDIA H100 80GB HBM3"), "Stream #1");
+}
+
 /*
  * us        0     40   50   60       120   150   170  180   200
  * Stream 1  |dot.1-----|dot.1        |add.3|          |own
@@ -284,10 +294,7 @@ static void kernels_and_their_hlo(void **state)
 		{ "neg.2", "negate", "f32[256,256]{1,0}", 3, { 2 }, { 0 }, 0, { 0 } },
 		{ 0 },
 	};
-	static const struct pb_computation module[] = { { "main", 1, body }, { 0 } };
-	struct xspace *host = xrun_host(&run, "node-0");
-	struct xline *stream = x_line(x_gpu(host, 0, "NVIDIA H100 80GB HBM3"), "Stream #1");
-	x_hlo(host, "jit_train_step", PROGRAM, pb_write_module(&run.keep, module, STR("")));
+	struct xline *stream = stream_of(body);
 	for (int64_t i = 0; i < 4; i++) {
 		x_event(stream, "exp_kernel", i * 200, i * 200 + 10, FOR("exp.7"));
 		x_event(stream, "neg_kernel", i * 200 + 10, i * 200 + 20, FOR("neg.2"));
@@ -321,10 +328,7 @@ static void kernels_tell_how_f32_is_multiplied(void **state)
 		{ "any.3", "custom-call", "f32[4096,4096]{1,0}", 4, { 1, 1 }, { 0 }, 0, call },
 		{ 0 },
 	};
-	const struct pb_computation module[] = { { "main", 1, body }, { 0 } };
-	struct xspace *host = xrun_host(&run, "node-0");
-	struct xline *stream = x_line(x_gpu(host, 0, "NVIDIA H100 80GB HBM3"), "Stream #1");
-	x_hlo(host, "jit_train_step", PROGRAM, pb_write_module(&run.keep, module, STR("")));
+	struct xline *stream = stream_of(body);
 	for (int64_t i = 0; i < 4; i++) {
 		int64_t at = i * 20000;
 		x_event(stream, "cutlass_80_simt_sgemm_256x128_8x4_nn_align1", at, at + 2200,
@@ -343,7 +347,10 @@ static void kernels_tell_how_f32_is_multiplied(void **state)
 	assert_number(xrun_op(&run, "any.3")->attainable_s, flops / 66.9e12 / 0.8 + 1.4e-6);
 }
 
-/* The same of a loop's condition, which nothing but copies and bookkeeping tells of, is a copy. */
+/*
+ * A call is known by its kernels, not by the copy before them; a condition that is only copied and
+ * kept in order is a transfer.
+ */
 static void calls_that_copy_first(void **state)
 {
 	(void)state;
@@ -355,10 +362,7 @@ static void calls_that_copy_first(void **state)
 		{ "sort.2", "custom-call", "f32[256]{0}", 3, { 2 }, { 0 }, 0, pb_done(&sort) },
 		{ 0 },
 	};
-	const struct pb_computation module[] = { { "main", 1, body }, { 0 } };
-	struct xspace *host = xrun_host(&run, "node-0");
-	struct xline *stream = x_line(x_gpu(host, 0, "NVIDIA H100 80GB HBM3"), "Stream #1");
-	x_hlo(host, "jit_train_step", PROGRAM, pb_write_module(&run.keep, module, STR("")));
+	struct xline *stream = stream_of(body);
 	for (int64_t i = 0; i < 4; i++) {
 		int64_t at = i * 200;
 		x_event(stream, "MemcpyD2H", at, at + 2,
