@@ -144,13 +144,23 @@ static struct str seen_text(const struct steps_seen *seen, struct arena *keep)
 	return out_text(o);
 }
 
+/* Why marks that there are were not used; missing: they were, or there are none. */
+static struct str marks_trouble(const struct run *run)
+{
+	if (run->schedule.trouble.p || !run->without_line || run->source >= STEPS_ANNOTATION)
+		return run->schedule.trouble;
+	return arena_fmt(run->keep,
+		"%td of %td devices have no Steps line, and what they ran does not fit the others'",
+		run->without_line, run->device_count);
+}
+
 /* Why there is no step, in the reader's words. */
 static struct str no_steps_text(const struct run *run)
 {
 	if (run->seen.all > 0)
 		return seen_text(&run->seen, run->keep);
-	if (run->schedule.trouble.p)
-		return run->schedule.trouble;
+	if (marks_trouble(run).p)
+		return marks_trouble(run);
 	return run->host_count > 0 && run->hosts[0].format == FORMAT_NSYS
 		       ? STR("nothing marks steps, and no program of XLA ran twice")
 		       : STR("nothing marks steps, and no program ran twice");
@@ -165,8 +175,13 @@ static void quality_steps(const struct run *run)
 		out_str(o, seen_text(&run->seen, run->keep));
 	else
 		out_z(o, "steps were told apart");
-	if (found && run->schedule.trouble.p)
-		out_fmt(o, " by what repeats: %.*s", STR_ARG(run->schedule.trouble));
+	if (found && marks_trouble(run).p)
+		out_fmt(o, " by what repeats: %.*s", STR_ARG(marks_trouble(run)));
+	if (found && run->without_line && run->source == STEPS_LINE)
+		out_fmt(o,
+			"; %td of %td devices have no Steps line, and take the steps of a device "
+			"that ran the same",
+			run->without_line, run->device_count);
 	for (ptrdiff_t i = 0;
 		run->is_scheduled && run->schedule.sort_count > 1 && i < run->schedule.sort_count;
 		i++) {

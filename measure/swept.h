@@ -24,6 +24,7 @@ struct device {
 	int32_t host;
 	struct str host_name, name; /* clean */
 	struct step_plan plan;
+	bool has_line; /* of steps, with marks */
 	struct sweep sweep;
 	struct chip_match match;
 	struct chip_device chip;
@@ -73,6 +74,7 @@ struct run {
 	struct str wanted; /* pattern for the name of a step's mark or module, or missing */
 	int sweeps;	   /* of all devices, that measured */
 	enum step_source source;
+	ptrdiff_t without_line; /* devices that lack a Steps line which others have */
 	const struct program *main;
 	bool is_foreseen; /* the schedule was made by a look, and no sweep has confirmed it yet */
 	bool is_scheduled;

@@ -130,6 +130,7 @@ class Scenario:
     def _files(self, spec):
         """What the profiler itself does: lines, clocks, warnings."""
         self.steps_line = spec.get("steps_line", "contiguous")
+        self.no_steps_line = spec.get("no_steps_line", [])  # devices of a host that lack it
         self.async_line = spec.get("async_line", "first")
         self.device_clock_skew = picoseconds(spec.get("device_clock_skew", "402.075us"))
         self.warnings = [text(t) for t in spec.get("warnings", [])]

@@ -162,7 +162,7 @@ class Device:
 
     def write(self, runs):
         """runs: those of this device, in order.  Returns the plane."""
-        if self.s.steps_line != "none":
+        if self.s.steps_line != "none" and self.local not in self.s.no_steps_line:
             self._steps(runs)
         if "modules" not in self.s.without:
             self._modules(runs)

@@ -449,6 +449,74 @@ static void one_execution_is_a_window(void **state)
 	assert_number(xrun_quality(&run, "steady-steps")->ok, 0);
 }
 
+/*
+ * Four marks of two programs in an order that repeats nothing.  The device runs `late_us` behind
+ * the marks' own clock, so that containment would tell nothing.
+ */
+static void tell_device(struct xspace *host, int ordinal, int64_t late_us, bool has_line)
+{
+	static const bool is_large[] = { true, false, false, true };
+	struct xplane *tpu = x_tpu(host, ordinal, "TPU v5 lite");
+	struct xline *steps = has_line ? x_line(tpu, "Steps") : NULL, *ops = x_line(tpu, "XLA Ops");
+
+	x_op(tpu, "dot.1", X_STATS(x_int("program_id", 7), x_text("hlo_category", "fusion")));
+	x_op(tpu, "dot.2", X_STATS(x_int("program_id", 8), x_text("hlo_category", "fusion")));
+	for (int64_t i = 0; i < 4; i++) {
+		int64_t at = i * 1000 + late_us;
+		if (steps)
+			x_event(steps, number(i), at, at + 1000, NULL);
+		x_event(ops, is_large[i] ? "dot.1" : "dot.2", at + 100,
+			at + (is_large[i] ? 900 : 500), NULL);
+	}
+}
+
+/* A device whose Steps line is missing has the steps of one that ran the same. */
+static void a_line_that_one_device_lacks(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	tell_device(host, 0, 0, true);
+	tell_device(host, 1, 2400, false);
+	tell_device(host, 2, 0, true);
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "steps-line");
+	assert_number(xrun_quality(&run, "steps-found")->ok, 1);
+	assert_has(xrun_quality(&run, "steps-found")->detail, "1 of 3 devices have no Steps line");
+	assert_number(xrun_device(&run, "/device:TPU:1")->steps,
+		xrun_device(&run, "/device:TPU:0")->steps);
+	assert_number(xrun_quality(&run, "devices-agree")->ok, 1);
+	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+}
+
+/* What it ran does not fit: it is said that the line is missing, not that nothing marks steps. */
+static void a_line_that_cannot_be_lent(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	tell_device(host, 0, 0, true);
+	struct xplane *tpu = x_tpu(host, 1, "TPU v5 lite");
+	x_op(tpu, "dot.1", X_STATS(x_int("program_id", 7), x_text("hlo_category", "fusion")));
+	x_event(x_line(tpu, "XLA Ops"), "dot.1", 0, 900, NULL);
+	xrun_measure(&run);
+	assert_has(xrun_quality(&run, "steps-found")->detail,
+		"1 of 2 devices have no Steps line, and what they ran does not fit the others'");
+}
+
+/* A device that ran nothing of a step has none; the others' line counts. */
+static void a_device_beside_the_steps(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	tell_device(host, 0, 0, true);
+	struct xplane *tpu = x_tpu(host, 1, "TPU v5 lite");
+	x_op(tpu, "dot.9", X_STATS(x_int("program_id", 9), x_text("hlo_category", "fusion")));
+	x_event(x_line(tpu, "XLA Ops"), "dot.9", 0, 900, NULL);
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "steps-line");
+	assert_number(xrun_row(&run)->steps, 2);
+	assert_number(xrun_device(&run, "/device:TPU:1")->steps, 0);
+}
+
 /* Steps differ between devices: a step lasts as long as on its slowest one. */
 static void the_slowest_device_makes_the_step(void **state)
 {
@@ -1831,6 +1899,9 @@ int main(void)
 		TEST(one_annotation_is_no_lack_of_marks),
 		TEST(annotations_without_work),
 		TEST(the_slowest_device_makes_the_step),
+		TEST(a_line_that_one_device_lacks),
+		TEST(a_line_that_cannot_be_lent),
+		TEST(a_device_beside_the_steps),
 		TEST(devices_with_more_steps_than_others),
 		TEST(the_first_device_is_idle),
 		TEST(warm_ups_of_unlike_devices),
