@@ -140,7 +140,7 @@ bool sql_fail(struct sql_fault *fault, struct arena *keep, enum diag_id id, ptrd
 	va_list args;
 
 	va_start(args, fmt);
-	*fault = (struct sql_fault){ id, at, width, arena_vfmt(keep, fmt, args) };
+	*fault = (struct sql_fault){ id, at, width, arena_vfmt(keep, fmt, args), false };
 	va_end(args);
 	return false;
 }
@@ -169,6 +169,7 @@ sqlite3_stmt *sql_prepare(
 		sql_fail(fault, keep, DIAG_RULE_SQL, 0, 1, "only SELECT is allowed");
 	else
 		return stmt;
+	fault->is_of_names = c->was_asked;
 	sqlite3_finalize(stmt);
 	return NULL;
 }
@@ -183,7 +184,8 @@ void sql_fault_within(struct sql_fault *fault, ptrdiff_t before, ptrdiff_t len)
 	if (is_cut || fault->at >= len)
 		*fault = (struct sql_fault){ DIAG_RULE_SQL, len > 0 ? len - 1 : 0, 1,
 			STR_INIT("not valid SQL: something is missing at the end, or a bracket too "
-				 "many") };
+				 "many"),
+			false };
 	else if (fault->at < 0)
 		fault->at = -1;
 }

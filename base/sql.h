@@ -31,7 +31,8 @@ enum sql_calls { SQL_CALLS_NONE, SQL_CALLS_RULES, SQL_CALLS_ALL };
 /* A function that one connection alone has; one of SQLite's own has no `call`. */
 struct sql_own_function {
 	struct str name;
-	int arguments; /* -1: any number */
+	int arguments;	  /* -1: any number */
+	const char *form; /* how it is called; NULL: as in SQL */
 	void (*call)(sqlite3_context *context, int count, sqlite3_value **args);
 };
 
@@ -46,7 +47,7 @@ struct sql_connection {
 	const struct sql_own_function *own; /* may be called, too; a missing name ends them */
 	void *own_arg;			    /* what sqlite3_user_data gives to them */
 	bool is_declaring;   /* a virtual table states its columns, which looks like a write */
-	bool was_asked;	     /* the authorizer: the grammar is right, and names are looked up */
+	bool was_asked;	     /* the authorizer: the grammar is right */
 	bool was_refused;    /* it said no */
 	const char *purpose; /* "reading the tables of the run": all that is allowed, for people */
 };
@@ -76,6 +77,7 @@ struct sql_fault {
 	enum diag_id id;
 	ptrdiff_t at, width; /* bytes; at is -1 when no place is known */
 	struct str text;
+	bool is_of_names; /* SQLite's, of a text whose grammar is right */
 };
 /* Fills `fault` and returns false, so that `return sql_fail(...)` reads well. */
 bool sql_fail(struct sql_fault *fault, struct arena *keep, enum diag_id id, ptrdiff_t at,

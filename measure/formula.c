@@ -147,25 +147,25 @@ static void out_count(sqlite3_context *c, int count, sqlite3_value **v)
 }
 
 /* docs/rules.md has them with their meaning. */
-static const struct sql_own_function functions[] = {
-	{ STR_INIT("dim"), 2, dim },
-	{ STR_INIT("rank"), 1, operand_rank },
-	{ STR_INIT("elements"), 1, elements },
-	{ STR_INIT("bytes"), 1, bytes },
-	{ STR_INIT("dtype"), 1, operand_dtype },
-	{ STR_INIT("factor"), 1, operand_factor },
-	{ STR_INIT("out_dim"), 1, dim },
-	{ STR_INIT("out_elements"), 0, elements },
-	{ STR_INIT("out_bytes"), 0, bytes },
-	{ STR_INIT("out_count"), 0, out_count },
-	{ STR_INIT("abs"), 1, NULL },
-	{ STR_INIT("coalesce"), -1, NULL },
-	{ STR_INIT("iif"), 3, NULL },
-	{ STR_INIT("max"), -1, NULL },
-	{ STR_INIT("min"), -1, NULL },
-	{ STR_INIT("nullif"), 2, NULL },
-	{ STR_INIT("round"), -1, NULL },
-	{ { NULL, 0 }, 0, NULL },
+const struct sql_own_function formula_functions[] = {
+	{ STR_INIT("dim"), 2, "dim(operand, i)", dim },
+	{ STR_INIT("rank"), 1, "rank(operand)", operand_rank },
+	{ STR_INIT("elements"), 1, "elements(operand)", elements },
+	{ STR_INIT("bytes"), 1, "bytes(operand)", bytes },
+	{ STR_INIT("dtype"), 1, "dtype(operand)", operand_dtype },
+	{ STR_INIT("factor"), 1, "factor(k)", operand_factor },
+	{ STR_INIT("out_dim"), 1, "out_dim(i)", dim },
+	{ STR_INIT("out_elements"), 0, "out_elements()", elements },
+	{ STR_INIT("out_bytes"), 0, "out_bytes()", bytes },
+	{ STR_INIT("out_count"), 0, "out_count()", out_count },
+	{ STR_INIT("abs"), 1, NULL, NULL },
+	{ STR_INIT("coalesce"), -1, NULL, NULL },
+	{ STR_INIT("iif"), 3, NULL, NULL },
+	{ STR_INIT("max"), -1, NULL, NULL },
+	{ STR_INIT("min"), -1, NULL, NULL },
+	{ STR_INIT("nullif"), 2, NULL, NULL },
+	{ STR_INIT("round"), -1, NULL, NULL },
+	{ { NULL, 0 }, 0, NULL, NULL },
 };
 
 /* ---- computing ------------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ static bool is_open(struct formulas *f)
 	f->sql = (struct sql_connection){ .steps_left = BUDGET_STEPS,
 		.all_left = INT64_MAX,
 		.may_read = may_read_nothing,
-		.own = functions,
+		.own = formula_functions,
 		.purpose = "arithmetic over the shapes of operands",
 		.own_arg = f };
 	f->broken = sql_open(&f->sql, limits, sizeof(limits) / sizeof(limits[0])) != SQLITE_OK;
@@ -224,7 +224,7 @@ bool formula_parse(
 	sqlite3_stmt *statement = NULL;
 
 	*ret = (struct formula){ text };
-	*fault = (struct sql_fault){ DIAG_LIMIT, 0, 1, STR("SQLite cannot start") };
+	*fault = (struct sql_fault){ DIAG_LIMIT, 0, 1, STR("SQLite cannot start"), false };
 	if (is_open(f))
 		statement = sql_expression(&f->sql, text, keep, fault);
 	bool ok = statement != NULL;

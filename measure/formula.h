@@ -18,15 +18,18 @@
 #include "base/arena.h"
 #include "base/doc.h"
 #include "base/kind.h"
+#include "base/sql.h"
 #include "base/str.h"
 
 struct hlo_module;
 struct hlo_instruction;
-struct sql_fault;
 
 struct formula {
 	struct str text; /* as it was written; missing: none */
 };
+
+/* What they may call; a missing name ends them. */
+extern const struct sql_own_function formula_functions[];
 
 /* Only looks whether it can be computed. */
 bool formula_parse(

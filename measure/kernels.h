@@ -40,7 +40,7 @@ bool kernel_work(struct kernels *k, const struct hlo_module *m, ptrdiff_t instru
 /* What a file says of one: keys of struct op_cost, the first two of those that ship alone. */
 extern const struct key kernel_keys[];
 enum { KERNEL_KEYS_SHIPPED = 2 };
-KEY_READ(key_formula);
+KEY_READ(key_formula); /* as it stands: who reads a file of the user's looks at it */
 /* The kernels that ship; a mistake in them is a broken build. */
 const struct op_costs *kernels_known(struct arena *keep, struct op_costs *ret, struct diag *err);
 

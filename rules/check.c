@@ -72,7 +72,7 @@ __attribute__((format(printf, 5, 6))) static bool fail(
 	if (c->failed)
 		return false;
 	va_start(args, fmt);
-	*c->fault = (struct sql_fault){ id, at, width, arena_vfmt(c->keep, fmt, args) };
+	*c->fault = (struct sql_fault){ id, at, width, arena_vfmt(c->keep, fmt, args), false };
 	va_end(args);
 	c->failed = true;
 	c->at = c->count - 1;
@@ -93,7 +93,7 @@ bool unit_fits(enum unit a, enum unit b)
 
 static struct dimension of_unit(enum unit u)
 {
-	return (struct dimension){ DIMENSION_NUMBER, u };
+	return (struct dimension){ DIMENSION_NUMBER, u, 0 };
 }
 
 static bool is_number(struct dimension d)
@@ -153,6 +153,43 @@ static struct dimension combine(char sign, struct dimension a, struct dimension 
 	default:
 		return a;
 	}
+}
+
+static int never_of_number(double x)
+{
+	return (x >= 0 ? NEVER_BELOW_0 : 0) | (x <= 1 ? NEVER_ABOVE_1 : 0);
+}
+
+/* A share of a whole, as it is called: 1 is all of it.  What the job file counts may be more. */
+static bool is_of_whole(const struct column *c)
+{
+	return c->unit == UNIT_RATIO && !str_eq(c->name, STR("useful_flops_ratio")) &&
+	       (str_ends(c->name, STR("share")) || str_ends(c->name, STR("_ratio")));
+}
+
+/* Of a column of the run's own tables; a change from a baseline, and a start, may be below 0. */
+static int never_of_column(const struct column *c)
+{
+	if (str_eq(c->name, STR("start_s")))
+		return 0;
+	for (int i = 0; i < TABLE_COUNT; i++) {
+		const struct table_def *def = &table_defs[i];
+		bool is_change = i == TABLE_deltas || i == TABLE_changes;
+		if (c >= def->columns && c < def->columns + def->column_count && !is_change)
+			return is_of_whole(c) ? IS_SHARE : c->unit > UNIT_NONE ? NEVER_BELOW_0 : 0;
+	}
+	return 0;
+}
+
+/* What is computed of two; `is_rest`: the first is 1. */
+static int never_of(char sign, int a, int b, bool is_rest)
+{
+	if (sign == '-')
+		return (b & NEVER_BELOW_0 ? a & NEVER_ABOVE_1 : 0) |
+		       (is_rest && b & NEVER_ABOVE_1 ? NEVER_BELOW_0 : 0);
+	if (sign == '*' && (a & b) == IS_SHARE)
+		return IS_SHARE;
+	return strchr("+*/", sign) ? a & b & NEVER_BELOW_0 : 0;
 }
 
 /* ---- words -------------------------------------------------------------------------------- */
@@ -261,6 +298,7 @@ static const struct refusal {
 	{ STR_INIT("--"), false, "SQL has no comments here" },
 	{ STR_INIT("/*"), false, "SQL has no comments here" },
 	{ STR_INIT("&&"), false, "'&&' is written 'and'" },
+	{ STR_INIT("^"), false, "'^' is no operator; write x * x, or in a rule pow(x, y)" },
 	{ STR_INIT("\xc2\xa0"), false, "this is a no-break space; type a plain one" },
 	{ STR_INIT("\xe2\x80"), false, "texts take straight quotes: 'bf16'" },
 	{ STR_INIT("!"), true, "'!' is written 'not'" },
@@ -451,12 +489,13 @@ static struct value of(struct dimension d)
 
 static struct value of_kind(enum dimension_kind kind)
 {
-	return of((struct dimension){ kind, UNIT_NONE });
+	return of((struct dimension){ kind, UNIT_NONE, 0 });
 }
 
 static struct value truth(void)
 {
 	struct value v = of(of_unit(UNIT_BOOL));
+	v.dimension.never = IS_SHARE;
 	v.is_truth = true;
 	return v;
 }
@@ -573,9 +612,7 @@ static void check_share(struct checker *c, const struct value *column, const str
 {
 	double value;
 	const struct column *of = column->column;
-	bool is_share = of && of->unit == UNIT_RATIO &&
-			(str_ends(of->name, STR("_share")) || str_ends(of->name, STR("_ratio")));
-	if (is_share && number->literal && number->literal->kind == TOKEN_NUMBER &&
+	if (of && is_of_whole(of) && number->literal && number->literal->kind == TOKEN_NUMBER &&
 		str_to_double(number->literal->text, &value) && value >= 2)
 		fail(c, DIAG_RULE_UNIT, number->at, number->width,
 			"%.*s is a ratio, 1 is all of it: write %.6g for %.6g%%",
@@ -678,7 +715,11 @@ static struct value check_arithmetic(
 	if (s == '+' || s == '-')
 		check_units(c, a, b, s == '+' ? "added" : "subtracted");
 	check_scale(c, a, b, s);
-	return of(as_number(combine(s, a->dimension, b->dimension)));
+	double first;
+	bool is_rest = a->literal && str_to_double(a->literal->text, &first) && first == 1;
+	struct value v = of(as_number(combine(s, a->dimension, b->dimension)));
+	v.dimension.never = never_of(s, a->dimension.never, b->dimension.never, is_rest);
+	return v;
 }
 
 static void check_number(struct checker *c, const struct value *v, bool is_condition)
@@ -751,6 +792,7 @@ static struct value name_value(struct checker *c)
 	if (is_row)
 		reads_add(&c->facts->of_row, c->keep, of_run ? run : names->table, found);
 	struct value v = of(of_unit(found->unit));
+	v.dimension.never = never_of_column(found);
 	v.column = found;
 	if (found->type == COLUMN_TEXT)
 		v.dimension.kind = DIMENSION_TEXT;
@@ -765,6 +807,7 @@ static struct value param_value(struct checker *c)
 	struct list known = { NULL, 0, 0 };
 	if (param) {
 		struct value v = of(of_unit(param->unit));
+		v.dimension.never = never_of_number(param->value);
 		c->facts->uses[param - rule->params] = true;
 		if (param->unit == UNIT_NONE)
 			v.dimension.kind = DIMENSION_BARE;
@@ -772,7 +815,8 @@ static struct value param_value(struct checker *c)
 		return v;
 	}
 	if (!rule) {
-		fail(c, DIAG_RULE_NAME, t->at, t->width, "a query has no parameters");
+		fail(c, DIAG_RULE_NAME, t->at, t->width, "a %s has no parameters",
+			c->names->own ? "formula" : "query");
 		return of_kind(DIMENSION_ANY);
 	}
 	NAMES(&known, c->keep, rule->params, rule->param_count);
@@ -788,6 +832,7 @@ static struct value function_value(struct checker *c)
 	const struct sql_function *f = sql_function_find(name->text);
 	struct value first = of_kind(DIMENSION_ANY), last = first;
 	bool same_unit = true;
+	int never = IS_SHARE; /* of all arguments */
 	ptrdiff_t count = 0;
 	accept(c, "(");
 	accept(c, "distinct");
@@ -798,6 +843,7 @@ static struct value function_value(struct checker *c)
 			last = v.dimension.kind == DIMENSION_NULL ? last : v;
 			same_unit &= v.dimension.kind == first.dimension.kind &&
 				     v.dimension.unit == first.dimension.unit;
+			never &= v.dimension.kind == DIMENSION_NULL ? never : v.dimension.never;
 		} while (accept(c, ","));
 	accept(c, ")");
 	while (accept(c, "filter") || accept(c, "over")) /* (where ...), or a window's name */
@@ -810,10 +856,13 @@ static struct value function_value(struct checker *c)
 			"%.*s() computes with numbers, and this is a text", STR_ARG(name->text));
 	if (f->result == RESULT_TEXT)
 		return of_kind(DIMENSION_TEXT);
-	if (f->result == RESULT_NUMBER)
-		return of(f->keeps_unit ? as_number(first.dimension) : of_unit(UNIT_NONE));
-	return same_unit || !is_number(last.dimension) ? of(last.dimension)
-						       : of(of_unit(UNIT_NONE));
+	struct dimension d = f->result == RESULT_NUMBER ? first.dimension : last.dimension;
+	bool is_kept = f->result == RESULT_NUMBER ? f->keeps_unit
+						  : same_unit || !is_number(last.dimension);
+	bool is_sum = is_among(name, "sum total");
+	d = is_kept && f->result == RESULT_NUMBER ? as_number(d) : is_kept ? d : of_unit(UNIT_NONE);
+	d.never = !f->keeps_unit ? 0 : is_sum ? never & NEVER_BELOW_0 : never;
+	return of(d);
 }
 
 static struct value literal(struct checker *c)
@@ -833,6 +882,9 @@ static struct value literal(struct checker *c)
 				STR_ARG(text));
 	}
 	struct value v = of_kind(t->kind == TOKEN_TEXT ? DIMENSION_TEXT : DIMENSION_BARE);
+	double number;
+	if (str_to_double(t->text, &number))
+		v.dimension.never = never_of_number(number);
 	v.literal = t;
 	return v;
 }
@@ -857,8 +909,11 @@ static struct value case_value(struct checker *c)
 	static const struct token equals = { .kind = TOKEN_SIGN, .text = STR_INIT("=") };
 	struct value base = of_kind(DIMENSION_ANY), result = base, v;
 	bool has_base = !is_ahead(c, "when"), is_first = true;
+	int never = IS_SHARE;
 	if (has_base)
 		base = expression(c, 0);
+	if (is_ahead(c, "then"))
+		fail(c, DIAG_RULE_SQL, ahead(c, 0)->at, 4, "it begins with: case when ... then");
 	for (ptrdiff_t before = -1; c->at != before; is_first = false) {
 		before = c->at;
 		if (accept(c, "when")) {
@@ -874,8 +929,10 @@ static struct value case_value(struct checker *c)
 				(is_number(v.dimension) && is_number(result.dimension));
 		bool is_news = is_first || result.dimension.kind == DIMENSION_NULL;
 		result = is_news ? v : is_alike ? result : of_kind(DIMENSION_ANY);
+		never &= v.dimension.kind == DIMENSION_NULL ? never : v.dimension.never;
 	}
 	accept(c, "end");
+	result.dimension.never = never;
 	return of(result.dimension);
 }
 
@@ -893,6 +950,7 @@ static struct value operand(struct checker *c)
 		v = expression(c, P_UNARY);
 		if (v.dimension.kind == DIMENSION_TEXT)
 			check_arithmetic(c, &v, &v, t);
+		v.dimension.never = token_is(t, "+") ? v.dimension.never : 0;
 		return v.literal && v.literal->kind == TOKEN_NUMBER ? v : of(v.dimension);
 	}
 	if (accept(c, "not")) {
@@ -989,8 +1047,10 @@ static struct value infix_value(
 			accept(c, "from");
 	}
 	if (is_ahead(c, "*"))
-		fail(c, DIAG_RULE_SQL, ahead(c, 0)->at, 1,
-			"a text takes single quotes, as in glob '*embed*'");
+		fail(c, DIAG_RULE_SQL, ahead(c, 0)->at, 1, "%s",
+			token_is(sign, "*")
+				? "'**' is no operator; write x * x, or in a rule pow(x, y)"
+				: "a text takes single quotes, as in glob '*embed*'");
 	struct value right = expression(c, x->precedence + 1);
 	if (x->kind == SUM)
 		return check_arithmetic(c, &left, &right, sign);
@@ -1061,6 +1121,23 @@ struct str tell_table(struct arena *keep, struct str name, bool is_sql)
 		STR_ARG(hint.len ? hint : STR("; `rooflint tables` lists them")));
 }
 
+/* "from families kind = 'copy'", "from families were kind = 'copy'": no alias is meant. */
+static void check_alias(struct checker *c, const struct token *alias)
+{
+	static const struct str clauses[] = { STR_INIT("where"), STR_INIT("join"),
+		STR_INIT("group"), STR_INIT("order"), STR_INIT("limit") };
+	const struct token *behind = alias + 1; /* an alias is not the last token */
+	struct str hint = { NULL, 0 };
+	if (behind->word && behind->word->precedence)
+		fail(c, DIAG_RULE_SQL, alias->at, alias->width,
+			"'where' is missing before the condition '%.*s ...'", STR_ARG(alias->text));
+	if (behind->kind == TOKEN_NAME && !behind->is_reserved)
+		hint = did_you_mean(c->keep, alias->text, clauses, COUNT_OF(clauses));
+	if (hint.len)
+		fail(c, DIAG_RULE_SQL, alias->at, alias->width, "there is no '%.*s' here%.*s",
+			STR_ARG(alias->text), STR_ARG(hint));
+}
+
 /* Behind FROM or JOIN: a table, or something in parentheses.  SQLite gives no place of a table. */
 static void from_item(struct checker *c)
 {
@@ -1069,12 +1146,23 @@ static void from_item(struct checker *c)
 		return;
 	next(c);
 	const struct token *as = ahead(c, is_ahead(c, "as"));
+	bool has_alias = as->kind == TOKEN_NAME && !as->is_reserved;
+	if (has_alias && as == ahead(c, 0))
+		check_alias(c, as);
 	if (c->own_count < TABLES_NAMED)
-		c->own[c->own_count++] =
-			as->kind == TOKEN_NAME && !as->is_reserved ? as->text : t->text;
+		c->own[c->own_count++] = has_alias ? as->text : t->text;
 	if (!c->has_with && !engine_table(t->text))
 		fail(c, DIAG_RULE_NAME, t->at, t->width, "%.*s",
 			STR_ARG(tell_table(c->keep, t->text, true)));
+}
+
+/* "select total(x) families where ...": behind a result it is an alias if more follows. */
+static bool is_table_alone(const struct checker *c)
+{
+	const struct token *t = ahead(c, 0);
+	return t->kind == TOKEN_NAME && engine_table(t->text) &&
+	       (is_among(ahead(c, 1), "where group order join )") ||
+		       ahead(c, 1)->kind == TOKEN_END);
 }
 
 /*
@@ -1085,10 +1173,13 @@ static struct value select_value(struct checker *c)
 {
 	struct dimensions own = { NULL, 0, 0 };
 	struct dimensions *results = c->at ? &own : &c->facts->results;
-	bool is_listing = is_ahead(c, "select"), is_new = is_listing;
+	bool is_listing = is_ahead(c, "select"), is_new = is_listing, is_first = true;
 	const int first_above = c->own_first, count_above = c->own_count;
 	c->own_first = c->own_count;
 	c->selects++;
+	if (c->names->own)
+		fail(c, DIAG_RULE_SQL, ahead(c, 0)->at, ahead(c, 0)->width,
+			"a formula reads no tables: it has the shapes of the call alone");
 	c->has_with |= is_ahead(c, "with");
 	if (too_deep(c))
 		return of_kind(DIMENSION_ANY);
@@ -1099,6 +1190,14 @@ static struct value select_value(struct checker *c)
 			fail(c, DIAG_RULE_SQL, t->at, t->width,
 				"recursive queries are not allowed");
 		is_new |= token_is(t, ",");
+		is_first &= !is_among(t, "union intersect except");
+		bool wants_by = is_among(t, "group order") && !token_is(ahead(c, 1), "by");
+		if (wants_by)
+			fail(c, DIAG_RULE_SQL, t->at, t->width, "'%.*s' is followed by 'by'",
+				STR_ARG(t->text));
+		if (is_listing && !is_new && is_table_alone(c))
+			fail(c, DIAG_RULE_SQL, t->at, t->width, "'from' is missing before '%.*s'",
+				STR_ARG(t->text));
 		is_listing &= !token_is(t, "*") &&
 			      (!t->is_reserved || is_among(t, "select distinct all as"));
 		if (accept(c, "from") || accept(c, "join")) {
@@ -1123,7 +1222,9 @@ static struct value select_value(struct checker *c)
 	c->selects--;
 	c->own_first = first_above;
 	c->own_count = count_above;
-	return results->count ? of(results->items[0]) : of_kind(DIMENSION_ANY);
+	struct value v = results->count ? of(results->items[0]) : of_kind(DIMENSION_ANY);
+	v.dimension.never = is_first ? v.dimension.never : 0; /* another SELECT's is not known */
+	return v;
 }
 
 /* ---- entry -------------------------------------------------------------------------------- */
@@ -1189,21 +1290,68 @@ bool check_select(struct str sql, const struct sql_names *names, struct arena *k
 	return !c.failed;
 }
 
+/* What other languages call it. */
+static struct str tell_foreign(struct str name)
+{
+	static const struct {
+		struct str name, says;
+	} foreign[] = {
+		{ STR_INIT("if"), STR_INIT("; it is written iif(x, a, b), or case when x then a "
+					   "else b end") },
+		{ STR_INIT("average"), STR_INIT("; it is avg()") },
+		{ STR_INIT("mean"), STR_INIT("; it is avg()") },
+		{ STR_INIT("nvl"), STR_INIT("; it is coalesce()") },
+		{ STR_INIT("isnull"), STR_INIT("; it is written x is null") },
+		{ STR_INIT("greatest"), STR_INIT("; it is max()") },
+		{ STR_INIT("least"), STR_INIT("; it is min()") },
+		{ STR_INIT("power"), STR_INIT("; it is pow()") },
+		{ STR_INIT("log"), STR_INIT("; there are ln(), log2() and log10()") },
+		{ STR_INIT("concat"), STR_INIT("; it is written a || b") },
+	};
+	for (int i = 0; i < COUNT_OF(foreign); i++)
+		if (str_eq_nocase(foreign[i].name, name))
+			return foreign[i].says;
+	return STR("");
+}
+
+static const struct sql_own_function *own_named(const struct checker *c, struct str name)
+{
+	const struct sql_own_function *f = c->names->own;
+	while (f && f->name.p && !str_eq_nocase(f->name, name))
+		f++;
+	return f && f->name.p ? f : NULL;
+}
+
+/* There is none of that name that may be called here. */
+static struct str tell_no_function(const struct checker *c, struct str name)
+{
+	enum { TOLD_MOST = 8 };
+	struct list names = { NULL, 0, 0 };
+	const struct sql_own_function *own = c->names->own;
+	for (ptrdiff_t i = 0; own && own[i].name.p; i++)
+		list_add(&names, own[i].name, c->keep);
+	for (ptrdiff_t i = 0; !own && i < sql_function_count; i++)
+		if (!c->names->rule || !sql_functions[i].query_only)
+			list_add(&names, sql_functions[i].name, c->keep);
+	struct str hint = tell_foreign(name);
+	if (!hint.len)
+		hint = did_you_mean(c->keep, name, names.items, names.count);
+	if (!hint.len)
+		hint = arena_fmt(c->keep, "; there are %.*s and more (docs/rules.md)",
+			STR_ARG(words_joined(c->keep, names.items, TOLD_MOST, ", ")));
+	return arena_fmt(
+		c->keep, "there is no function %.*s() here%.*s", STR_ARG(name), STR_ARG(hint));
+}
+
 static struct str tell_function(const struct checker *c, const struct token *t)
 {
 	const struct table_def *rows = c->names->table;
 	const struct sql_function *f = sql_function_find(t->text);
-	struct list names = { NULL, 0, 0 };
-	for (ptrdiff_t i = 0; i < sql_function_count; i++)
-		if (!c->names->rule || !sql_functions[i].query_only)
-			list_add(&names, sql_functions[i].name, c->keep);
-	struct str hint = did_you_mean(c->keep, t->text, names.items, names.count);
-	if (!hint.len)
-		hint = arena_fmt(c->keep, "; there are %.*s",
-			STR_ARG(words_joined(c->keep, names.items, names.count, " and ")));
-	if (!f || (f->query_only && c->names->rule))
-		return arena_fmt(c->keep, "there is no function %.*s() here%.*s", STR_ARG(t->text),
-			STR_ARG(hint));
+	const struct sql_own_function *own = own_named(c, t->text);
+	if (own && own->form)
+		return arena_fmt(c->keep, "the call is written %s", own->form);
+	if (c->names->own ? !own : !f || (f->query_only && c->names->rule))
+		return tell_no_function(c, t->text);
 	if (!rows || (!f->aggregate && !is_among(t, "min max")))
 		return (struct str){ NULL, 0 };
 	return arena_fmt(c->keep, "%.*s() runs over rows, and each row is judged by itself; %.*s",
@@ -1214,6 +1362,27 @@ static struct str tell_function(const struct checker *c, const struct token *t)
 					  "from %.*s)",
 					  STR_ARG(t->text), STR_ARG(rows->name))
 				: STR("compute it in the SELECT")));
+}
+
+/* A formula has no columns: a function is meant, a type, or what is known elsewhere. */
+static struct str tell_no_column(const struct checker *c, struct str name)
+{
+	const struct sql_own_function *own = own_named(c, name);
+	if (own)
+		return arena_fmt(c->keep, "'%.*s' is a function%s%s", STR_ARG(name),
+			own->form ? ": the call is written " : "", own->form ? own->form : "");
+	/* Quotes around all of the value are YAML's. */
+	if (dtype_find(name) != DTYPE_INVALID)
+		return arena_fmt(c->keep,
+			str_eq(str_trim(c->sql), name)
+				? "a type is a text in quotes of its own: \"'%.*s'\""
+				: "a text takes single quotes: '%.*s'",
+			STR_ARG(name));
+	return arena_fmt(c->keep,
+		"there is no '%.*s' here: a formula has the shapes of the call alone, as dim(0, "
+		"1), "
+		"bytes(1) and out_elements()",
+		STR_ARG(name));
 }
 
 /* The tables that have a column of that name: "; it is a column of ops and families". */
@@ -1297,12 +1466,13 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 		c->keep, "there is no column '%.*s' here%.*s", STR_ARG(name), STR_ARG(hint));
 }
 
-void check_tell(struct str sql, const struct sql_names *names, bool is_of_names, struct arena *keep,
+void check_tell(struct str sql, const struct sql_names *names, struct arena *keep,
 	struct arena scratch, struct sql_fault *fault)
 {
 	struct sql_facts ignored;
 	struct sql_fault again;
 	struct checker c;
+	bool is_of_names = fault->is_of_names;
 	if (!open_checker(&c, sql, names, keep, scratch, &ignored, &again))
 		return;
 	c.wrong = fault->at;
@@ -1336,7 +1506,28 @@ void check_tell(struct str sql, const struct sql_names *names, bool is_of_names,
 	if (!text.p && is_of_names && token_is(t + 1, "("))
 		text = tell_function(&c, t);
 	else if (!text.p && is_of_names && !t->is_reserved)
-		text = tell_column(&c, t, &is_name);
+		text = names->own ? tell_no_column(&c, t->text) : tell_column(&c, t, &is_name);
 	fault->text = text.p ? text : fault->text;
 	fault->id = is_name ? DIAG_RULE_NAME : fault->id;
+}
+
+bool check_formula(struct str sql, enum sql_want want, struct arena *keep, struct arena scratch,
+	struct sql_fault *fault)
+{
+	const struct sql_names names = { .own = formula_functions };
+	struct sql_facts ignored;
+	struct formula formula;
+	if (!check_expression(sql, &names, want, keep, scratch, &ignored, fault))
+		return false;
+	struct str type = unquoted(str_trim(sql), keep);
+	bool is_type =
+		want == WANT_ANY && str_starts(str_trim(sql), STR("'")) && str_only(type, "a-z0-9");
+	if (is_type && dtype_find(type) == DTYPE_INVALID)
+		return sql_fail(fault, keep, DIAG_RULE_NAME, 0, sql.len,
+			"there is no type %.*s; they are called as in HLO: 'bf16', 'f8e4m3fn'",
+			STR_ARG(str_trim(sql)));
+	if (formula_parse(sql, keep, &formula, fault))
+		return true;
+	check_tell(sql, &names, keep, scratch, fault);
+	return false;
 }

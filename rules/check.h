@@ -29,9 +29,13 @@ enum dimension_kind {
 	DIMENSION_BARE,	  /* as written: 1.5 takes the unit of its neighbour */
 };
 
+/* What a number is known never to be; of a share of a whole both. */
+enum { NEVER_BELOW_0 = 1, NEVER_ABOVE_1 = 2, IS_SHARE = NEVER_BELOW_0 | NEVER_ABOVE_1 };
+
 struct dimension {
 	enum dimension_kind kind;
 	enum unit unit; /* of a number; UNIT_NONE: it cannot be known */
+	int never;
 };
 
 /* Seconds and bytes never meet; shares, counts and flags are plain numbers among themselves. */
@@ -42,6 +46,8 @@ struct sql_names {
 	const struct table_def *table; /* its row; NULL for a SELECT */
 	const struct rule *rule;       /* whose; NULL: a query by hand, which has no parameters */
 	bool has_run;		       /* what the row lacks may be a column of the run */
+	/* Of a formula, which has neither tables nor parameters: what it may call; or NULL. */
+	const struct sql_own_function *own;
 };
 
 /* What it speaks of, and what it comes to. */
@@ -72,7 +78,10 @@ struct str tell_table(struct arena *keep, struct str name, bool is_sql);
  * SQLite refuses this text at fault->at: the width of the token there and, where SQLite came as far
  * as names, what is wrong with this one and which one may be meant.
  */
-void check_tell(struct str sql, const struct sql_names *names, bool is_of_names, struct arena *keep,
+void check_tell(struct str sql, const struct sql_names *names, struct arena *keep,
 	struct arena scratch, struct sql_fault *fault);
+/* A formula of a custom call's costs. */
+bool check_formula(struct str sql, enum sql_want want, struct arena *keep, struct arena scratch,
+	struct sql_fault *fault);
 
 #endif

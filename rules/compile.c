@@ -58,7 +58,7 @@ static sqlite3_stmt *prepare_alone(struct engine *e, const struct sql_names *nam
 		return stmt;
 	sql_fault_within(fault, before.len, text.len);
 	if (fault->at >= 0)
-		check_tell(text, names, e->sql.was_asked, keep, e->scratch, fault);
+		check_tell(text, names, keep, e->scratch, fault);
 	return NULL;
 }
 
@@ -302,7 +302,9 @@ static void find_columns(struct listing *l)
 /* What its expressions may speak of. */
 static struct sql_names names_of(const struct compiler *c, const struct listing *l)
 {
-	return (struct sql_names){ l->rows, c->rule, l->rows != &table_defs[TABLE_run] };
+	return (struct sql_names){
+		.table = l->rows, .rule = c->rule, .has_run = l->rows != &table_defs[TABLE_run]
+	};
 }
 
 static bool check(
@@ -496,9 +498,30 @@ static bool fits(struct compiler *c, struct rule_param *limit, const char *key)
 	return ok;
 }
 
+/* A limit that no value reaches, or that every value is beyond, is meant otherwise. */
+static void check_reach(struct compiler *c, const struct rule_param *limit, const char *key)
+{
+	const struct rule_code *code = c->code;
+	int never = code->is_share ? IS_SHARE : code->value.facts.dimension.never;
+	bool is_above = limit->value > 1 && never & NEVER_ABOVE_1,
+	     is_below = limit->value < 0 && never & NEVER_BELOW_0;
+	struct sql_fault fault;
+
+	if (!is_above && !is_below)
+		return;
+	sql_fail(&fault, c->keep, DIAG_RULE_UNIT, -1, 0,
+		"%s is never %s, so that %.*s would %s %.*s",
+		code->is_share ? "a share of the step" : "the value",
+		is_above ? "above 100%" : "below 0", STR_ARG(limit->text),
+		is_above == c->rule->at_least ? "always" : "never", STR_ARG(limit->name));
+	rule_fault(c, key, &limit->origin, &fault);
+}
+
 /* What the value is measured in: by its columns, else as its limits are written. */
 static void settle_unit(struct compiler *c)
 {
+	static const char *const keys[][2] = { [PARAM_WARN] = { "at_most.warn", "at_least.warn" },
+		[PARAM_FAIL] = { "at_most.fail", "at_least.fail" } };
 	struct rule *rule = c->rule;
 	struct dimension d = c->code->value.facts.dimension;
 	struct rule_param *limit = &rule->params[PARAM_FAIL];
@@ -506,8 +529,11 @@ static void settle_unit(struct compiler *c)
 	if (!limit->text.p)
 		limit = &rule->params[PARAM_WARN];
 	c->code->unit = d.unit ? d.unit : limit->unit;
-	fits(c, &rule->params[PARAM_WARN], rule->at_least ? "at_least.warn" : "at_most.warn");
-	fits(c, &rule->params[PARAM_FAIL], rule->at_least ? "at_least.fail" : "at_most.fail");
+	for (int i = PARAM_WARN; i <= PARAM_FAIL; i++) {
+		limit = &rule->params[i];
+		if (fits(c, limit, keys[i][rule->at_least]) && limit->origin.node)
+			check_reach(c, limit, keys[i][rule->at_least]);
+	}
 }
 
 static void settle_gain(struct compiler *c)
@@ -521,11 +547,11 @@ static void settle_gain(struct compiler *c)
 	if (!is_known || x->facts.dimension.unit == UNIT_BYTES ||
 		x->facts.dimension.unit == UNIT_SECONDS)
 		return;
-	struct sql_fault fault = { DIAG_RULE_UNIT, 0, x->text.len,
-		arena_fmt(c->keep,
-			"this is %s; a gain is seconds per step, or bytes; 'gain: value' says that "
-			"the value is a share of the step",
-			unit_noun(x->facts.dimension.unit)) };
+	struct sql_fault fault;
+	sql_fail(&fault, c->keep, DIAG_RULE_UNIT, 0, x->text.len,
+		"this is %s; a gain is seconds per step, or bytes; 'gain: value' says that the "
+		"value is a share of the step",
+		unit_noun(x->facts.dimension.unit));
 	expression_fault(c, x, fault);
 }
 
@@ -542,7 +568,7 @@ static void check_params(struct compiler *c)
 	for (ptrdiff_t i = PARAM_OWN; i < rule->param_count; i++) {
 		const struct rule_param *param = &rule->params[i];
 		const struct key *meant = key_named(rule_entry.keys, param->name);
-		struct sql_fault fault = { DIAG_RULE_NAME, -1, 0, { NULL, 0 } };
+		struct sql_fault fault = { .id = DIAG_RULE_NAME, .at = -1 };
 
 		if (!param->used)
 			fault.text = arena_fmt(c->keep, "no expression of the rule uses '%.*s'%.*s",
@@ -568,7 +594,7 @@ static void check_waivers(struct compiler *c)
 
 	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
 		struct waiver *w = rule->waivers[i];
-		struct sql_fault fault = { DIAG_RULE_SCHEMA, -1, 0, { NULL, 0 } };
+		struct sql_fault fault = { .id = DIAG_RULE_SCHEMA, .at = -1 };
 
 		if (rule->gate)
 			fault.text = STR("the rule is of the group evidence, and evidence that is "

@@ -7,7 +7,7 @@
 #include "base/embed.h"
 #include "base/text.h"
 #include "measure/kernels.h"
-#include "rules/engine.h"
+#include "rules/check.h"
 
 enum { RULE_NAME_MAX = 64 }; /* it becomes a JUnit case, an anchor and a column of every report */
 
@@ -146,8 +146,25 @@ const struct key set_entry = { .name = STR_INIT("a set"),
 
 static bool check_cost(const struct keyed *r, const struct doc_node *map)
 {
-	return map->count ||
-	       keyed_fail(r, map, "%.*s: a cost has flops or bytes", STR_ARG(r->owner));
+	const struct ruleset *set = r->arg;
+	struct sql_fault fault;
+	bool ok = true;
+
+	if (!map->count)
+		return keyed_fail(r, map, "%.*s: a cost has flops or bytes", STR_ARG(r->owner));
+	for (const struct key *k = kernel_keys; k->name.p; k++) {
+		const struct doc_node *node = doc_get(map, k->name);
+		bool is_type = k->offset >= (ptrdiff_t)offsetof(struct op_cost, dtype);
+
+		if (!node || k->read != key_formula ||
+			check_formula(node->text, is_type ? WANT_ANY : WANT_NUMBER, r->keep,
+				set->engine->scratch, &fault))
+			continue;
+		diag_caret(r->err, r->mistake, doc_place_in(r->doc, node, fault.at, fault.width),
+			"%.*s: %.*s", STR_ARG(key_path(r, k->name)), STR_ARG(fault.text));
+		ok = mistake_note(r->mistakes, r->keep, r->err);
+	}
+	return ok;
 }
 
 static const struct key cost_entry = { .name = STR_INIT("a cost"),

@@ -24,7 +24,7 @@ static sqlite3_stmt *prepare(struct engine *e, struct str sql, struct arena *kee
 	sqlite3_stmt *stmt = is_good ? engine_prepare(e, text, NULL, keep, &fault) : NULL;
 
 	if (!stmt && is_good && fault.at >= 0)
-		check_tell(text, &names, e->sql.was_asked, keep, e->keep, &fault);
+		check_tell(text, &names, keep, e->keep, &fault);
 	if (!stmt)
 		query_fail(&fault, sql, err);
 	return stmt;

@@ -1703,11 +1703,7 @@ static void queries(void **state)
 }
 
 #define FUNCTIONS                                                                                  \
-	"; there are abs, min, max, coalesce, ifnull, nullif, iif, round, ceil, floor, sqrt, ln, " \
-	"log2, log10, exp, pow, lower, upper, substr, length, instr, like, glob, count, sum, "     \
-	"total, avg, group_concat, format, printf, replace, trim, ltrim, rtrim, typeof, sign, "    \
-	"row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead, first_value, "   \
-	"last_value and nth_value"
+	"; there are abs, min, max, coalesce, ifnull, nullif, iif, round and more (docs/rules.md)"
 
 static void refused_queries(void **state)
 {
