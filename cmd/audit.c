@@ -361,7 +361,8 @@ const struct command audit_command = {
 	.details =
 		"Judges every run below each ROOT and reports on those captured in the window: "
 		"coverage, how near to its roofline the fleet runs, what would give back most, the "
-		"rules broken most dearly, movers, change points, new and fixed problems. The "
+		"rules whose findings cost most, movers, change points, new and fixed problems. "
+		"The "
 		"window before is compared with. docs/fleet.md says how each number is made.\n"
 		"\n"
 		"A profile that cannot be read is a line in the coverage. Money and chip-hours "

@@ -95,6 +95,7 @@ static void value_of(const struct fleet_answer *a, ptrdiff_t row, ptrdiff_t colu
 	const struct fleet_column *c = &a->question->columns[column];
 	const struct fleet_cell *cell = &a->rows[row].cells[column];
 	const struct fleet_head head = fleet_head(c->name);
+	ret->label = str_from(head.label);
 	ret->is_number = !c->is_text;
 	ret->is_short = c->is_text && cell->text.len <= SHORT_BYTES;
 	if (cell->is_null)

@@ -74,6 +74,7 @@
 	F(R, TEXT, expected, "the rule's title: what holds in a good run")                         \
 	F(R, LIST(html_evidence), evidence, "what was measured, and the limits")                   \
 	F(R, LIST(html_subject), others, "more subjects of the same rule")                         \
+	F(R, TEXT, others_count, "how many these are: \"24 more\"")                                \
 	F(R, TEXT, others_more, "how many are not listed")                                         \
 	F(R, LIST(html_subject), warned, "subjects the rule only warns of")                        \
 	F(R, TEXT, warned_more, "how many are not listed")                                         \
@@ -125,6 +126,7 @@
 	F(R, FLAG, is_number, "it is a number")                                                    \
 	F(R, TEXT, tone, "of a fleet: \"bad\" or \"good\" where that can be said")                 \
 	F(R, FLAG, is_short, "of a fleet: it is a text too short to be broken into lines")         \
+	F(R, TEXT, label, "of a fleet: the head of its column")                                    \
 	F(R, PICTURE, picture, "of a fleet: the same, drawn")
 
 #define HTML_COLUMN(R, F)                                                                          \

@@ -154,6 +154,7 @@ static struct html_finding finding_card(const struct maker *m, const struct grou
 	if (t.rule)
 		ret.limits = svg_limits(&t.rule->number, f->value, m->keep);
 	ret.others = subjects_of(m, g, 1, &ret.others_more);
+	ret.others_count = arena_fmt(m->keep, "%td more like it", g->count - 1);
 	ret.warned = subjects_of(m, &t.warned, 0, &ret.warned_more);
 	return ret;
 }

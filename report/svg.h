@@ -145,6 +145,7 @@ struct svg_rows {
 	const char *title; /* or NULL */
 	int ticks;	   /* of an axis in seconds; 0: none */
 	bool is_chain;	   /* each row begins where the one above it ends */
+	bool is_of_all;	   /* a value is of all lines of its row, not of the first */
 	const struct svg_key *keys;
 	int key_count;
 	const struct svg_rows *next; /* drawn below, on a scale of its own */
@@ -153,7 +154,7 @@ struct svg_rows {
 	int lines;
 };
 struct svg_rows *svg_rows_new(double height, struct arena *keep);
-/* The value stands behind the bars of the first line. */
+/* The value stands behind the bars of the first line, or behind all of them (is_of_all). */
 void svg_row_add(struct svg_rows *r, struct str name, struct str value, struct arena *keep);
 /* One more of the row that was added last. */
 struct svg_bar *svg_bar_add(struct svg_rows *r, int line, enum ink ink, double from, double to,

@@ -71,9 +71,11 @@ static struct str caption_of(const struct report *r, struct arena *keep)
 	struct str behind = hidden > 0 ? arena_fmt(keep, "%.*s more hide behind compute",
 						 STR_ARG(time_text(keep, hidden)))
 				       : STR("nothing hides behind compute");
-	return arena_fmt(keep, "%s waits %.*s%.*s for them, and %.*s; %.*s.",
-		is_whole_capture(r) ? "The capture" : "A step", STR_ARG(time_text(keep, exposed)),
-		STR_ARG(share), STR_ARG(behind), STR_ARG(speed));
+	const char *who = is_whole_capture(r) ? "The capture" : "A step";
+	if (!(exposed > 0) && !(hidden > 0))
+		return arena_fmt(keep, "%s waits for none of them; %.*s.", who, STR_ARG(speed));
+	return arena_fmt(keep, "%s waits %.*s%.*s for them, and %.*s; %.*s.", who,
+		STR_ARG(time_text(keep, exposed)), STR_ARG(share), STR_ARG(behind), STR_ARG(speed));
 }
 
 bool svg_collectives(const struct report *r, struct arena *keep, struct html_picture *ret)

@@ -73,6 +73,7 @@ bool svg_kinds_change(const struct op_diff *d, struct arena *keep, struct html_p
 	static const struct svg_key keys[] = { { INK_IDLE, STR_INIT("before") },
 		{ INK_COMPUTE, STR_INIT("after") } };
 	struct svg_rows *k = svg_rows_new(BAR_HEIGHT, keep);
+	k->is_of_all = true;
 	k->keys = keys;
 	k->key_count = COUNT_OF(keys);
 	for (int i = 0; i < kinds_changed(d) && i < KINDS_DRAWN; i++) {

@@ -22,6 +22,7 @@ enum {
 	RIDGE_WIDTH = 70
 };
 #define CHAR	    6.4	  /* of a name: an op's letters are wide */
+#define TICK_PITCH  38	  /* between two labels of the axis */
 #define LEAST_SHARE 0.002 /* of the step; smaller dots only stretch the axes */
 
 struct point {
@@ -125,7 +126,7 @@ static void set_range(struct plot *p)
 	double x_lo = ridge / 30, x_hi = ridge * 10, y_lo = INFINITY, y_hi = top_peak(p) * 2.5;
 	for (int i = 0; i < p->count; i++) {
 		x_lo = fmin(x_lo, p->points[i].x);
-		x_hi = fmax(x_hi, p->points[i].x * 1.5);
+		x_hi = fmax(x_hi, p->points[i].x * 3); /* room for the dot */
 		y_lo = fmin(y_lo, p->points[i].y);
 		y_hi = fmax(y_hi, p->points[i].y * 1.5);
 	}
@@ -147,13 +148,22 @@ static double at_y(const struct plot *p, double y)
 	return BOTTOM - (BOTTOM - TOP) * fmin(fmax(t, 0), 1);
 }
 
+/* The area of a dot is the op's share of the step. */
+static double radius_of(const struct ops_row *op)
+{
+	return fmin(fmax(sqrt(fmax(op->time_share, 0)) * 34, 2.5), 22);
+}
+
 /* ---- the roof -------------------------------------------------------------------------------- */
 
 static void draw_grid(const struct plot *p, struct svg *x)
 {
+	double pitch = (p->right - LEFT) / (p->x_hi - p->x_lo);
 	for (double d = ceil(p->x_lo); d <= p->x_hi; d++) {
 		double value = pow(10, d), at = at_x(p, value);
 		svg_line(x, INK_GRID, at, TOP, at, BOTTOM);
+		if (pitch < TICK_PITCH && fmod(d, 2) != 0)
+			continue;
 		svg_text(x, INK_MUTED, ANCHOR_MIDDLE, at, BOTTOM + 15,
 			value >= 1e5 || value < 1e-3 ? arena_fmt(x->keep, "1e%.0f", log10(value))
 						     : svg_tick(x->keep, value, UNIT_NONE));
@@ -170,6 +180,19 @@ static void draw_grid(const struct plot *p, struct svg *x)
 		STR("FLOPs per byte of HBM traffic"));
 }
 
+/* Where the name of the highest roof stands: above its line, and above the dots that lie there. */
+static double above_dots(const struct plot *p, double left, double y)
+{
+	double top = y - 6;
+	for (int i = 0; i < p->count; i++) {
+		const struct point *pt = &p->points[i];
+		double radius = radius_of(pt->op), dot = at_y(p, pt->y) - radius;
+		if (at_x(p, pt->x) + radius > left && dot < y)
+			top = fmin(top, dot - 3);
+	}
+	return fmax(top, 11);
+}
+
 /* A level line from where the slope meets it; the ridge is named below it. */
 static void draw_ceiling(const struct plot *p, const struct roof *roof, struct svg *x)
 {
@@ -182,7 +205,8 @@ static void draw_ceiling(const struct plot *p, const struct roof *roof, struct s
 	svg_stroke(x, INK_TEXT, left, y, p->right, y, 1.8, false);
 	/* The highest has room above it, the others below, where their line begins. */
 	svg_strong(x, INK_TEXT, is_top ? ANCHOR_END : ANCHOR_START,
-		is_top ? p->right - 2 : fmin(left + 5, room), y + (is_top ? -6 : 13), text);
+		is_top ? p->right - 2 : fmin(left + 5, room),
+		is_top ? above_dots(p, room, y) : y + 13, text);
 	svg_stroke(x, INK_MUTED, left, y, left, BOTTOM, 1, true);
 	bool is_last = left > p->right - RIDGE_WIDTH;
 	svg_text(x, INK_MUTED, is_last ? ANCHOR_END : ANCHOR_START, left + (is_last ? -4 : 4),
@@ -212,12 +236,6 @@ static void draw_roof(const struct plot *p, struct svg *x)
 }
 
 /* ---- points and their names ------------------------------------------------------------------ */
-
-/* The area of a dot is the op's share of the step. */
-static double radius_of(const struct ops_row *op)
-{
-	return fmin(fmax(sqrt(fmax(op->time_share, 0)) * 34, 2.5), 22);
-}
 
 static struct str point_title(const struct point *pt, struct arena *keep)
 {

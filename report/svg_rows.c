@@ -50,18 +50,19 @@ static void draw_bar(
 		svg_text(x, INK_ON_FILL, ANCHOR_START, left + 6, top + r->height / 2 + 4, b->label);
 }
 
-/* Behind the bars of the first line, or at the end of them where there is no room. */
+/* Behind the bars that it is of, or at the end of them where there is no room. */
 static void draw_value(struct svg *x, const struct svg_rows *r, const struct svg_row *row,
 	struct span s, double top)
 {
 	double most = 0, width = SVG_CHAR * text_columns(row->value) + 12;
 	for (ptrdiff_t i = 0; i < row->count; i++)
-		if (!row->bars[i].line)
+		if (!row->bars[i].line || r->is_of_all)
 			most = fmax(most, fmax(row->bars[i].from, row->bars[i].to));
 	double end = s.left + most * s.scale;
+	double height = r->is_of_all ? r->lines * (r->height + 1) - 1 : r->height;
 	bool is_inside = end + width > x->width && end - s.left > width;
 	svg_strong(x, is_inside ? INK_ON_FILL : INK_TEXT, is_inside ? ANCHOR_END : ANCHOR_START,
-		end + (is_inside ? -6 : 6), top + r->height / 2 + 4,
+		end + (is_inside ? -6 : 6), top + height / 2 + 4,
 		html_clip(row->value, svg_columns(is_inside ? end : x->width - end - 6), x->keep));
 }
 

@@ -289,7 +289,7 @@ const struct fleet_question fleet_questions[FLEET_COUNT] = {
 		"No usable run in this window."),
 	Q(FLEET_BY_SIZE, "by-size", "By size of the job", group_columns,
 		"Workloads on about as many chips.", "No usable run in this window."),
-	Q(FLEET_RULES, "rules", "Rules that are broken most dearly", rules_columns,
+	Q(FLEET_RULES, "rules", "Rules whose findings cost most", rules_columns,
 		"Rules that newest runs break, by what settling them would give back.",
 		"No rule is broken."),
 	Q(FLEET_MACHINES, "machines", "Slow machines", machines_columns,
