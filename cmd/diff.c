@@ -102,7 +102,8 @@ static const struct option diff_options[] = {
 	{ "templates", 0, OPTION_TEXT, AT(templates), "DIR",
 		"templates that replace built-in ones (docs/templates.md)" },
 	{ "all", 0, OPTION_FLAG, AT(all), NULL,
-		"every op that changed, not only the twenty that lost and won most" },
+		"every op that changed, not only those that lost and won most (eight of each as "
+		"text, twenty elsewhere)" },
 	READ_OPTIONS(struct diff_settings),
 	OPTIONS_END,
 };

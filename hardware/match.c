@@ -117,9 +117,9 @@ static struct str model_for(struct chip_set *set, struct str name, enum chip_ven
 static struct str add_alias(struct str quoted_name, struct str model, struct arena *keep)
 {
 	return arena_fmt(keep,
-		"if it is a chip that `rooflint hardware` lists, add %.*s to \"aliases\" in "
-		"hardware/<that chip>.json; else copy hardware/%.*s.json, put the line "
-		"\"aliases\": [%.*s], and its own figures into it, and pass the file with "
+		"If `rooflint hardware` lists the chip by another name, add %.*s to \"aliases\" "
+		"in hardware/<that chip>.json. Else copy hardware/%.*s.json, put the line "
+		"\"aliases\": [%.*s], and the chip's own figures into the copy, and pass it with "
 		"--hardware",
 		STR_ARG(quoted_name), STR_ARG(model), STR_ARG(quoted_name));
 }
@@ -141,7 +141,7 @@ static struct chip_match tpu(struct chip_set *set, struct str type, struct arena
 		return by_list(&list, arena_fmt(keep, "device type %.*s", STR_ARG(name)), keep);
 	struct str model = model_for(set, type, VENDOR_GOOGLE);
 	struct str advice = add_alias(name, model, keep);
-	return unknown(arena_fmt(keep, "no hardware file knows the device type %.*s: %.*s",
+	return unknown(arena_fmt(keep, "no hardware file knows the device type %.*s. %.*s",
 		STR_ARG(name), STR_ARG(advice)));
 }
 
@@ -237,14 +237,15 @@ static struct chip_match unlisted(
 			STR_ARG(name)));
 	if (list.count)
 		return unknown(arena_fmt(keep,
-			"no hardware file lists the name %.*s; its counters (%.*s) fit %.*s: if it "
-			"is that chip, add %.*s to \"aliases\" in hardware/%.*s.json or pass it "
+			"no hardware file lists the name %.*s, but its counters (%.*s) fit %.*s. "
+			"If "
+			"it is that chip, add %.*s to \"aliases\" in hardware/%.*s.json or pass it "
 			"with --hardware",
 			STR_ARG(name), STR_ARG(what), STR_ARG(ids), STR_ARG(name),
 			STR_ARG(list.items[0]->id)));
 	struct str model = model_for(set, h->device_name, v);
 	struct str advice = add_alias(name, model, keep);
-	return unknown(arena_fmt(keep, "no hardware file lists the name %.*s (%.*s): %.*s",
+	return unknown(arena_fmt(keep, "no hardware file lists the name %.*s (%.*s). %.*s",
 		STR_ARG(name), STR_ARG(what), STR_ARG(advice)));
 }
 

@@ -204,9 +204,9 @@ static void tell_dtypes(const struct tables *head, const struct tables *base, st
 		if ((here >= NEWS_SHARE) == (there >= NEWS_SHARE))
 			continue;
 		diag_note(notes, keep, DIAG_DIFFERS,
-			"matmuls in %.*s: %.*s of a step there, %.*s here", STR_ARG(name),
-			STR_ARG(unit_text(keep, there, UNIT_RATIO)),
-			STR_ARG(unit_text(keep, here, UNIT_RATIO)));
+			"matmuls in %.*s: %.*s of the time, %.*s before", STR_ARG(name),
+			STR_ARG(unit_text(keep, here, UNIT_RATIO)),
+			STR_ARG(unit_text(keep, there, UNIT_RATIO)));
 	}
 }
 
@@ -222,10 +222,9 @@ static void tell_news(const struct tables *head, const struct baseline *base,
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
 		const struct column *c = table_column(&table_defs[TABLE_run], told[i]);
 		if (cells_differ(c, row_of_run(head), row_of_run(base->tables)))
-			diag_note(notes, keep, DIAG_DIFFERS, "%.*s: %.*s there, %.*s here",
-				STR_ARG(c->name),
-				STR_ARG(cell_shown(c, row_of_run(base->tables), keep)),
-				STR_ARG(cell_shown(c, row_of_run(head), keep)));
+			diag_note(notes, keep, DIAG_DIFFERS, "%.*s: %.*s, and %.*s before",
+				STR_ARG(c->name), STR_ARG(cell_shown(c, row_of_run(head), keep)),
+				STR_ARG(cell_shown(c, row_of_run(base->tables), keep)));
 	}
 	tell_dtypes(head, base->tables, keep, notes);
 	if (ops.len)

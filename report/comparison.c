@@ -52,7 +52,7 @@ static bool has_changed(const struct metric_look *look, const struct deltas_row 
 /* Beyond this many times what is assumed, the assumption does not hold. */
 #define NOISY 1.5
 
-/* What the comparison took the noise between runs for, and why. */
+/* "1.0% between runs: ...": what the comparison took the noise for, and why. */
 static struct str noise_text(const struct deltas_row *d, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
@@ -60,24 +60,18 @@ static struct str noise_text(const struct deltas_row *d, struct arena *keep)
 	bool by_store = d->noise_workloads > 0;
 
 	if (isnan(seen) && !by_store)
-		out_fmt(o,
-			"judged with an assumed noise of %.1f%% between runs (one baseline shows "
-			"none)",
-			assumed);
+		out_fmt(o, "%.1f%% between runs: assumed, since one baseline shows none", assumed);
 	else if (isnan(seen))
-		out_fmt(o,
-			"judged with a noise of %.1f%% between runs, as %.0f workloads of the "
-			"store show",
-			assumed, d->noise_workloads);
+		out_fmt(o, "%.1f%% between runs, as %.0f workloads of the store show", assumed,
+			d->noise_workloads);
 	else if (!(d->noise_worth > 0))
-		out_fmt(o, "noise between runs taken as %.1f%%, as %.0f runs show", d->noise * 100,
-			d->noise_runs);
+		out_fmt(o, "%.1f%% between runs, as %.0f runs show", d->noise * 100, d->noise_runs);
 	else
 		out_fmt(o,
-			"noise between runs taken as %.1f%%: %.1f%% %s (worth %.3g), %.1f%% in "
-			"%.0f runs",
-			d->noise * 100, assumed, by_store ? "in the store" : "assumed",
-			d->noise_worth, seen, d->noise_runs);
+			"%.1f%% between runs: %.1f%% seen in %.0f runs, %.1f%% %s, which counts as "
+			"%.3g runs",
+			d->noise * 100, seen, d->noise_runs, assumed,
+			by_store ? "in the store" : "assumed", d->noise_worth);
 	if (d->noise_seen > NOISY * d->noise_assumed)
 		out_fmt(o,
 			"; runs differ by %.1f%%, more than the %.1f%% %s: false failures are "
@@ -111,7 +105,7 @@ static struct str surety_text(
 		return STR("");
 	if (isnan(d->resolution))
 		return STR("; without steps noise cannot be told from change");
-	struct str noise = look->always ? arena_fmt(keep, ": %.*s", STR_ARG(noise_text(d, keep)))
+	struct str noise = look->always ? arena_fmt(keep, " (%.*s)", STR_ARG(noise_text(d, keep)))
 					: STR(""); /* told once */
 	if (d->lo > 0 || d->hi < 0)
 		return arena_fmt(keep, "; that is beyond the noise%.*s", STR_ARG(noise));
@@ -127,8 +121,9 @@ static struct str comparison_line(const struct report *r, const struct metric_lo
 	struct str against = d->against.p ? d->against : BASELINE_NAMED;
 	if (is_length) /* how long a capture is says nothing of the program */
 		return arena_fmt(keep,
-			"the capture takes %.*s, that of %.*s %.*s: without steps, how often the "
-			"ops ran says how much work each holds",
+			"this capture is %.*s long, and %.*s is %.*s: neither has steps, so they "
+			"are "
+			"compared by how often each op ran",
 			STR_ARG(unit_text(keep, d->head, look->unit)), STR_ARG(against),
 			STR_ARG(unit_text(keep, d->base, look->unit)));
 	bool is_share = look->unit == UNIT_RATIO;

@@ -82,7 +82,7 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 	double change = base > 0 ? head / base - 1 : NAN;
 	if (d->is_window && isnan(d->work))
 		return arena_fmt(keep,
-			"The captures hold different work, and no steps: ops take %.*s here, %.*s "
+			"The captures hold different work, and no steps: ops take %.*s, %.*s "
 			"before",
 			STR_ARG(time_text(keep, d->head_ops_s)),
 			STR_ARG(time_text(keep, d->base_ops_s)));
@@ -100,7 +100,7 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 		out_fmt(o, "%.*s: %.*s, %.*s before", STR_ARG(much), STR_ARG(time_text(keep, head)),
 			STR_ARG(time_text(keep, base)));
 		if (d->is_window && fabs(d->work - 1) >= 0.005)
-			out_fmt(o, " (scaled: that capture holds %.3g times the work)",
+			out_fmt(o, " (scaled: the capture before holds %.3g times the work)",
 				1 / d->work);
 		put_reason(o, d, head - base, keep);
 	}
@@ -112,6 +112,7 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 /* ---- text ----------------------------------------------------------------------------------- */
 
 enum { TEXT_WIDTH = 80, LINE_INDENT = 4, TEXT_INDENT = 20 };
+enum { TEXT_MOST = 8 /* losses, and gains: a screen of each */ };
 
 static void put_ops(struct page *p, const struct html_changes *ops)
 {
@@ -162,7 +163,8 @@ static void put_kinds(struct page *p, const struct op_diff *d)
 void diff_text(const struct diff_report *d, struct arena *keep, struct out *out)
 {
 	struct page p = { .out = out, .keep = keep, .width = TEXT_WIDTH };
-	struct template_list lists = html_changes(d->ops->items, d->ops->count, d->most, keep);
+	ptrdiff_t most = d->most ? TEXT_MOST : 0;
+	struct template_list lists = html_changes(d->ops->items, d->ops->count, most, keep);
 	const struct html_changes *ops = lists.items;
 	struct list lines = comparison_lines(d->report, keep);
 	page_fmt(&p, 0, "%.*s", STR_ARG(diff_headline(d->ops, keep)));

@@ -25,8 +25,8 @@ static struct str place_of(
 	double line = users ? op->user_line : op->source_line;
 	if (length == CHANGE_BRIEF)
 		file = path_end(file);
-	if (!file.len)
-		return cut(op->scope, length, keep);
+	if (!file.len && op->scope.len)
+		return arena_fmt(keep, "in %.*s", STR_ARG(cut(op->scope, length, keep)));
 	return place_text(file, line, keep);
 }
 

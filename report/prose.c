@@ -326,12 +326,15 @@ static void put_rest(struct out *o, const struct finding *f, struct arena *keep)
 	double told_s = worth_telling(f, shared_s);
 	double beyond_s = worth_telling(f, f->claimed_s - f->gain_s - shared_s);
 	if (told_s > 0)
-		out_fmt(o, "%s%.*s%s counted in other findings", is_paid ? "; " : "its ",
-			STR_ARG(time_text(keep, told_s)),
-			is_paid ? " more are already" : " are already");
+		out_fmt(o,
+			is_paid ? "; %.*s more are already counted in other findings"
+				: "%.*s, already counted in other findings",
+			STR_ARG(time_text(keep, told_s)));
 	if (beyond_s > 0)
-		out_fmt(o, "%sit is not known whether a fix brings back %s%.*s",
-			out_text(o).len ? "; " : "", out_text(o).len ? "another " : "its ",
+		out_fmt(o,
+			out_text(o).len
+				? "; it is not known whether a fix brings back another %.*s"
+				: "%.*s, but it is not known whether a fix brings them back",
 			STR_ARG(time_text(keep, beyond_s)));
 }
 
@@ -362,6 +365,17 @@ static struct str prose_cost(const struct report *r, const struct group *g, stru
 		out_fmt(o, " together %.*s", STR_ARG(time_text(keep, g->gain_s)));
 	}
 	return out_text(o);
+}
+
+struct str first_sentence(struct str text, struct str *rest)
+{
+	for (ptrdiff_t i = 0; i + 1 < text.len; i++)
+		if (text.p[i] == '.' && text.p[i + 1] == ' ') {
+			*rest = str_from_offset(text, i + 2);
+			return str_head(text, i);
+		}
+	*rest = STR("");
+	return text;
 }
 
 struct str evidence_text(const struct evidence *e, struct arena *keep)
@@ -481,7 +495,7 @@ struct str prose_limits(const struct rule_result *rule, double value, struct are
 	out_str(o, unit_text(keep, value, n->unit));
 	if (rule->says.len)
 		out_fmt(o, " %.*s", STR_ARG(rule->says));
-	if (!isnan(n->warn_limit)) {
+	if (!isnan(n->warn_limit) && n->warn_limit != n->fail_limit) {
 		out_fmt(o, ": warns %s %.*s", word,
 			STR_ARG(unit_text(keep, n->warn_limit, n->unit)));
 		before = ", ";

@@ -192,15 +192,6 @@ static void put_troubles(struct page *p, const struct report *r)
 /* In a paragraph of them, three lines of text; -v has all. */
 enum { CAUSES_SHOWN = 3, CAUSES_BYTES = 3 * 76 };
 
-/* The first sentence of a cause: up to a full stop with a space behind it. */
-static struct str sentence_of(struct str text)
-{
-	for (ptrdiff_t i = 0; i + 1 < text.len; i++)
-		if (text.p[i] == '.' && text.p[i + 1] == ' ')
-			return str_head(text, i);
-	return text;
-}
-
 /*
  * One paragraph: how many rules, their causes, and what to do about the first that counts.  The
  * headline of an inconclusive report has told that cause.
@@ -225,7 +216,7 @@ static void put_unsure(struct page *p, const struct report *r)
 		const struct trouble *t = &troubles[next];
 		bool is_told = r->verdict == VERDICT_INCONCLUSIVE && first &&
 			       str_eq(t->rules[0]->reason, first->reason);
-		struct str cause = sentence_of(text_clean(p->keep, t->reason));
+		struct str rest, cause = first_sentence(text_clean(p->keep, t->reason), &rest);
 		if (is_told)
 			continue;
 		if (told == CAUSES_SHOWN || cause.len > room) {
@@ -239,8 +230,11 @@ static void put_unsure(struct page *p, const struct report *r)
 		page_fmt(p, PAGE_LABEL, "; and %td more (-v)", left);
 	else if (left)
 		page_z(p, ": -v tells why");
-	if (first)
-		page_field(p, "do", first->todo);
+	if (first) {
+		struct str advice;
+		first_sentence(text_clean(p->keep, reason_of(first, p->keep)), &advice);
+		page_field(p, "do", advice.len ? advice : first->todo);
+	}
 	page_line(p);
 }
 

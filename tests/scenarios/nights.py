@@ -229,7 +229,7 @@ def another_libtpu(nights):
     asked = ("--store", nights.store, "--baseline", LAST5)
     report, _, _ = nights.check(run, *asked)
     expect("judged", verdicts(report)["step-regression"][0] == "fail")
-    told = "runtime_version: TFRT TPU v5 lite, Built on Nov 1 there, TFRT TPU v5 lite, Built on Nov 9"
+    told = "runtime_version: TFRT TPU v5 lite, Built on Nov 9, and TFRT TPU v5 lite, Built on Nov 1"
     expect(report["notes"], report["notes"][0]["text"].startswith(told))
     expect("jax is the same", "jax_version" not in notes(report))
 

@@ -251,10 +251,10 @@ static void test_versions_are_news(void **state)
 	assert_true(compare(1));
 	assert_int_equal(notes.count, 3);
 	assert_string_equal(
-		arena_z(&keep, notes.items[0].text), "jax_version: 0.10.1 there, 0.10.2 here");
+		arena_z(&keep, notes.items[0].text), "jax_version: 0.10.2, and 0.10.1 before");
 	assert_string_equal(
-		arena_z(&keep, notes.items[1].text), "runtime_version: cl/1 there, cl/2 here");
-	assert_string_equal(arena_z(&keep, notes.items[2].text), "hosts: 1 there, 2 here");
+		arena_z(&keep, notes.items[1].text), "runtime_version: cl/2, and cl/1 before");
+	assert_string_equal(arena_z(&keep, notes.items[2].text), "hosts: 2, and 1 before");
 }
 
 /* In another precision results may have the shapes they had; of no type nothing is told. */
@@ -268,9 +268,9 @@ static void test_dtypes_are_news(void **state)
 	assert_true(compare(1));
 	assert_int_equal(notes.count, 2);
 	assert_string_equal(arena_z(&keep, notes.items[0].text),
-		"matmuls in f32: 0% of a step there, 50.0% here");
+		"matmuls in f32: 50.0% of the time, 0% before");
 	assert_string_equal(arena_z(&keep, notes.items[1].text),
-		"matmuls in bf16: 25.0% of a step there, 0% here");
+		"matmuls in bf16: 0% of the time, 25.0% before");
 	fresh(state);
 	make_run(&bases[0], 0.018, 0.01);
 	rows_tell(&head, &keep, f32);

@@ -464,8 +464,8 @@ static void test_windows(void **state)
 	assert_true(d.is_window);
 	assert_true(fabs(d.work - 30. / 34) < 1e-12);
 	assert_str(diff_headline(&d, &keep),
-		"The same work takes 13.3% longer: 300 ms, 265 ms before (scaled: that capture "
-		"holds 1.13 times the work); mostly by send (+32.0 ms)");
+		"The same work takes 13.3% longer: 300 ms, 265 ms before (scaled: the capture "
+		"before holds 1.13 times the work); mostly by send (+32.0 ms)");
 	assert_int_equal(d.count, 1);
 	assert_true(fabs(d.items[0].base_s - 0.03) < 1e-12);
 	assert_true(fabs(d.items[0].head_s - 0.062) < 1e-12);

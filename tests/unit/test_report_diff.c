@@ -175,7 +175,7 @@ static void test_headline(void **state)
 		"The same work takes 10.0 ms, as before");
 	ops.work = NAN;
 	assert_string_equal(arena_z(&keep, diff_headline(&ops, &keep)),
-		"The captures hold different work, and no steps: ops take 11.0 ms here, 8.00 ms "
+		"The captures hold different work, and no steps: ops take 11.0 ms, 8.00 ms "
 		"before");
 }
 
