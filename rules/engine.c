@@ -72,15 +72,20 @@ static bool may_read(void *arg, const char *table, const char *column)
 	return def != NULL;
 }
 
-/* What all rules of a file may take, by the rows that they look at. */
-static int64_t file_steps(const struct engine *e)
+/* What a rule may take, by the rows that it may look at. */
+static int64_t rule_steps(const struct engine *e)
 {
 	int64_t rows = 0;
 
 	for (int i = 0; i < TABLE_COUNT; i++)
 		rows += (e->tables ? e->tables->items[i].count : 0) +
 			(e->base ? e->base->items[i].count : 0);
-	return BUDGET_FILE_STEPS + rows * BUDGET_ROW_STEPS;
+	return e->least_steps + rows * BUDGET_ROW_STEPS;
+}
+
+static int64_t file_steps(const struct engine *e)
+{
+	return BUDGET_FILE_RULES * rule_steps(e);
 }
 
 struct engine *engine_new(struct diag *err)
@@ -90,7 +95,7 @@ struct engine *engine_new(struct diag *err)
 
 	e->keep = keep;
 	e->scratch = arena_new(ARENA_RUN_BYTES);
-	e->rule_steps = BUDGET_RULE_STEPS;
+	e->least_steps = BUDGET_RULE_STEPS;
 	e->sql = (struct sql_connection){ .steps_left = BUDGET_RULE_STEPS,
 		.all_left = file_steps(e),
 		.calls = SQL_CALLS_RULES,
@@ -158,7 +163,7 @@ static void set_sizes(struct engine *e, int64_t heap_bytes, int text_bytes)
 
 void engine_grant(struct engine *e, bool is_joining)
 {
-	e->sql.steps_left = e->rule_steps;
+	e->sql.steps_left = rule_steps(e);
 	e->sql.calls = SQL_CALLS_RULES;
 	e->sql.step_cost = is_joining ? JOINING_STEP : 1;
 	set_sizes(e, sqlite3_memory_used() + RULE_HEAP_BYTES,
@@ -187,7 +192,7 @@ void engine_step_fault(struct engine *e, int code, struct arena *keep, struct sq
 		sql_fail(fault, keep, DIAG_RULE_BUDGET, -1, 0,
 			"it did not end within %lld million steps; join on key, family or name, "
 			"or select fewer rows",
-			(is_query ? BUDGET_QUERY_STEPS : e->rule_steps) / million);
+			(is_query ? BUDGET_QUERY_STEPS : rule_steps(e)) / million);
 	else if (code == SQLITE_NOMEM)
 		sql_fail(fault, keep, DIAG_RULE_BUDGET, -1, 0,
 			"it needs more than %d MiB of memory; sort or group fewer rows",

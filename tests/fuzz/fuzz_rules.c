@@ -75,7 +75,7 @@ static void judge_with(const struct ruleset *set, struct arena *keep)
 	struct judge_context context = { .today = STR_INIT("2026-01-01") };
 	struct judgement j;
 
-	set->engine->rule_steps = STEPS;
+	set->engine->least_steps = STEPS;
 	fill(&tables, keep);
 	for (int again = 0; again < 2; again++) {
 		if (judge(set, &tables, &context, keep, &j, &err))

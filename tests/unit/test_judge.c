@@ -1468,10 +1468,24 @@ static void runaway_rules(void **state)
 	assert_false(judge(&set, &tables, &context, &keep, &j, &err));
 	assert_int_equal(err.id, DIAG_RULE_BUDGET);
 	assert_string_equal(err.text,
-		"t.yaml:3:3: rule r cannot be judged: it did not end within 50 million steps; join "
+		"t.yaml:3:3: rule r cannot be judged: it did not end within 51 million steps; join "
 		"on key, family or name, or select fewer rows");
 	/* The engine is none the worse for it. */
 	judge_yaml(RULE "    assert: p50_s < 2\n");
+	assert_verdict("r", VERDICT_PASS);
+}
+
+/* A rule that joins a few texts of each row ends, however many rows a job has. */
+static void budgets_grow_with_rows(void **state)
+{
+	struct str joined = STR("key");
+	(void)state;
+	for (int i = 0; i < 100000; i++)
+		add("ops key=a p50_s=1\n");
+	for (int i = 1; i < 18; i++)
+		joined = arena_fmt(&keep, "%.*s || key", STR_ARG(joined));
+	judge_yaml(arena_z(&keep, arena_fmt(&keep, RULE "    assert: %.*s = 'aaaaaaaaaaaaaaaaaa'\n",
+					  STR_ARG(joined))));
 	assert_verdict("r", VERDICT_PASS);
 }
 
@@ -1905,6 +1919,7 @@ int main(void)
 		TEST(unknown_budgets),
 		TEST(held_up_rules_claim_nothing),
 		TEST(runaway_rules),
+		TEST(budgets_grow_with_rows),
 		TEST(texts_have_a_budget),
 		TEST(changes_need_a_baseline),
 		TEST(rules_have_a_budget_together),
