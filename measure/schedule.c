@@ -218,6 +218,110 @@ int32_t sort_of(struct scheduling *s, struct str name, struct str modules)
 	return (int32_t)r->sort_count - 1;
 }
 
+/* Takes the first of the modules off; false when there is none. */
+static bool modules_cut(struct str *rest, struct str *name)
+{
+	ptrdiff_t at = str_find(*rest, STR(MODULES_BETWEEN));
+
+	if (!rest->len)
+		return false;
+	*name = at < 0 ? *rest : str_head(*rest, at);
+	*rest = at < 0 ? STR("") : str_from_offset(*rest, at + STR(MODULES_BETWEEN).len);
+	return true;
+}
+
+/* Of more sorts no stages are looked for: a pipeline has fewer. */
+#define STAGE_SORTS_MAX 256
+
+/* Marks of a sort: those of each host, or of each device, and the most of one. */
+struct sort_marks {
+	int64_t *by, most;
+};
+
+static bool sort_evaluates(const struct step_sort *sort)
+{
+	struct str rest = sort->modules, name;
+	bool ret = false;
+
+	while (modules_cut(&rest, &name))
+		ret |= is_evaluation(name);
+	return ret;
+}
+
+/* Whose marks are of the one are not of the other, and both mark equally often. */
+static bool are_stages(const struct sort_marks *a, const struct sort_marks *b, ptrdiff_t by_count)
+{
+	int64_t less = a->most < b->most ? a->most : b->most, more = a->most + b->most - less;
+	bool apart = more - less <= 1 + more / 20;
+
+	for (ptrdiff_t i = 0; apart && i < by_count; i++)
+		apart = !a->by[i] || !b->by[i];
+	return apart;
+}
+
+static void sort_join(struct step_sort *to, const struct step_sort *from, struct arena *keep,
+	struct arena scratch)
+{
+	struct str rest = to->modules, *names = NULL, name;
+	ptrdiff_t n = 0, cap = 0;
+
+	for (int i = 0; i < 2; i++, rest = from->modules)
+		while (modules_cut(&rest, &name))
+			*arena_push(&scratch, names, n, cap) = name;
+	to->modules = text_sorted(keep, names, n, MODULES_BETWEEN);
+	to->trains |= from->trains;
+	to->count += from->count;
+	to->time_ps += from->time_ps;
+	to->most_ps = from->most_ps > to->most_ps ? from->most_ps : to->most_ps;
+}
+
+/*
+ * Where hosts or devices have programs of their own, as stages of a pipeline do, what each of them
+ * runs in a step is one sort.
+ */
+static void stages_join(struct scheduling *s)
+{
+	struct arena scratch = *s->scratch;
+	struct step_sort *sorts = s->ret->sorts;
+	ptrdiff_t n = s->ret->sort_count, kept = 0;
+
+	if (n < 2 || n > STAGE_SORTS_MAX)
+		return;
+	ptrdiff_t by_count = s->marks[s->mark_count - 1].by + 1;
+	struct sort_marks *marks = arena_make(&scratch, struct sort_marks, n);
+	int32_t now[STAGE_SORTS_MAX];
+	for (ptrdiff_t i = 0; i < n; i++)
+		marks[i].by = arena_make(&scratch, int64_t, by_count);
+	for (ptrdiff_t i = 0; i < s->mark_count; i++) {
+		const struct mark *m = &s->marks[i];
+		if (m->sort < 0)
+			continue;
+		int64_t count = ++marks[m->sort].by[m->by];
+		marks[m->sort].most = count > marks[m->sort].most ? count : marks[m->sort].most;
+	}
+	for (ptrdiff_t i = 0; i < n; i++) {
+		int32_t to = 0;
+		while (to < kept &&
+			(!str_eq(sorts[to].name, sorts[i].name) ||
+				sort_evaluates(&sorts[to]) != sort_evaluates(&sorts[i]) ||
+				!are_stages(&marks[to], &marks[i], by_count)))
+			to++;
+		now[i] = to;
+		if (to == kept) {
+			sorts[kept] = sorts[i];
+			marks[kept++] = marks[i];
+			continue;
+		}
+		sort_join(&sorts[to], &sorts[i], s->keep, scratch);
+		for (ptrdiff_t k = 0; k < by_count; k++)
+			marks[to].by[k] += marks[i].by[k];
+	}
+	s->ret->sort_count = kept;
+	for (ptrdiff_t i = 0; i < s->mark_count; i++)
+		if (s->marks[i].sort >= 0)
+			s->marks[i].sort = now[s->marks[i].sort];
+}
+
 static void sorts_read(struct scheduling *s)
 {
 	struct part *parts;
@@ -241,23 +345,12 @@ static void sorts_read(struct scheduling *s)
 		sort->time_ps += mark_ps;
 		sort->most_ps = mark_ps > sort->most_ps ? mark_ps : sort->most_ps;
 	}
+	stages_join(s);
 }
 
 bool name_is_wanted(struct str wanted, struct str name)
 {
 	return str_glob(name, wanted) || (str_take(&name, STR("jit_")) && str_glob(name, wanted));
-}
-
-/* Takes the first of the modules off; false when there is none. */
-static bool modules_cut(struct str *rest, struct str *name)
-{
-	ptrdiff_t at = str_find(*rest, STR(MODULES_BETWEEN));
-
-	if (!rest->len)
-		return false;
-	*name = at < 0 ? *rest : str_head(*rest, at);
-	*rest = at < 0 ? STR("") : str_from_offset(*rest, at + STR(MODULES_BETWEEN).len);
-	return true;
 }
 
 static bool sort_is_wanted(struct str wanted, const struct step_sort *sort)
@@ -618,6 +711,7 @@ static void line_read(struct scheduling *s)
 			s->marks[s->mark_count++] = (struct mark){ .start_ps = m->start_ps,
 				.end_ps = m->end_ps,
 				.number = m->number,
+				.by = (int32_t)i,
 				.sort = -1 };
 		}
 		for (ptrdiff_t k = 0; k < d->run_count; k++) {

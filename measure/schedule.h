@@ -13,7 +13,8 @@
  * the job waits for it there; else the n-th group of executions to the n-th mark, if they divide.
  * What runs behind every mark is of its step, too, but for evaluations.
  *
- * Steps of one sort bear one name and run the same modules, whatever their shapes.  Of a job that
+ * Steps of one sort bear one name and run the same modules, whatever their shapes; a stage of a
+ * pipeline, which has a host or a device of its own, runs its modules of the step.  Of a job that
  * marks nothing, a period of its sequence of modules is a step; there two functions of one name, as
  * lambdas are, count as two modules.  Of a server, a step is an execution of the module that takes
  * most of its time.

@@ -20,7 +20,7 @@
 static int mark_cmp(const void *a, const void *b)
 {
 	const struct mark *x = a, *y = b;
-	int order = order_integers(x->host, y->host);
+	int order = order_integers(x->by, y->by);
 
 	order = order ? order : order_integers(x->thread, y->thread);
 	order = order ? order : order_integers(x->start_ps, y->start_ps);
@@ -43,7 +43,7 @@ static void marks_read(struct scheduling *s)
 {
 	const struct host_spans *all = &s->run->facts.steps;
 	struct mark *marks = s->marks = arena_make(s->scratch, struct mark, all->count);
-	struct mark wanted = { .host = -1 };
+	struct mark wanted = { .by = -1 };
 
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		const struct host_span *m = &all->items[i];
@@ -53,11 +53,10 @@ static void marks_read(struct scheduling *s)
 	sort_by(marks, all->count, mark_cmp);
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		const struct mark *m = &marks[i], *next = m + 1;
-		bool is_around = i + 1 < all->count && next->host == m->host &&
+		bool is_around = i + 1 < all->count && next->by == m->by &&
 				 next->thread == m->thread && next->start_ps < m->end_ps &&
 				 next->end_ps <= m->end_ps;
-		if (m->host == wanted.host && m->thread == wanted.thread &&
-			m->start_ps < wanted.end_ps)
+		if (m->by == wanted.by && m->thread == wanted.thread && m->start_ps < wanted.end_ps)
 			continue;
 		bool is_wanted = is_around && outer_is_wanted(s, m);
 		if (is_wanted)
@@ -72,9 +71,9 @@ static ptrdiff_t marks_of_host(const struct scheduling *s, int32_t host, ptrdiff
 {
 	ptrdiff_t end = 0;
 
-	for (*first = 0; *first < s->mark_count && s->marks[*first].host < host;)
+	for (*first = 0; *first < s->mark_count && s->marks[*first].by < host;)
 		++*first;
-	for (end = *first; end < s->mark_count && s->marks[end].host == host;)
+	for (end = *first; end < s->mark_count && s->marks[end].by == host;)
 		end++;
 	return end - *first;
 }

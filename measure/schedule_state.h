@@ -17,7 +17,8 @@ struct mark {
 	int64_t start_ps, end_ps, number;
 	int64_t length_ps; /* of a step: until the next one, less other work */
 	struct str name;
-	int32_t host, thread;
+	int32_t by; /* the host whose mark it is; of a Steps line, the device */
+	int32_t thread;
 	int32_t sort; /* -1: no work belongs to it */
 };
 
@@ -33,7 +34,7 @@ struct scheduling {
 	struct str *modules;
 	ptrdiff_t module_count;
 	int32_t *module_of; /* by program */
-	struct mark *marks; /* by host, thread, then begin */
+	struct mark *marks; /* by whose they are, thread, then begin */
 	ptrdiff_t mark_count;
 	ptrdiff_t sort_cap;
 };

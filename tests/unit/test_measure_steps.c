@@ -1455,6 +1455,76 @@ static void a_steps_line_of_two_sorts(void **state)
 	assert_text(p[3].step, NULL);
 }
 
+/*
+ * Two stages of a pipeline: a host and a device each, with a program of its own that takes 100 or
+ * 200 us of each step, and an evaluation on the first of them behind every third step.
+ */
+static void tell_stages(bool by_line, const char *second)
+{
+	static const char *const hosts[] = { "worker-0", "worker-1" };
+
+	for (int stage = 0; stage < 2; stage++) {
+		struct xspace *host = xrun_host(&run, hosts[stage]);
+		struct xplane *tpu = x_tpu(host, stage, "TPU v5 lite");
+		struct xline *marks =
+			by_line ? x_line(tpu, "Steps") : x_line(x_host(host), "python");
+		struct xline *ops = x_line(tpu, "XLA Ops");
+		const char *op = stage ? "dot.2" : "dot.1";
+		x_op(tpu, op, X_STATS(x_int("program_id", 20 + stage)));
+		x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+		has_program(host, stage ? second : "jit_train_first", 20 + stage);
+		has_program(host, "jit_evaluate", EVALUATION);
+		for (int64_t i = 0; i < 8; i++) {
+			int64_t at = i * 1000;
+			bool evaluates = i % 4 == 3;
+			if (stage && evaluates)
+				continue;
+			if (by_line)
+				x_event(marks, number(i), at, at + 300, NULL);
+			else
+				annotate(marks, i, at, at + 300);
+			x_event(ops, evaluates ? "sum.1" : op, at + 10, at + (stage ? 210 : 110),
+				NULL);
+		}
+	}
+}
+
+static void stages_are_one_step(const char *source)
+{
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, source);
+	assert_text(xrun_op(&run, "dot.1")->role, "step");
+	assert_text(xrun_op(&run, "dot.2")->role, "step");
+	assert_text(xrun_op(&run, "sum.1")->role, "other");
+	assert_true(xrun_device(&run, "/device:TPU:0")->steps >= 4);
+	assert_true(xrun_device(&run, "/device:TPU:1")->steps >= 4);
+	assert_number(xrun_quality(&run, "devices-agree")->ok, 1);
+}
+
+static void stages_that_hosts_mark(void **state)
+{
+	(void)state;
+	tell_stages(false, "jit_train_last");
+	stages_are_one_step("annotation");
+}
+
+static void stages_with_a_line(void **state)
+{
+	(void)state;
+	tell_stages(true, "jit_train_last");
+	stages_are_one_step("steps-line");
+}
+
+/* A host that evaluates beside those that train is no stage of them. */
+static void an_evaluator_is_no_stage(void **state)
+{
+	(void)state;
+	tell_stages(true, "jit_eval_step");
+	xrun_measure(&run);
+	assert_text(xrun_op(&run, "dot.1")->role, "step");
+	assert_text(xrun_op(&run, "dot.2")->role, "other");
+}
+
 /* One that is asked for is judged. */
 static void a_steps_line_s_other_sort(void **state)
 {
@@ -1919,6 +1989,9 @@ int main(void)
 		TEST(programs_that_were_foreseen),
 		TEST(a_steps_line_of_two_sorts),
 		TEST(a_steps_line_s_other_sort),
+		TEST(stages_that_hosts_mark),
+		TEST(stages_with_a_line),
+		TEST(an_evaluator_is_no_stage),
 		TEST(whose_step_is_judged),
 		TEST(work_is_the_mark_s_that_launched_it),
 		TEST(a_period_of_programs_is_a_step),
