@@ -129,8 +129,7 @@ static bool settings_agree(const struct check_settings *s, struct diag *err)
 		return diag_set(err, DIAG_USAGE,
 			"--fail-on new needs --previous: what failed before is in that report");
 	if (s->today.p && !when_is_day(s->today))
-		return diag_set(err, DIAG_USAGE, "--today %.*s: it takes a day, such as 2027-01-31",
-			STR_ARG(s->today));
+		return diag_set(err, DIAG_USAGE, NO_DAY, STR_ARG(s->today));
 	return true;
 }
 

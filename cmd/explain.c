@@ -118,6 +118,7 @@ static void put_demand(struct context *c, const struct rule *r)
 		: is_warning ? "must hold (a warning if not, by its severity):"
 			     : "must hold (a failure if not):",
 		r->assert.text);
+	put_code(c, r, "can fail only where (elsewhere a warning):", r->can_fail.text);
 	put_code(c, r, "fixing it would give back, per step:", r->gain.text);
 	if (r->min_subjects)
 		out_fmt(c->out, "  with fewer than %lld such rows it is inconclusive\n",
@@ -154,6 +155,7 @@ static void explain(struct context *c, const struct rule *r)
 		out_z(c->out, "\nIt is switched off (severity: off).\n");
 	put_part(c, "Why", &r->why);
 	put_demand(c, r);
+	put_advice(c, "Why the others only warn", &r->only_warns);
 	put_part(c, "How it is measured", &r->measured);
 	put_advice(c, "Likely cause", &r->cause);
 	put_advice(c, "Fix", &r->fix);

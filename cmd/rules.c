@@ -13,6 +13,7 @@
 #include "base/embed.h"
 #include "base/input.h"
 #include "base/text.h"
+#include "base/when.h"
 #include "cmd/grid.h"
 #include "cmd/shared.h"
 #include "report/report.h"
@@ -21,7 +22,7 @@
 
 struct rules_settings {
 	struct rule_settings rule;
-	struct str tests, junit;
+	struct str tests, junit, today;
 	bool mutate;
 };
 
@@ -50,7 +51,7 @@ static void list_rules(struct context *c, const struct ruleset *set)
 
 /* ---- check ----------------------------------------------------------------------------------- */
 
-static void check_rules(struct context *c, const struct ruleset *set)
+static void check_rules(struct context *c, const struct ruleset *set, struct str today)
 {
 	ptrdiff_t gates = 0, off = 0;
 	for (ptrdiff_t i = 0; i < set->count; i++) {
@@ -72,6 +73,12 @@ static void check_rules(struct context *c, const struct ruleset *set)
 			out_fmt(c->out,
 				"%.*s: required, and without a failure limit: it only warns\n",
 				STR_ARG(rule->name));
+	}
+	for (ptrdiff_t i = 0; i < set->waiver_count && today.p; i++) {
+		struct str expired = waiver_expired(set->waivers[i], today, c->keep);
+		if (expired.p)
+			out_fmt(c->out, "%.*s: %.*s\n", STR_ARG(set->waivers[i]->rule.text),
+				STR_ARG(expired));
 	}
 }
 
@@ -276,6 +283,8 @@ static enum status rules_run(struct context *c, const void *settings, const stru
 		return misuse(
 			"rooflint rules takes list, show, check, test or schema, not '%.*s'%.*s",
 			STR_ARG(name), STR_ARG(did_you_mean(c->keep, name, verbs, VERBS)));
+	if (s->today.p && !when_is_day(s->today))
+		return misuse(NO_DAY, STR_ARG(s->today));
 	/* A file or a set has a dot, a slash or is known; else it is a rule's name. */
 	struct str only = { NULL, 0 };
 	if (verb == VERB_SHOW && args->count > 1 && !ruleset_is_name(args->items[1]))
@@ -296,7 +305,7 @@ static enum status rules_run(struct context *c, const void *settings, const stru
 		rules_print(&set, c->keep, c->out);
 		break;
 	case VERB_CHECK:
-		check_rules(c, &set);
+		check_rules(c, &set, s->today);
 		break;
 	case VERB_TEST:
 		return test_rules(c, s, &set);
@@ -315,6 +324,8 @@ static const struct option rules_options[] = {
 		"test: the rows and verdicts, by default NAME.test.yaml beside NAME.yaml" },
 	{ "mutate", 0, OPTION_FLAG, AT(mutate), NULL,
 		"test: turn every test that passes bad, and demand that its rule says so" },
+	{ "today", 0, OPTION_TEXT, AT(today), "YYYY-MM-DD",
+		"check: name the waivers that have expired by that day" },
 	{ "junit", 0, OPTION_TEXT, AT(junit), "FILE",
 		"test: write JUnit XML, a case for each test; - is standard output" },
 	OPTIONS_END,

@@ -11,6 +11,9 @@
 /* What `--store` takes, for help. */
 #define STORE_ARGUMENT "FILE|URL"
 
+/* What is said of a --today that is none. */
+#define NO_DAY "--today %.*s: it takes a day, such as 2027-01-31"
+
 /* Of the commands that read profiles. */
 #define READ_OPTIONS(type)                                                                         \
 	{ "hardware", 0, OPTION_TEXT, offsetof(type, read.hardware), "NAME|FILE",                  \

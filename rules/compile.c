@@ -455,11 +455,12 @@ static struct advice_code *compile_advice(
 	return ret;
 }
 
-/* A rule without a message says what did not hold, in its own words. */
+/* A rule without a message: "p50_s of fusion.3 is 2.1 ms", "this does not hold of it: <title>". */
 static void compile_message(struct compiler *c)
 {
 	const struct rule *rule = c->rule;
 	struct template *t = &c->code->message;
+	const struct column *name = c->code->subjects.name;
 
 	if (rule->message.text.p) {
 		compile_text(c, &rule->message, "message", t);
@@ -468,19 +469,33 @@ static void compile_message(struct compiler *c)
 	bool is_assert = rule->assert.text.p;
 	if (!is_assert && !rule->value.text.p)
 		return; /* a mistake */
-	const struct text_at at = {
-		.c = c, .key = "message", .source = is_assert ? &rule->assert : &rule->value
-	};
+	const struct rule_text *source = is_assert ? &rule->assert : &rule->value;
+	const struct text_at at = { .c = c, .key = "message", .source = source };
 	struct sql_fault fault;
-	const struct piece pieces[] = { { .text = is_assert ? STR("this does not hold: ")
-							    : rule->value.text },
-		{ .text = is_assert ? rule->assert.text : STR(" is ") },
-		{ .unit = c->code->unit, .param = -1 } };
+	const struct piece pieces[] = {
+		{ .text = is_assert ? STR("this does not hold") : source->text },
+		{ .text = STR(""), .part = 2 },
+		{ .text = STR(" of ") },
+		{ .param = -1, .brief = true },
+		{ .text = is_assert ? STR(": ") : STR(" is ") },
+		{ .text = rule->title.text.p ? rule->title.text : source->text,
+			.unit = c->code->unit,
+			.param = -1 },
+	};
+	enum { PART = 1, NAME = 3, LAST = 5 };
+	bool is_run = c->code->subjects.rows == &table_defs[TABLE_run];
 
-	for (int i = 0; i < (is_assert ? 2 : 3); i++)
-		*arena_push(c->keep, t->pieces, t->count, t->cap) = pieces[i];
-	if (!is_assert)
-		t->pieces[2].expression = text_expression(&at, STR(":value"), 0, &fault);
+	for (int i = 0; i <= LAST; i++) {
+		struct piece *p;
+		if (i >= PART && i <= NAME && (!name || is_run))
+			continue;
+		p = arena_push(c->keep, t->pieces, t->count, t->cap);
+		*p = pieces[i];
+		if (i == NAME)
+			p->expression = text_expression(&at, name->name, 0, &fault);
+		else if (i == LAST && !is_assert)
+			p->expression = text_expression(&at, STR(":value"), 0, &fault);
+	}
 }
 
 /* ---- units -------------------------------------------------------------------------------- */

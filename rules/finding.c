@@ -230,7 +230,7 @@ bool finding_fill(
 	ret->cause = finding_says(t, code->cause, t->rule->cause.count);
 	ret->fix = finding_says(t, code->fix, t->rule->fix.count);
 	if (s->waiver) {
-		ret->note = waiver_note(s->waiver, s->excuse, t->s->keep);
+		ret->note = waiver_note(s->waiver, s->excuse, t->s->today, t->s->keep);
 		if (s->excuse == EXCUSE_HOLDS || s->excuse == EXCUSE_EXPIRED)
 			ret->waiver_ends = s->waiver->expires.text;
 	}

@@ -123,10 +123,15 @@ bool limits_are_known(const struct limits *l)
 	return ROOM_NOISE * l->noise <= ROOM_MOST;
 }
 
+/* Less than nothing of what should be little is as good as nothing. */
+static double counted(const struct limit *l, int i)
+{
+	return l->at_least || l->now[i] < 0 || isnan(l->seen[i]) ? l->seen[i] : fmax(0, l->seen[i]);
+}
+
 static void set_value(const struct limits *all, struct limit *l, int i, struct arena *keep)
 {
-	/* Less than nothing of what should be little is as good as nothing. */
-	double seen = l->at_least || l->now[i] < 0 ? l->seen[i] : fmax(0, l->seen[i]);
+	double seen = counted(l, i);
 	double room = fabs(seen) * fmax(ROOM_SHARE, ROOM_NOISE * all->noise);
 
 	if (isnan(l->seen[i]) || isnan(l->now[i]) || limit_is_broken(l, i))
@@ -157,6 +162,9 @@ void limits_end(struct limits *all, struct arena *keep)
 		if (l->worst != VERDICT_PASS && !limit_is_broken(l, shown))
 			shown = LIMIT_WARN;
 		l->seen_text = unit_text(keep, l->seen[shown], l->unit);
+		if (counted(l, shown) > l->seen[shown])
+			l->seen_text = arena_fmt(keep, "%.*s, counted as %.*s",
+				STR_ARG(l->seen_text), STR_ARG(unit_text(keep, 0, l->unit)));
 		l->now_text = unit_text(keep, l->now[shown], l->unit);
 		for (int k = 0;
 			k < LIMITS && l->worst != VERDICT_FAIL && l->worst != VERDICT_INCONCLUSIVE;

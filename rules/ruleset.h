@@ -217,6 +217,8 @@ const struct rule *ruleset_find_rule(
 	const struct ruleset *set, struct str name, struct arena *keep, struct diag *err);
 /* Whether that is a file or a built-in set, as opposed to a rule. */
 bool ruleset_is_name(struct str word);
+/* "the waiver by perf-team expired on 2027-01-31": of a day behind that; else missing. */
+struct str waiver_expired(const struct waiver *w, struct str day, struct arena *keep);
 /* What is assumed of the noise between runs: the file's, else the default. */
 struct noise_prior ruleset_noise(const struct ruleset *set);
 /* The text of an advice that stands alone, or its last one without a condition; or missing. */

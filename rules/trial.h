@@ -25,7 +25,8 @@ enum excuse {
 /* Of a waiver that speaks of the row, or of places with this sum, on a day that may be missing. */
 enum excuse waiver_excuse(const struct waiver *w, double value, struct str today);
 /* For people: "waived until 2027-01-31 by perf-team (PERF-12): ..." */
-struct str waiver_note(const struct waiver *w, enum excuse excuse, struct arena *keep);
+struct str waiver_note(
+	const struct waiver *w, enum excuse excuse, struct str today, struct arena *keep);
 
 /* One call of judge(). */
 struct judging {

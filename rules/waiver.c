@@ -76,25 +76,44 @@ const struct key waiver_entry = { .name = STR_INIT("a waiver"),
 
 /* ---- what it says of a row ---------------------------------------------------------------- */
 
+/* "perf-team (PERF-12)" */
+static struct str owner_of(const struct waiver *w, struct arena *keep)
+{
+	return w->issue.text.p ? arena_fmt(keep, "%.*s (%.*s)", STR_ARG(w->owner.text),
+					 STR_ARG(w->issue.text))
+			       : w->owner.text;
+}
+
 /* Days of this form sort as text. */
+static bool is_over(const struct waiver *w, struct str day)
+{
+	return str_cmp(str_head(day, 10), w->expires.text) > 0;
+}
+
+struct str waiver_expired(const struct waiver *w, struct str day, struct arena *keep)
+{
+	return is_over(w, day) ? arena_fmt(keep, "the waiver by %.*s expired on %.*s",
+					 STR_ARG(owner_of(w, keep)), STR_ARG(w->expires.text))
+			       : (struct str){ NULL, 0 };
+}
+
 enum excuse waiver_excuse(const struct waiver *w, double value, struct str today)
 {
 	double over = w->at_least ? w->limit.value - value : value - w->limit.value;
 
 	if (!today.p)
 		return EXCUSE_UNDATED;
-	if (str_cmp(str_head(today, 10), w->expires.text) > 0)
+	if (is_over(w, today))
 		return EXCUSE_EXPIRED;
 	if (w->limit.text.p && isnan(value))
 		return EXCUSE_UNKNOWN;
 	return w->limit.text.p && over > 0 ? EXCUSE_EXCEEDED : EXCUSE_HOLDS;
 }
 
-struct str waiver_note(const struct waiver *w, enum excuse excuse, struct arena *keep)
+struct str waiver_note(
+	const struct waiver *w, enum excuse excuse, struct str today, struct arena *keep)
 {
-	struct str by = w->owner.text;
-	if (w->issue.text.p)
-		by = arena_fmt(keep, "%.*s (%.*s)", STR_ARG(by), STR_ARG(w->issue.text));
+	struct str by = owner_of(w, keep);
 
 	switch (excuse) {
 	case EXCUSE_HOLDS:
@@ -108,8 +127,7 @@ struct str waiver_note(const struct waiver *w, enum excuse excuse, struct arena 
 			"the waiver by %.*s does not hold, as the value is not known here",
 			STR_ARG(by));
 	case EXCUSE_EXPIRED:
-		return arena_fmt(keep, "the waiver by %.*s expired on %.*s", STR_ARG(by),
-			STR_ARG(w->expires.text));
+		return waiver_expired(w, today, keep);
 	case EXCUSE_UNDATED:
 		return arena_fmt(keep,
 			"the waiver by %.*s holds until %.*s, but the profile does not say when it "

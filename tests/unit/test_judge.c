@@ -126,7 +126,7 @@ static void pass_and_fail(void **state)
 	assert_int_equal(j.findings[0].verdict, VERDICT_FAIL);
 	assert_str(j.findings[0].subject, "kb");
 	assert_str(j.findings[0].name, "b");
-	assert_str(j.findings[0].message, "this does not hold: p50_s <= 2");
+	assert_str(j.findings[0].message, "this does not hold of b: p50_s <= 2");
 	assert_int_equal(j.verdict, VERDICT_FAIL);
 	judge_yaml(RULE "    where: kind = 'matmul'\n    assert: p50_s <= 5\n");
 	assert_verdict("r", VERDICT_PASS);
@@ -273,6 +273,9 @@ static void unknown_elsewhere(void **state)
 	assert_true(finding("r", "a")->evidence.items[1].value.is_null);
 	judge_yaml(RULE "    assert: p50_s < (select max(time_s) from gaps)\n");
 	assert_str(finding("r", "a")->missing, "gaps.time_s");
+	judge_yaml(RULE "    assert: (select iif(count(flops) = count(*), total(flops), null) "
+			"from ops) < 1e12\n");
+	assert_verdict("r", VERDICT_INCONCLUSIVE);
 	judge_yaml(RULE "    assert: 1 / (p50_s - p50_s) > 0\n"); /* a division by zero */
 	assert_str(finding("r", "a")->missing, "");
 	assert_str(finding("r", "a")->message,
@@ -351,6 +354,18 @@ static void messages(void **state)
 	assert_str(j.findings[0].message, "h2d 45.0 GB/s of 50 GB/s");
 	assert_str(j.findings[0].subject, "h2d");
 	assert_str(j.findings[0].name, "h2d");
+}
+
+static void messages_of_their_own(void **state)
+{
+	(void)state;
+	add("ops key=k name=dot.1 p50_s=0.006\nrun name=demo idle_ratio=0.5\n");
+	judge_yaml(RULE "    title: \"Ops are {short}\"\n    assert: p50_s < 1e-3\n");
+	assert_str(finding("r", "k")->message, "this does not hold of dot.1: Ops are {short}");
+	judge_yaml(RULE "    value: p50_s\n    at_most: 1 ms\n");
+	assert_str(finding("r", "k")->message, "p50_s of dot.1 is 6.00 ms");
+	judge_yaml(HEAD "  r:\n    from: run\n    value: idle_ratio\n    at_most: 5%\n");
+	assert_str(j.findings[0].message, "idle_ratio is 50.0%");
 }
 
 /* A long name is brief in a message that asks for it; the finding has all of it. */
@@ -1874,6 +1889,7 @@ int main(void)
 		TEST(unknown_elsewhere),
 		TEST(evidence),
 		TEST(messages),
+		TEST(messages_of_their_own),
 		TEST(brief_messages),
 		TEST(order_of_findings),
 		TEST(rules_over_a_select),
