@@ -37,6 +37,7 @@
 	"run.step_time_s|run.roofline_ratio_lo|run.mfu|run.comms_exposed_ratio|run.idle_ratio|"    \
 	"run.transfer_ratio|memory.window_peak_bytes|run.step_flops|run.predicted_step_s|"         \
 	"memory.compiled_bytes"
+#define FRAMEWORK_WORDS	  "jax|tensorflow|pytorch"
 #define ATTRIBUTION_WORDS "profile|name|schedule|none"
 
 #define RUN_COLUMNS(TEXT, REAL)                                                                    \
@@ -49,8 +50,10 @@
 	TEXT(inputs, 0, "what was read: files by format, their size, HLO modules")                 \
 	TEXT(platform, PLATFORM_WORDS, "what wrote the profile")                                   \
 	TEXT(compiler, "xla|none",                                                                 \
-		"whose programs the steps ran; none: kernels of no program, as PyTorch launches "  \
-		"them, in an export of Nsight Systems")                                            \
+		"whose programs the steps ran; none: kernels of no program, as PyTorch and "       \
+		"TensorFlow launch them")                                                          \
+	TEXT(framework, FRAMEWORK_WORDS,                                                           \
+		"whose job it is, by its programs' or kernels' names; missing: nothing tells")     \
 	TEXT(evidence, "measured|planned",                                                         \
 		"measured: it ran; planned: all there is is a compiler's dump")                    \
 	TEXT(chip, 0, "id of the chip, as `rooflint hardware` lists it")                           \

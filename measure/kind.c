@@ -236,6 +236,29 @@ static bool contains_nocase(struct str s, struct str word)
 	return false;
 }
 
+/* By C++ namespaces, and by what a framework's own compiler calls its kernels. */
+static const struct {
+	struct str part, framework;
+} kernel_frameworks[] = {
+	{ STR_INIT("tensorflow::"), STR_INIT("tensorflow") },
+	{ STR_INIT("EigenMetaKernel"), STR_INIT("tensorflow") },
+	{ STR_INIT("at::native::"), STR_INIT("pytorch") },
+	{ STR_INIT("at::cuda::"), STR_INIT("pytorch") },
+	{ STR_INIT("c10::"), STR_INIT("pytorch") },
+	{ STR_INIT("flash::flash_"), STR_INIT("pytorch") }, /* the package's and PyTorch's copy */
+	{ STR_INIT("triton_poi_"), STR_INIT("pytorch") },   /* Inductor's */
+	{ STR_INIT("triton_red_"), STR_INIT("pytorch") },
+	{ STR_INIT("triton_per_"), STR_INIT("pytorch") },
+};
+
+struct str kernel_framework(struct str kernel)
+{
+	for (size_t i = 0; i < sizeof(kernel_frameworks) / sizeof(kernel_frameworks[0]); i++)
+		if (str_contains(kernel, kernel_frameworks[i].part))
+			return kernel_frameworks[i].framework;
+	return str_from(NULL);
+}
+
 /* cuDNN's, FlashAttention's, PyTorch's and Inductor's, and the optimizers that PyTorch fuses. */
 bool kernel_is_backward(struct str kernel)
 {

@@ -422,6 +422,8 @@ static void quality_hlo(const struct run *run, const struct programs *programs)
 		: run->hosts[0].format == FORMAT_TRACE
 			? "a trace viewer's export does not hold the program's HLO: give the "
 			  "*.xplane.pb of the run"
+		: str_eq(table_rows(run->tables, run)->compiler, STR("none"))
+			? "no program of XLA ran, and only these have HLO"
 			: "the program's HLO is not in the profile: capture with enable_hlo_proto";
 	struct str dumped = run->first && run->main ? run->main->dumped : str_from(NULL);
 

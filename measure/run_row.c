@@ -51,7 +51,8 @@ struct op_sums {
 	double time, bounded, judgeable, known, uncounted, unknown_flops, unmeasured, unattributed,
 		unknown_kind, tiny, count, tiny_count, copies, update_excess;
 	double flops, remat_flops, hbm_bytes, ideal, comms_ideal;
-	bool of_programs; /* some op is of a program of XLA */
+	bool of_programs;     /* some op is of a program of XLA */
+	struct str framework; /* of the heaviest kernel that tells; or missing */
 };
 
 static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const struct subject *s,
@@ -64,6 +65,8 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 	sum->time += op->time_s;
 	sum->count += op->count;
 	sum->of_programs |= s->program->id != PROGRAM_UNKNOWN;
+	if (!sum->framework.p)
+		sum->framework = kernel_framework(op->name);
 	if (op_is_judgeable(s)) {
 		sum->judgeable += op->time_s;
 		sum->known += isnan(op->roofline_s) ? 0 : op->time_s;
@@ -97,6 +100,39 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 		sum->hbm_bytes += op->hbm_bytes * op->count;
 }
 
+/* What frameworks call the modules that they have XLA compile. */
+static const struct {
+	struct str prefix, framework;
+} module_frameworks[] = {
+	{ STR_INIT("jit_"), STR_INIT("jax") },
+	{ STR_INIT("pmap_"), STR_INIT("jax") },
+	{ STR_INIT("cluster_"), STR_INIT("tensorflow") },
+	{ STR_INIT("a_inference_"), STR_INIT("tensorflow") },
+	{ STR_INIT("SyncTensorsGraph"), STR_INIT("pytorch") },
+};
+
+static struct str modules_framework(const struct run *run)
+{
+	const struct program *const *programs = registry_programs_ranked(run->registry);
+
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++)
+		for (ptrdiff_t k = 0; k < COUNT_OF(module_frameworks); k++)
+			if (str_starts(programs[i]->module, module_frameworks[k].prefix))
+				return module_frameworks[k].framework;
+	return str_from(NULL);
+}
+
+/*
+ * Without XLA's programs there is nothing that a kernel could be missing from.  XLA's own profiler
+ * loses them too, so there the kernels have to say that they are TensorFlow's.
+ */
+static bool run_is_foreign(const struct run *run, const struct op_sums *sum)
+{
+	return !sum->of_programs &&
+	       (run->hosts[0].format == FORMAT_NSYS ||
+		       str_eq(sum->framework, STR("tensorflow")));
+}
+
 /* Returns the FLOPs counted in the steady steps of the devices seen; NaN without a step. */
 static double run_row_ops(const struct run *run, const struct op_rows *ops, struct run_row *row)
 {
@@ -110,8 +146,9 @@ static double run_row_ops(const struct run *run, const struct op_rows *ops, stru
 	if (sum.flops > 0 && sum.uncounted <= UNCOUNTED_MAX * sum.judgeable)
 		row->remat_flops_ratio = sum.remat_flops / sum.flops;
 	if (sum.time > 0) {
-		/* Without XLA's programs there is nothing that a kernel could be missing from. */
-		bool is_foreign = run->hosts[0].format == FORMAT_NSYS && !sum.of_programs;
+		bool is_foreign = run_is_foreign(run, &sum);
+		if (is_foreign)
+			row->framework = sum.framework;
 		row->compiler = is_foreign ? STR("none") : STR("xla");
 		row->unattributed_ratio = is_foreign ? 0 : sum.unattributed / sum.time;
 		row->unknown_kind_ratio = sum.unknown_kind / sum.time;
@@ -266,6 +303,7 @@ struct str fill_run(const struct run *run, const struct run_parts *parts, struct
 	row->jax_version = told_version(run, offsetof(struct profile_versions, jax), job.jax);
 	row->jaxlib_version =
 		told_version(run, offsetof(struct profile_versions, jaxlib), job.jaxlib);
+	row->framework = row->jax_version.p ? STR("jax") : modules_framework(run);
 	row->runtime_version =
 		told_version(run, offsetof(struct profile_versions, runtime), job.runtime);
 	if (run->first && run->first->match.chip)

@@ -166,6 +166,8 @@ enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
 	const struct profile_op *said, enum platform platform);
 /* The type that a library's kernel multiplies, by its name; DTYPE_INVALID: it does not tell. */
 enum dtype kernel_dtype(struct str kernel);
+/* The framework whose own kernels are called so, in the words of FRAMEWORK_WORDS; or missing. */
+struct str kernel_framework(struct str kernel);
 /* Does its name say that it is of a backward pass or an optimizer? */
 bool kernel_is_backward(struct str kernel);
 

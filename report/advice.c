@@ -8,21 +8,21 @@
 
 #include "report/model.h"
 
-/* What a capture has to be like for a row to hold. */
+/* What a capture has to be like for a row to hold: all of these bits. */
 enum lack {
-	LACK_ANY,
-	LACK_CHIP,   /* the chip was not recognised */
-	LACK_XLA,    /* no program of XLA ran */
-	LACK_EXPORT, /* its format holds neither programs nor memory events */
-	LACK_HLO,    /* no program is in it */
-	LACK_HOST,   /* no event of the host is in it */
-	LACK_STEPS,  /* nothing told steps apart */
-	LACK_DEVICE, /* it ran on CPU devices */
+	LACK_ANY = 0,
+	LACK_CHIP = 1 << 0,   /* the chip was not recognised */
+	LACK_XLA = 1 << 1,    /* no program of XLA ran */
+	LACK_EXPORT = 1 << 2, /* its format holds neither programs nor memory events */
+	LACK_HLO = 1 << 3,    /* no program is in it */
+	LACK_HOST = 1 << 4,   /* no event of the host is in it */
+	LACK_STEPS = 1 << 5,  /* nothing told steps apart */
+	LACK_DEVICE = 1 << 6, /* it ran on CPU devices */
 };
 
 struct advice {
 	const char *columns; /* globs, separated by blanks; the first row that matches and holds */
-	enum lack when;
+	unsigned when;	     /* bits of enum lack */
 	struct str text; /* what to do */
 };
 
@@ -45,6 +45,14 @@ struct advice {
 #define WHOLE_STEPS                                                                                \
 	STR_INIT("Record a few whole steps after warm-up, each in a "                              \
 		 "jax.profiler.StepTraceAnnotation.")
+
+/* The same of frameworks that have no program of XLA: under Nsight Systems, and TensorFlow's. */
+#define RANGED_STEPS                                                                               \
+	STR_INIT("Record a few whole steps after warm-up, each in an NVTX range named "            \
+		 "\"step 12\".")
+#define TRACED_STEPS                                                                               \
+	STR_INIT("Record a few whole steps after warm-up, each in a "                              \
+		 "tf.profiler.experimental.Trace('train', step_num=n, _r=1).")
 
 static const struct advice advices[] = {
 	/* Only the owner knows these. */
@@ -80,6 +88,8 @@ static const struct advice advices[] = {
 	{ OF_HOST, LACK_HOST,
 		STR_INIT("Record it with host tracing on (host_tracer_level 2), and keep the whole "
 			 "*.xplane.pb.") },
+	{ OF_HOST " " OF_STEPS, LACK_XLA | LACK_EXPORT | LACK_STEPS, RANGED_STEPS },
+	{ OF_HOST " " OF_STEPS, LACK_XLA | LACK_STEPS, TRACED_STEPS },
 	{ OF_HOST " " OF_STEPS, LACK_STEPS, WHOLE_STEPS },
 	{ "lo", LACK_ANY,
 		STR_INIT("Name more baselines, or capture more steps; the line on the step time "
@@ -88,6 +98,8 @@ static const struct advice advices[] = {
 		STR_INIT("Copy the files of the other hosts beside these, and read all of them "
 			 "(without --hosts-sample). Where nothing says how many there are, say it "
 			 "with hosts: in rooflint.job.yaml.") },
+	{ OF_ALLOCATOR, LACK_XLA | LACK_EXPORT,
+		STR_INIT("Nothing: an export of Nsight Systems holds no memory events.") },
 	{ OF_ALLOCATOR, LACK_EXPORT,
 		STR_INIT("Exports hold no memory events. Record the run with jax.profiler, and "
 			 "give its *.xplane.pb.") },
@@ -100,6 +112,8 @@ static const struct advice advices[] = {
 	{ "transfer_s wait_s bandwidth_bps done_waits", LACK_ANY,
 		STR_INIT("Nothing, while the transfer hides behind compute: how long it took "
 			 "cannot be seen, and it costs no step time.") },
+	{ OF_STEPS, LACK_XLA | LACK_EXPORT, RANGED_STEPS },
+	{ OF_STEPS, LACK_XLA, TRACED_STEPS },
 	{ OF_STEPS, LACK_ANY, WHOLE_STEPS },
 };
 
@@ -118,37 +132,30 @@ static bool has_program(const struct report *r)
 	return row && row->ok > 0;
 }
 
-static bool lacks(const struct report *r, enum lack what)
+static unsigned lacks(const struct report *r)
 {
-	switch (what) {
-	case LACK_CHIP:
-		return !run_of(r)->chip.len;
-	case LACK_XLA:
-		return str_eq(run_of(r)->compiler, STR("none"));
-	case LACK_EXPORT:
-		return is_export(r) && !has_program(r);
-	case LACK_HLO:
-		return !has_program(r);
-	case LACK_HOST:
-		return isnan(run_of(r)->compiles_in_steps);
-	case LACK_STEPS:
-		return is_only_seen(r);
-	case LACK_DEVICE:
-		return str_eq(run_of(r)->platform, STR("cpu"));
-	case LACK_ANY:
-		break;
-	}
-	return true;
+	unsigned ret = LACK_ANY;
+
+	ret |= !run_of(r)->chip.len ? LACK_CHIP : 0;
+	ret |= str_eq(run_of(r)->compiler, STR("none")) ? LACK_XLA : 0;
+	ret |= is_export(r) && !has_program(r) ? LACK_EXPORT : 0;
+	ret |= !has_program(r) ? LACK_HLO : 0;
+	ret |= isnan(run_of(r)->compiles_in_steps) ? LACK_HOST : 0;
+	ret |= is_only_seen(r) ? LACK_STEPS : 0;
+	ret |= str_eq(run_of(r)->platform, STR("cpu")) ? LACK_DEVICE : 0;
+	return ret;
 }
 
 /* What to do about one column; missing when nothing is known. */
 static struct str advice_column(const struct report *r, struct str column)
 {
+	unsigned has = lacks(r);
+
 	for (ptrdiff_t i = 0; i < COUNT_OF(advices); i++) {
 		const struct advice *a = &advices[i];
 		struct str rest = str_from(a->columns), glob;
 		while (str_next(&rest, ' ', &glob))
-			if (glob.len && str_glob(column, glob) && lacks(r, a->when))
+			if (glob.len && str_glob(column, glob) && (has & a->when) == a->when)
 				return a->text;
 	}
 	return MISSING;

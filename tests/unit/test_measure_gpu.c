@@ -218,6 +218,47 @@ static void backward_kernels(void **state)
 	}
 }
 
+/*
+ * TensorFlow's kernels are of no program that could be missing.  A kernel that says nothing is of
+ * one: XLA's own profiler can lose the names.
+ */
+static void frameworks_by_their_kernels(void **state)
+{
+	static const struct {
+		const char *kernel, *compiler, *framework;
+		double unattributed;
+	} cases[] = {
+		{ "void tensorflow::functor::ColumnReduceKernel<float>", "none", "tensorflow", 0 },
+		{ "void Eigen::internal::EigenMetaKernel<float>", "none", "tensorflow", 0 },
+		{ "volta_sgemm_128x64_nn", "xla", NULL, 1 },
+		{ "void at::native::reduce_kernel<512>", "xla", NULL, 1 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		run.count = 0;
+		struct xline *compute = x_line(one_gpu(), "Stream #1(Compute)");
+		for (int64_t at = 0; at < 800; at += 200)
+			x_event(compute, cases[i].kernel, at, at + 150, NULL);
+		xrun_measure(&run);
+		assert_text(xrun_row(&run)->compiler, cases[i].compiler);
+		assert_text(xrun_row(&run)->framework, cases[i].framework);
+		assert_number(xrun_row(&run)->unattributed_ratio, cases[i].unattributed);
+		bool told = str_contains(
+			xrun_quality(&run, "hlo-present")->detail, STR("enable_hlo_proto"));
+		assert_int_equal(told, !cases[i].framework);
+	}
+}
+
+/* A job of programs is whose modules they are, whatever else ran. */
+static void frameworks_by_their_modules(void **state)
+{
+	(void)state;
+	tell_streams(4);
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->compiler, "xla");
+	assert_text(xrun_row(&run)->framework, "jax");
+}
+
 static void copies_by_direction(void **state)
 {
 	(void)state;
@@ -658,6 +699,8 @@ int main(void)
 		TEST(a_capture_is_as_long_as_its_longest_device),
 		TEST(kernels_that_nobody_claims),
 		TEST(backward_kernels),
+		TEST(frameworks_by_their_kernels),
+		TEST(frameworks_by_their_modules),
 		TEST(copies_by_direction),
 		TEST(calls_that_copy_first),
 		TEST(the_last_to_arrive_waits_for_nobody),

@@ -317,6 +317,38 @@ static void test_advice_knows_its_columns(void **state)
 			fail_msg("no advice for %s", read_by_rules[i]);
 }
 
+/* Where no program of XLA ran, nothing is advised that only JAX can do. */
+static void test_advice_fits_the_framework(void **state)
+{
+	(void)state;
+	static const char *const columns[] = { "attainable_s", "expected_bytes", "steps",
+		"idle_ratio", "comms_exposed_ratio", "layout_copy_ratio", "window_peak_bytes",
+		"input_wait_ratio", "step_time_s" };
+	static const char *const formats[] = { "xplane", "nsys" };
+	for (ptrdiff_t f = 0; f < COUNT_OF(formats); f++) {
+		struct tables t = { 0 };
+		struct rule rule = rule_named("any", TABLE_run);
+		struct rule_result result = {
+			.name = rule.name, .rule = &rule, .verdict = VERDICT_INCONCLUSIVE
+		};
+		struct run_row *run = table_new(&t, run, &keep);
+		struct files_row *file = table_new(&t, files, &keep);
+		run->platform = STR("nvidia");
+		run->evidence = STR("measured");
+		run->compiler = STR("none");
+		run->chip = STR("h100_sxm");
+		run->compiles_in_steps = 0;
+		file->format = str_from(formats[f]);
+		for (ptrdiff_t i = 0; i < COUNT_OF(columns); i++) {
+			struct str said = todo(&t, &result, 1, columns[i]);
+			if (str_contains(said, STR("jax")))
+				fail_msg("%s of %s: %.*s", columns[i], formats[f], STR_ARG(said));
+		}
+		assert_true(str_contains(
+			todo(&t, &result, 1, "steps"), f ? STR("NVTX") : STR("tf.profiler")));
+	}
+}
+
 /* A verdict that a whole run cannot have is open, never green. */
 static void test_odd_verdict(void **state)
 {
@@ -364,6 +396,7 @@ int main(void)
 		cmocka_unit_test(test_what_to_do),
 		cmocka_unit_test(test_what_is_lacking),
 		cmocka_unit_test(test_advice_knows_its_columns),
+		cmocka_unit_test(test_advice_fits_the_framework),
 		cmocka_unit_test(test_odd_verdict),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_error),
