@@ -58,6 +58,7 @@
 		"measured: it ran; planned: all there is is a compiler's dump")                    \
 	TEXT(chip, 0, "id of the chip, as `rooflint hardware` lists it")                           \
 	TEXT(chip_why, 0, "how the chip was recognised, or why it was not")                        \
+	TEXT(chip_name, 0, "what the device calls itself; missing: it does not say")               \
 	REAL(chips, COUNT, "chips that took part, as far as the profile tells")                    \
 	REAL(devices, COUNT, "device planes with events")                                          \
 	REAL(hosts, COUNT, "hosts whose profile was read")                                         \

@@ -129,8 +129,7 @@ static struct str modules_framework(const struct run *run)
 static bool run_is_foreign(const struct run *run, const struct op_sums *sum)
 {
 	return !sum->of_programs &&
-	       (run->hosts[0].format == FORMAT_NSYS ||
-		       str_eq(sum->framework, STR("tensorflow")));
+	       (run->hosts[0].format == FORMAT_NSYS || str_eq(sum->framework, STR("tensorflow")));
 }
 
 /* Returns the FLOPs counted in the steady steps of the devices seen; NaN without a step. */
@@ -308,8 +307,12 @@ struct str fill_run(const struct run *run, const struct run_parts *parts, struct
 		told_version(run, offsetof(struct profile_versions, runtime), job.runtime);
 	if (run->first && run->first->match.chip)
 		row->chip = run->first->match.chip->id;
-	if (run->first)
+	if (run->first) {
+		const struct chip_hints *said = &run->first->plane->chip;
 		row->chip_why = text_clean(run->keep, run->first->match.why);
+		row->chip_name = text_clean(
+			run->keep, said->device_type.len ? said->device_type : said->device_name);
+	}
 	row->evidence = run_is_planned(run) ? STR("planned") : STR("measured");
 	row->chips = (double)run->shape.chips;
 	row->slices = run->shape.slices > 1 ? (double)run->shape.slices

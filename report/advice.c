@@ -23,7 +23,7 @@ enum lack {
 struct advice {
 	const char *columns; /* globs, separated by blanks; the first row that matches and holds */
 	unsigned when;	     /* bits of enum lack */
-	struct str text; /* what to do */
+	struct str text;     /* what to do */
 };
 
 #define OF_PEAKS                                                                                   \

@@ -827,15 +827,18 @@ struct str prose_machine(const struct report *r, const char *times, struct arena
 {
 	struct out *o = out_memory(keep);
 	struct str chip = run_of(r)->chip, platform = run_of(r)->platform;
+	struct str name = run_of(r)->chip_name;
 	double chips = run_of(r)->chips;
 	if (chip.len)
 		out_str(o, chip_text(keep, chip));
 	else if (str_eq(platform, STR("cpu")))
 		out_z(o, "CPU devices");
-	else if (platform.len && !str_eq(platform, STR("unknown")))
+	else if (!platform.len || str_eq(platform, STR("unknown")))
+		out_z(o, "no device ops");
+	else if (!name.len)
 		out_fmt(o, "unrecognised %.*s chip", STR_ARG(platform));
 	else
-		out_z(o, "no device ops");
+		out_fmt(o, "unknown \"%.*s\"", STR_ARG(name));
 	if (chips > 0)
 		out_fmt(o, " %s%.0f", times, chips);
 	return out_text(o);

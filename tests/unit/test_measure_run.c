@@ -115,6 +115,7 @@ static void an_unknown_chip(void **state)
 	const struct run_row *r = xrun_row(&run);
 	assert_text(r->chip, NULL);
 	assert_has(r->chip_why, "no hardware file knows the device type \"TPU v99\"");
+	assert_text(r->chip_name, "TPU v99");
 	assert_has(r->chip_why, "--hardware");
 	assert_unknown(r->op_util);
 	assert_unknown(r->hbm_util);
