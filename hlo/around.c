@@ -42,15 +42,13 @@ static void add(struct candidates *c, ptrdiff_t instruction, int64_t weight, str
 static int heavier_first(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return (x->instruction > y->instruction) - (x->instruction < y->instruction);
+	int order = order_integers(y->weight, x->weight);
+	return order ? order : order_integers(x->instruction, y->instruction);
 }
 
 static int program_order(const void *a, const void *b)
 {
-	ptrdiff_t x = *(const ptrdiff_t *)a, y = *(const ptrdiff_t *)b;
-	return (x > y) - (x < y);
+	return order_integers(*(const ptrdiff_t *)a, *(const ptrdiff_t *)b);
 }
 
 /* Of the same instruction twice the weights are equal, so doubles are neighbours. */

@@ -203,9 +203,8 @@ static bool add_allocations(struct living *l, bool with_temp)
 static int larger_first(const void *a, const void *b)
 {
 	const struct hlo_live_buffer *const *x = a, *const *y = b;
-	if ((*x)->bytes != (*y)->bytes)
-		return (*x)->bytes < (*y)->bytes ? 1 : -1;
-	return *x < *y ? -1 : *x > *y;
+	int order = order_integers((*y)->bytes, (*x)->bytes);
+	return order ? order : order_integers(*x - *y, 0);
 }
 
 static void keep_largest(struct living *l, struct arena *keep, struct hlo_memory *ret)

@@ -282,10 +282,9 @@ static void reason_lay(struct host_gap *g, const struct reason *r)
 static int reason_cmp(const void *a, const void *b)
 {
 	const struct reason *x = a, *y = b;
+	int order = order_integers(x->start_ps, y->start_ps);
 
-	if (x->start_ps != y->start_ps)
-		return x->start_ps < y->start_ps ? -1 : 1;
-	return (x->end_ps < y->end_ps) - (x->end_ps > y->end_ps);
+	return order ? order : order_integers(y->end_ps, x->end_ps);
 }
 
 /* Gaps of a host that begin in one stretch of time, device by device. */

@@ -121,10 +121,9 @@ struct part {
 static int part_cmp(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;
+	int order = order_integers(x->mark, y->mark);
 
-	if (x->mark != y->mark)
-		return x->mark < y->mark ? -1 : 1;
-	return (x->module > y->module) - (x->module < y->module);
+	return order ? order : order_integers(x->module, y->module);
 }
 
 static ptrdiff_t parts_read(const struct scheduling *s, struct part **ret)

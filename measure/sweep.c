@@ -301,10 +301,9 @@ static void sweep_begin(struct sweeping *s, int64_t at_ps)
 static int run_cmp(const void *a, const void *b)
 {
 	const struct program_run *x = a, *y = b;
+	int order = order_integers(x->start_ps, y->start_ps);
 
-	if (x->start_ps != y->start_ps)
-		return x->start_ps < y->start_ps ? -1 : 1;
-	return (x->end_ps > y->end_ps) - (x->end_ps < y->end_ps);
+	return order ? order : order_integers(x->end_ps, y->end_ps);
 }
 
 void program_runs_sort(struct program_run *runs, ptrdiff_t count)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/out.h"
+#include "base/stats.h"
 #include "base/text.h"
 
 /* The first that fits: the longer endings stand before those they end in. */
@@ -117,8 +118,7 @@ bool dump_list(struct str dir, struct arena *keep, struct dump *ret, struct diag
 		if (!entries[i].is_dir && dump_is_file(entries[i].name) &&
 			!add_file(ret, &stems, entries[i].name, keep, err))
 			return false;
-	if (ret->count)
-		qsort(ret->modules, (size_t)ret->count, sizeof(*ret->modules), by_stem);
+	sort_by(ret->modules, ret->count, by_stem);
 	return true;
 }
 

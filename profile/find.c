@@ -12,10 +12,10 @@
  */
 #include "profile/find.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/stats.h"
 #include "base/text.h"
 #include "base/when.h"
 #include "profile/dump.h"
@@ -266,7 +266,7 @@ static bool run_read(struct str dir, const struct dir_entry *entries, ptrdiff_t 
 	}
 	if (!ret->file_count)
 		return true;
-	qsort(ret->files, (size_t)ret->file_count, sizeof(*ret->files), by_host);
+	sort_by(ret->files, ret->file_count, by_host);
 	files_dedupe(ret);
 	for (ptrdiff_t i = 0; i < count && ret->snapshot_count < FIND_MAX_SNAPSHOTS; i++) {
 		struct str name = entries[i].name;
@@ -344,7 +344,7 @@ static void run_join(struct found_run *run, const struct found_run *next, struct
 	cap = run->file_count;
 	for (ptrdiff_t i = 0; i < older.file_count; i++)
 		*arena_push(keep, run->files, run->file_count, cap) = older.files[i];
-	qsort(run->files, (size_t)run->file_count, sizeof(*run->files), by_host);
+	sort_by(run->files, run->file_count, by_host);
 	if (!run->snapshot_count) {
 		run->snapshots = older.snapshots;
 		run->snapshot_count = older.snapshot_count;
@@ -720,7 +720,7 @@ bool find_runs(const struct tree *tree, struct str path, struct arena *keep, str
 		*ret = (struct found){ NULL, 0 };
 		tell(&s, &dump);
 	}
-	qsort(ret->runs, (size_t)ret->count, sizeof(*ret->runs), by_path);
+	sort_by(ret->runs, ret->count, by_path);
 	return true;
 }
 

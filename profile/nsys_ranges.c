@@ -1,6 +1,5 @@
 /* What the texts of ranges say, and which ranges a launch lies in.  See nsys.h. */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "base/stats.h"
 #include "profile/nsys.h"
@@ -195,13 +194,10 @@ bool nsys_range_add(struct nsys_ranges *r, struct nsys_range range)
 static int by_place(const void *a, const void *b)
 {
 	const struct nsys_range *x = a, *y = b;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns > y->end_ns ? -1 : 1;
-	return (x->note > y->note) - (x->note < y->note);
+	int order = order_integers(x->tid, y->tid);
+	order = order ? order : order_integers(x->start_ns, y->start_ns);
+	order = order ? order : order_integers(y->end_ns, x->end_ns);
+	return order ? order : order_integers(x->note, y->note);
 }
 
 /* Where the ranges that the user names are there, no other is a step. */
@@ -218,8 +214,7 @@ void nsys_ranges_sort(struct nsys_ranges *r)
 	int32_t open[DEPTH_MAX];
 	int depth = 0;
 	steps_choose(r);
-	if (r->count > 1)
-		qsort(r->items, (size_t)r->count, sizeof(*r->items), by_place);
+	sort_by(r->items, r->count, by_place);
 	for (ptrdiff_t i = 0; i < r->count; i++) {
 		struct nsys_range *x = &r->items[i];
 		while (depth && (r->items[open[depth - 1]].tid != x->tid ||

@@ -1,6 +1,6 @@
 /* Events of rows, onto the lanes of GPUs and threads.  See nsys.h. */
-#include <stdlib.h>
 
+#include "base/stats.h"
 #include "profile/nsys.h"
 
 /* Times of hostile files must leave room for sums, in picoseconds: three weeks. */
@@ -429,9 +429,8 @@ static void ops_read(struct nsys *n)
 static int by_first(const void *a, const void *b)
 {
 	const struct nsys_step *x = a, *y = b;
-	if (x->first_ns != y->first_ns)
-		return x->first_ns < y->first_ns ? -1 : 1;
-	return (x->range > y->range) - (x->range < y->range);
+	int order = order_integers(x->first_ns, y->first_ns);
+	return order ? order : order_integers(x->range, y->range);
 }
 
 /*
@@ -446,7 +445,7 @@ static void steps_write(struct nsys *n, struct nsys_device *d)
 	if (!l)
 		return;
 	trace_lane_name(l, STR("Steps"));
-	qsort(d->steps, (size_t)d->step_count, sizeof(*d->steps), by_first);
+	sort_by(d->steps, d->step_count, by_first);
 	for (ptrdiff_t i = 0; i < d->step_count - (d->step_count > 1); i++) {
 		const struct nsys_step *s = &d->steps[i];
 		int64_t end_ns = i + 1 < d->step_count ? s[1].first_ns : s->last_ns;

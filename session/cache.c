@@ -148,9 +148,8 @@ struct str cache_find(const struct cache *c, struct str name, int64_t bytes, str
 static int by_use(const void *a, const void *b)
 {
 	const struct dir_entry *x = a, *y = b;
-	if (x->mtime_ns != y->mtime_ns)
-		return x->mtime_ns < y->mtime_ns ? -1 : 1;
-	return str_cmp(x->name, y->name);
+	int order = order_integers(x->mtime_ns, y->mtime_ns);
+	return order ? order : str_cmp(x->name, y->name);
 }
 
 /* Temporary files count, and go only when nobody can be writing to them. */

@@ -82,9 +82,8 @@ struct load {
 static int by_weight(const void *a, const void *b)
 {
 	const struct load *x = a, *y = b;
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return (x->index > y->index) - (x->index < y->index);
+	int order = order_integers(y->bytes, x->bytes);
+	return order ? order : order_integers(x->index, y->index);
 }
 
 static bool is_lighter(const struct load *a, const struct load *b)

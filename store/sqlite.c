@@ -3,9 +3,9 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/sql.h"
+#include "base/stats.h"
 
 /* ---- the connection -------------------------------------------------------------------------- */
 
@@ -168,19 +168,13 @@ static void median_step(sqlite3_context *c, int count, sqlite3_value **values)
 	m->values[m->count++] = sqlite3_value_int64(values[0]);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* The lower one of two in the middle, so that it is one that was measured. */
 static void median_end(sqlite3_context *c)
 {
 	struct median *m = sqlite3_aggregate_context(c, 0);
 	if (!m || !m->count)
 		return;
-	qsort(m->values, (size_t)m->count, sizeof(*m->values), by_value);
+	sort_integers(m->values, m->count);
 	sqlite3_result_int64(c, m->values[(m->count - 1) / 2]);
 	sqlite3_free(m->values);
 }
