@@ -103,6 +103,25 @@ struct str text_brief(struct arena *keep, struct str clean)
 	return text_squeezed(keep, clean, TEXT_BRIEF);
 }
 
+struct str text_function(struct str name)
+{
+	ptrdiff_t from = 0, end = 0, depth = 0;
+	if (!str_contains(name, STR("::")) && !str_starts(name, STR("void ")))
+		return name;
+	for (; end < name.len; end++) {
+		char c = name.p[end];
+		bool opens = c == '<' || c == '(';
+		/* Only a namespace without a name is in brackets that nothing stands before. */
+		if (opens && !depth && end > from)
+			break;
+		depth += opens;
+		depth -= c == '>' || c == ')';
+		if (!depth && (c == ':' || c == ' '))
+			from = end + 1;
+	}
+	return end > from ? str_from_offset(str_head(name, end), from) : name;
+}
+
 struct str text_cut(struct arena *keep, struct str clean, ptrdiff_t bytes)
 {
 	ptrdiff_t end = bytes - ellipsis.len;

@@ -498,7 +498,7 @@
 	TEXT(detail, 0, "what was seen")
 
 #define DELTAS_COLUMNS(TEXT, REAL)                                                                 \
-	TEXT(metric, METRIC_WORDS, "table.column")                                                 \
+	TEXT(metric, METRIC_WORDS, "what is compared, as table.column")                            \
 	TEXT(key, 0, "the metric, and which baselines when these are a query's")                   \
 	TEXT(name, 0, "the metric in words")                                                       \
 	TEXT(against, 0,                                                                           \

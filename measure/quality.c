@@ -192,8 +192,8 @@ static void quality_steps(const struct run *run)
 	}
 	quality_add(run, "steps-found", found, "%.*s",
 		STR_ARG(text_clean(run->keep, found ? out_text(o) : no_steps_text(run))));
-	quality_add(run, "steady-steps", found && run->steps >= 2, "%lld steady",
-		(long long)(found ? run->steps : 0));
+	quality_add(run, "steady-steps", found && run->steps >= 2, "%lld steady step%s",
+		(long long)(found ? run->steps : 0), found && run->steps == 1 ? "" : "s");
 }
 
 /* More lost than this of a device's time or events, or of the hosts' events, is not nothing. */

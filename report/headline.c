@@ -113,7 +113,8 @@ static struct str of_finding(const struct report *r, const struct group *g, stru
 	}
 	out_fmt(o, "%.*s costs %.*s", STR_ARG(text_clean(keep, f->rule)), STR_ARG(cost));
 	if (name.len || place.len)
-		out_fmt(o, ": %.*s%s%.*s", STR_ARG(text_brief(keep, text_clean(keep, name))),
+		out_fmt(o, ": %.*s%s%.*s",
+			STR_ARG(text_brief(keep, text_function(text_clean(keep, name)))),
 			name.len && place.len ? ", " : "", STR_ARG(place));
 	return out_text(o);
 }

@@ -78,7 +78,7 @@
 	F(R, TEXT, others_more, "how many are not listed")                                         \
 	F(R, LIST(html_subject), warned, "subjects the rule only warns of")                        \
 	F(R, TEXT, warned_more, "how many are not listed")                                         \
-	F(R, TEXT, note, "why the verdict is not what the rule alone says")                        \
+	F(R, LIST(html_span), note, "why the verdict is not what the rule alone says")             \
 	F(R, TEXT, unknown, "how many could not be judged")                                        \
 	F(R, LIST(html_side), around, "where it stands in the program")                            \
 	F(R, LIST(html_block), cause, "why it happens")                                            \

@@ -36,6 +36,18 @@ static struct str subject_id(const struct maker *m, const struct finding *f)
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
+/*
+ * What the page has no words for, or has said: the rule's number, flags, whose meaning is the
+ * message, and numbers of no unit.
+ */
+static bool is_left_out(const struct finding *f, const struct evidence *e)
+{
+	if (!e->meaning.len)
+		return true;
+	return !e->value.is_null && !e->value.is_text &&
+	       (e->unit == UNIT_BOOL || e->unit == UNIT_NONE || e->value.real == f->value);
+}
+
 /* What was measured, then the limits, unless the rule's number is told beside them. */
 static struct template_list evidence_list(
 	const struct maker *m, const struct finding *f, bool with_limits)
@@ -45,9 +57,10 @@ static struct template_list evidence_list(
 	for (int limits = 0; limits <= with_limits; limits++)
 		for (ptrdiff_t i = 0; i < f->evidence.count; i++) {
 			const struct evidence *e = &f->evidence.items[i];
-			if (e->limit == limits)
-				items[count++] = (struct html_evidence){ limits ? STR("limit")
-										: STR("measured"),
+			if (e->limit != limits || (!limits && is_left_out(f, e)))
+				continue;
+			items[count++] =
+				(struct html_evidence){ limits ? STR("limit") : STR("measured"),
 					e->name, evidence_text(e, m->keep), e->meaning };
 		}
 	return LIST(items, count);
@@ -144,7 +157,7 @@ static struct html_finding finding_card(const struct maker *m, const struct grou
 		.share = svg_share(g->gain_s / run_of(m->r)->step_mean_s, m->keep),
 		.expected = t.expected,
 		.number = t.number,
-		.note = f->note,
+		.note = html_spans(f->note, m->keep),
 		.unknown = t.unknown,
 		.evidence = evidence_list(m, f, !t.number.len),
 		.around = html_around(f, m->keep),
@@ -198,7 +211,7 @@ static struct template_list troubles_of(const struct maker *m)
 			.reason = html_spans(t->reason, m->keep),
 			.todo = html_prose(first->todo, m->keep) };
 		if (g.count)
-			items[i].evidence = evidence_list(m, g.items[0], true);
+			items[i].evidence = evidence_list(m, g.items[0], false);
 	}
 	return LIST(items, count);
 }
@@ -252,13 +265,23 @@ static struct template_list counts_of(const struct maker *m)
 	return LIST(items, count);
 }
 
+/* What a rule could not be judged for is told with that rule. */
+static bool is_reason(const struct report *r, struct str detail)
+{
+	for (ptrdiff_t i = 0; i < r->results.count; i++)
+		if (r->results.items[i].verdict == VERDICT_INCONCLUSIVE &&
+			str_contains(r->results.items[i].reason, detail))
+			return true;
+	return false;
+}
+
 static struct template_list notes_of(const struct maker *m)
 {
 	const struct quality_row *rows = table_rows(&m->r->tables, quality);
 	struct html_note *items = NULL;
 	ptrdiff_t count = 0, cap = 0;
 	for (ptrdiff_t i = 0; i < table_count(&m->r->tables, quality); i++)
-		if (rows[i].ok == 0 && rows[i].detail.len)
+		if (rows[i].ok == 0 && rows[i].detail.len && !is_reason(m->r, rows[i].detail))
 			*arena_push(m->keep, items, count, cap) =
 				(struct html_note){ rows[i].name, rows[i].detail };
 	for (ptrdiff_t i = 0; i < m->r->notes.count; i++)

@@ -13,6 +13,11 @@ static double took(const struct collectives_row *c)
 	return c->transfer_s > 0 ? c->transfer_s : c->span_s;
 }
 
+static bool has_run(const struct collectives_row *c)
+{
+	return took(c) > 0;
+}
+
 static bool is_late(const struct collectives_row *c)
 {
 	return c->expected_hi_s > 0 && took(c) > c->expected_hi_s;
@@ -24,7 +29,7 @@ static void add_collective(
 {
 	double exposed = fmax(c->exposed_s, 0), hidden = fmax(c->hidden_s, 0);
 	struct out *name = out_memory(keep);
-	struct str time = time_text(keep, took(c)), title = MISSING;
+	struct str time = time_text(keep, took(c)), expected = MISSING;
 	out_str(name, html_clip(c->name, NAME_COLUMNS, keep));
 	if (c->message_bytes > 0)
 		out_fmt(name, " \xc2\xb7 %.*s", STR_ARG(bytes_text(keep, c->message_bytes)));
@@ -32,15 +37,16 @@ static void add_collective(
 		out_fmt(name, " over %.0f devices", c->group_size);
 	if (c->per_step > 0 && c->per_step != 1)
 		out_fmt(name, " \xc2\xb7 %.3g %s", c->per_step, per);
-	svg_row_add(rows, out_text(name), time, keep);
-	svg_bar_add(rows, 0, is_late(c) ? INK_BAD : INK_TEXT, 0, took(c),
-		arena_fmt(keep, "%.*s\ntook %.*s", STR_ARG(c->name), STR_ARG(time)), keep);
 	if (c->expected_hi_s > 0 && c->expected_hi_s >= c->expected_lo_s)
-		title = arena_fmt(keep, "expected %.*s to %.*s",
+		expected = arena_fmt(keep, "expected %.*s to %.*s",
 			STR_ARG(time_text(keep, c->expected_lo_s)),
 			STR_ARG(time_text(keep, c->expected_hi_s)));
-	if (title.p)
-		svg_bar_add(rows, 1, INK_BAND, c->expected_lo_s, c->expected_hi_s, title, keep);
+	svg_row_add(rows, out_text(name), has_run(c) ? time : MISSING, keep);
+	if (has_run(c))
+		svg_bar_add(rows, 0, is_late(c) ? INK_BAD : INK_TEXT, 0, took(c),
+			arena_fmt(keep, "%.*s\ntook %.*s", STR_ARG(c->name), STR_ARG(time)), keep);
+	if (expected.p)
+		svg_bar_add(rows, 1, INK_BAND, c->expected_lo_s, c->expected_hi_s, expected, keep);
 	svg_bar_add(rows, 2, INK_COMMS, 0, exposed,
 		arena_fmt(keep, "exposed: %.*s %s", STR_ARG(time_text(keep, exposed)), per), keep);
 	svg_bar_add(rows, 2, INK_HIDDEN, exposed, exposed + hidden,
@@ -52,7 +58,7 @@ static void add_collective(
 static struct str caption_of(const struct report *r, struct arena *keep)
 {
 	const struct collectives_row *rows = table_rows(&r->tables, collectives);
-	bool any_expected = false;
+	bool any_expected = false, any_run = false;
 	double exposed = 0, hidden = 0, step = run_of(r)->step_mean_s;
 	ptrdiff_t late = 0, count = table_count(&r->tables, collectives);
 	for (ptrdiff_t i = 0; i < count; i++) {
@@ -60,7 +66,10 @@ static struct str caption_of(const struct report *r, struct arena *keep)
 		hidden += fmax(rows[i].hidden_s, 0);
 		late += is_late(&rows[i]);
 		any_expected |= rows[i].expected_hi_s > 0;
+		any_run |= has_run(&rows[i]);
 	}
+	if (!any_run)
+		return STR("Nothing has run: the bars are what the links should need for each.");
 	struct str share =
 		step > 0 ? arena_fmt(keep, " (%.*s)", STR_ARG(ratio_text(keep, exposed / step)))
 			 : STR("");

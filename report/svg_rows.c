@@ -55,6 +55,8 @@ static void draw_value(struct svg *x, const struct svg_rows *r, const struct svg
 	struct span s, double top)
 {
 	double most = 0, width = SVG_CHAR * text_columns(row->value) + 12;
+	if (!row->value.len)
+		return;
 	for (ptrdiff_t i = 0; i < row->count; i++)
 		if (!row->bars[i].line || r->is_of_all)
 			most = fmax(most, fmax(row->bars[i].from, row->bars[i].to));

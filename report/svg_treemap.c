@@ -202,7 +202,7 @@ static void draw_op(
 		fmax(b->height - 1, 0.5), out_text(o));
 	if (columns >= 5 && b->height > 16)
 		svg_text(x, INK_ON_FILL, ANCHOR_START, b->left + 4, b->top + 13,
-			html_clip(op->name, columns, x->keep));
+			html_clip(text_function(op->name), columns, x->keep));
 }
 
 /* The name of a group stands above its ops, when it has the room. */

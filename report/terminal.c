@@ -340,7 +340,8 @@ static void put_heaviest(struct page *p, const struct report *r)
 	const struct families_row *f = table_rows(&r->tables, families);
 	ptrdiff_t count = table_count(&r->tables, families);
 	for (ptrdiff_t i = 0; i < count && i < HEAVIEST; i++) {
-		struct str name = text_cut(p->keep, text_clean(p->keep, f[i].name), NAME_COLUMNS);
+		struct str name = text_cut(
+			p->keep, text_function(text_clean(p->keep, f[i].name)), NAME_COLUMNS);
 		struct out *o = out_memory(p->keep);
 		if (is_name_of_others(f, count, i))
 			name = name_and_place(p, &f[i], name);

@@ -211,6 +211,21 @@ static void without_its_middle(void **state)
 	assert_null(text_brief(&keep, (struct str){ NULL, 0 }).p);
 }
 
+static void functions_of_cpp(void **state)
+{
+	static const char *const pairs[][2] = {
+		{ "void at::native::add_kernel<int, 4>(int, float*)", "add_kernel" },
+		{ "void at::native::(anonymous namespace)::cat<float, 2>(float*)", "cat" },
+		{ "void at::native::<unnamed>::cat<at::native::four>(int)", "cat" },
+		{ "ns::run(int)", "run" }, { "void k", "k" }, { "fusion.1", "fusion.1" },
+		{ "dot(a, b)", "dot(a, b)" }, { "ns::", "ns::" }, { "", "" }
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		assert_string_equal(
+			arena_z(&keep, text_function(str_from(pairs[i][0]))), pairs[i][1]);
+}
+
 static void words_of_a_shell(void **state)
 {
 	static const char *const pairs[][2] = { { "runs/2026-11-23/a_b.pb",
@@ -238,6 +253,7 @@ int main(void)
 		cmocka_unit_test(nearest_is_the_least),
 		cmocka_unit_test(digits_drop),
 		cmocka_unit_test(without_its_middle),
+		cmocka_unit_test(functions_of_cpp),
 		cmocka_unit_test(words_of_a_shell),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);
