@@ -195,7 +195,10 @@ static enum pool pool_of(const struct trial *t, const void *row)
 		return POOL_NONE;
 	if (pool == POOL_NONE)
 		pool = t->places_pool;
-	return pool == POOL_NONE && level_of_claim(t) == 2 ? pool_of_group(t->rule->known) : pool;
+	/* What a row says to take of a pool, it takes of its group's. */
+	bool is_of_group = level_of_claim(t) == 2 ||
+			   (l->pool_share && cell_real(l->pool_share, row) > 0);
+	return pool == POOL_NONE && is_of_group ? pool_of_group(t->rule->known) : pool;
 }
 
 /* What the report before found bad of the subject; or NULL. */

@@ -824,6 +824,30 @@ static void a_late_host_is_credited_once(void **state)
 	assert_near(j.gain_s, 0.05);
 }
 
+/*
+ * By hand: of a step of 100 ms 90 are idle, and 60 of them are in compilations.  These are rows of a
+ * SELECT, which no kind tells of: they say what they take.
+ */
+static void compiling_is_idle_time(void **state)
+{
+	static const char rules[] = HEAD
+		"  compiling: { group: waiting, select: \"select module as key, time_s, 1.0 as "
+		"pool_share from compiles\", value: time_s, at_most: { warn: 10ms }, gain: time_s }\n"
+		"  idle: { group: waiting, select: \"select name as key, idle_ratio as share from "
+		"run\", value: share, at_most: { warn: 10% }, gain: value, places: { select: "
+		"\"select cause as key, time_s as share from gaps\", value: share } }\n";
+	(void)state;
+	add("run name=x step_time_s=0.1 step_mean_s=0.1 compute_ratio=0.1 idle_ratio=0.9\n"
+	    "gaps host=h device=0 step=1 cause=compile time_s=0.06\n"
+	    "compiles module=a time_s=0.04\ncompiles module=b time_s=0.02\n");
+	judge_yaml(rules);
+	assert_near(finding("compiling", "a")->gain_s, 0.04);
+	assert_near(finding("compiling", "b")->gain_s, 0.02);
+	assert_near(finding("idle", "x")->gain_s, 0.03);
+	assert_near(finding("idle", "x")->shared_s, 0.06);
+	assert_near(j.gain_s, 0.09);
+}
+
 /* Nothing says that an evaluation comes again which the window saw once. */
 static void work_that_runs_once_warns(void **state)
 {
@@ -1906,6 +1930,7 @@ int main(void)
 		TEST(chips_work_side_by_side),
 		TEST(a_delay_is_credited_once),
 		TEST(a_late_host_is_credited_once),
+		TEST(compiling_is_idle_time),
 		TEST(waiting_is_credited_once),
 		TEST(work_that_runs_once_warns),
 		TEST(work_that_goes_takes_its_roofline_along),
