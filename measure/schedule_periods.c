@@ -181,6 +181,53 @@ static void rounds_leave(struct scheduling *s, bool *left_out)
 		left_out[m] |= m != trains;
 }
 
+/* Keys of random numbers are so long: two or four words. */
+#define KEY_WORDS 4
+
+/* Does it make arrays of nothing, but for numbers and keys?  No work of a loop does. */
+static bool program_fills(const struct program *p)
+{
+	if (!p->hlo || p->hlo->partial)
+		return false;
+	const struct hlo_computation *c = &p->hlo->computations[p->hlo->entry];
+	for (ptrdiff_t i = c->first; i < c->first + c->count; i++) {
+		const struct hlo_instruction *x = &p->hlo->instructions[i];
+		int64_t n = x->op == HLO_PARAMETER ? shape_elements(&x->shape) : 0;
+		if (n > 1 && (n > KEY_WORDS || x->shape.dtype != DTYPE_U32))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * What repeats and takes less than this of the devices' time is not what the job is about.  An
+ * initialisation fills array after array by one small program, so that would be half of it.
+ */
+#define REPEATS_MIN 0.1
+#define FILLING_MIN 0.5
+
+static bool periods_weigh(const struct scheduling *s)
+{
+	double all = 0, own = 0;
+	bool fills = true;
+
+	for (ptrdiff_t i = 0; i < s->all_count; i++) {
+		const struct program_run *r = s->all[i];
+		double time = (double)(r->end_ps - r->start_ps);
+		all += time;
+		own += r->step >= 0 ? time : 0;
+		fills = fills && (r->step < 0 || program_fills(registry_program_at(
+							 s->run->registry, r->program)));
+	}
+	if (s->wanted.p || own >= (fills ? FILLING_MIN : REPEATS_MIN) * all)
+		return true;
+	if (!s->ret->trouble.p)
+		s->ret->trouble = arena_fmt(s->keep,
+			"nothing marks steps, and what repeats takes %.1f%% of the devices' time",
+			own / all * 100);
+	return false;
+}
+
 /* What does not fit into a period is left out, the module with least time first. */
 bool periods_tell(struct scheduling *s)
 {
@@ -205,6 +252,8 @@ bool periods_tell(struct scheduling *s)
 	}
 	rounds_leave(s, left_out);
 	all_periodic(s, left_out); /* of one module: it is */
+	if (!periods_weigh(s))
+		return false;
 	s->mark_count = 0;
 	s->ret->sort_count = 0;
 	for (int32_t m = 0; m < s->module_count; m++)

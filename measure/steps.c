@@ -248,13 +248,20 @@ static bool is_plain(const struct run *run)
 	return true;
 }
 
+static bool runs_cut(const struct run *run)
+{
+	bool ret = false;
+
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		ret |= run->devices[i].sweep.runs_cut;
+	return ret;
+}
+
 /* From what every device ran, kept by the sweep before, to plans; false: that tells no steps. */
 static bool plan_schedule(struct run *run)
 {
-	bool cut = false, by_line = run->source == STEPS_LINE;
+	bool cut = runs_cut(run), by_line = run->source == STEPS_LINE;
 
-	for (ptrdiff_t i = 0; i < run->device_count; i++)
-		cut |= run->devices[i].sweep.runs_cut;
 	if (cut && !by_line)
 		run->schedule.trouble = STR(TOO_MANY_RUNS);
 	if (cut || !schedule_make(run))
@@ -517,11 +524,13 @@ static bool plan_by_runs(struct run *run)
 	run->is_foreseen = false;
 	if (!is_plain(run) && plan_schedule(run))
 		return !was_foreseen || run->schedule.is_changed;
-	if (was_foreseen && run->main)
+	run->is_untold = !is_plain(run) && !runs_cut(run);
+	bool guessed = run->is_untold && run->source == STEPS_PROGRAM;
+	if (was_foreseen && run->main && !run->is_untold)
 		plan_program(run, run->main, true);
-	else if (was_foreseen)
+	else if (was_foreseen || guessed)
 		plan_window(run);
-	return was_foreseen;
+	return was_foreseen || guessed;
 }
 
 static struct steps_seen steps_seen(const struct run *run)
@@ -590,7 +599,7 @@ static bool plan_again(struct run *run)
 		return true;
 	if (plan_by_runs(run))
 		return true;
-	bool is_free = run->source != STEPS_LINE && !run->is_scheduled;
+	bool is_free = run->source != STEPS_LINE && !run->is_scheduled && !run->is_untold;
 	const struct program *p = main_program(run);
 	if (is_free && p && p != run->main) {
 		plan_program(run, p, false);

@@ -78,6 +78,7 @@ struct run {
 	const struct program *main;
 	bool is_foreseen; /* the schedule was made by a look, and no sweep has confirmed it yet */
 	bool is_scheduled;
+	bool is_untold;		  /* what ran is known, and no steps follow from it */
 	struct schedule schedule; /* where that is */
 	struct steps_seen seen; /* before the window was taken for the one step, else at the end */
 	struct aggregate *sums; /* of all devices */

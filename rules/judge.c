@@ -196,8 +196,8 @@ static enum pool pool_of(const struct trial *t, const void *row)
 	if (pool == POOL_NONE)
 		pool = t->places_pool;
 	/* What a row says to take of a pool, it takes of its group's. */
-	bool is_of_group = level_of_claim(t) == 2 ||
-			   (l->pool_share && cell_real(l->pool_share, row) > 0);
+	bool is_of_group =
+		level_of_claim(t) == 2 || (l->pool_share && cell_real(l->pool_share, row) > 0);
 	return pool == POOL_NONE && is_of_group ? pool_of_group(t->rule->known) : pool;
 }
 

@@ -347,8 +347,8 @@ def check_floors(_name, _truth, ask):
 LACKS = {
     "the program's HLO is not in the profile": ("no_hlo",),
     "the profile holds no events of the host": (),
-    "nothing marks steps": (),
-    "Put a jax.profiler.StepTraceAnnotation around each": (),
+    "nothing marks steps": ("initialisation",),
+    "Put a jax.profiler.StepTraceAnnotation around each": ("initialisation",),
     "Record it with host tracing on": (),
     "1 step in the capture: nothing tells warm-up from work": ("one_step",),
     "its end is cut": (),

@@ -1031,13 +1031,23 @@ def environment(job):
                 loss.block_until_ready()
 
 
+def initialisation(job):
+    """No step yet: weights from a key, zeros for each of them, one evaluation, one norm."""
+    with job.window():
+        params = jax.jit(lambda: mlp(64, 6))()
+        zeros = [jnp.zeros_like(p) for p in params]
+        loss = evaluate(params, jnp.ones((32, 64)))
+        norm = jax.jit(lambda params: sum(jnp.sum(p * p) for p in params))(params)
+        jax.block_until_ready((zeros, loss, norm))
+
+
 JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, alternating, recompiling,
         one_step, unmarked, eager, microbatches, decode, stages, fsdp, moe, pipeline, unblocked,
         processes, load_generator, load_class, load_sleep, load_queue, load_hidden, sync,
         block_after, callbacks, checkpoint, no_hlo, no_tracers, accumulation,
         compiles_first, epochs, unmarked_evaluation, rounds, half_marked, load_pool,
         checkpoint_asked, gan, speculative, host_work, uploads, one_pause,
-        environment]
+        environment, initialisation]
 
 
 def main():

@@ -825,14 +825,15 @@ static void a_late_host_is_credited_once(void **state)
 }
 
 /*
- * By hand: of a step of 100 ms 90 are idle, and 60 of them are in compilations.  These are rows of a
- * SELECT, which no kind tells of: they say what they take.
+ * By hand: of a step of 100 ms 90 are idle, and 60 of them are in compilations.  These are rows of
+ * a SELECT, which no kind tells of: they say what they take.
  */
 static void compiling_is_idle_time(void **state)
 {
 	static const char rules[] = HEAD
 		"  compiling: { group: waiting, select: \"select module as key, time_s, 1.0 as "
-		"pool_share from compiles\", value: time_s, at_most: { warn: 10ms }, gain: time_s }\n"
+		"pool_share from compiles\", value: time_s, at_most: { warn: 10ms }, "
+		"gain: time_s }\n"
 		"  idle: { group: waiting, select: \"select name as key, idle_ratio as share from "
 		"run\", value: share, at_most: { warn: 10% }, gain: value, places: { select: "
 		"\"select cause as key, time_s as share from gaps\", value: share } }\n";

@@ -517,6 +517,34 @@ static void a_device_beside_the_steps(void **state)
 	assert_number(xrun_device(&run, "/device:TPU:1")->steps, 0);
 }
 
+/* An initialisation: one program makes the weights, another fills array after array with zeros. */
+static void filling_arrays_is_no_step(void **state)
+{
+	static const struct pb_instruction fills[] = {
+		{ "zeros", "broadcast", "f32[64,64]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, fills }, NO_ROW };
+	static const int64_t init_us[] = { 900, 20 };
+	(void)state;
+	for (ptrdiff_t k = 0; k < COUNT_OF(init_us); k++) {
+		run.count = 0;
+		struct xspace *host = xrun_host(&run, "worker-0");
+		has_program(host, "jit_init", 7);
+		x_hlo(host, "jit_broadcast_in_dim", 8,
+			pb_write_module(&run.keep, module, STR("")));
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *ops = x_line(tpu, "XLA Ops");
+		x_op(tpu, "dot.1", X_STATS(x_int("program_id", 7)));
+		x_op(tpu, "zeros", X_STATS(x_int("program_id", 8)));
+		x_event(ops, "dot.1", 0, init_us[k], NULL);
+		for (int64_t i = 0; i < 3; i++)
+			x_event(ops, "zeros", 1000 + 100 * i, 1005 + 100 * i, NULL);
+		xrun_measure(&run);
+		assert_text(xrun_row(&run)->steps_source, "window");
+		assert_has(xrun_quality(&run, "steps-found")->detail, "what repeats takes");
+	}
+}
+
 /* Steps differ between devices: a step lasts as long as on its slowest one. */
 static void the_slowest_device_makes_the_step(void **state)
 {
@@ -1969,6 +1997,7 @@ int main(void)
 		TEST(one_annotation_is_no_lack_of_marks),
 		TEST(annotations_without_work),
 		TEST(the_slowest_device_makes_the_step),
+		TEST(filling_arrays_is_no_step),
 		TEST(a_line_that_one_device_lacks),
 		TEST(a_line_that_cannot_be_lent),
 		TEST(a_device_beside_the_steps),
