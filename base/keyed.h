@@ -121,7 +121,7 @@ bool keyed_number(
 	const struct keyed *r, const struct key *k, const struct doc_node *node, double *ret);
 void *key_slot(const struct keyed *r, const struct key *k);
 struct origin *key_origin(const struct key *k, const void *of); /* or NULL */
-#define KEY_WORDS_MAX 32 /* the longest list of a key's words has 10, the longest table 31 keys */
+#define KEY_WORDS_MAX 32 /* of a key at most 10, of a column 25; the longest table has 31 keys */
 int key_words(const struct key *k, struct str ret[KEY_WORDS_MAX]);
 
 /* For tables: how to read, and into what. */

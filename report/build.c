@@ -78,15 +78,15 @@ static void settle_rules(const struct judgement *j, struct arena *keep, struct r
 /* What a waiver needs to be told of, or the missing string. */
 static struct str waiver_remark(const struct waiver_result *w)
 {
-	if (w->expired)
+	if (w->subjects[EXCUSE_EXPIRED])
 		return STR("has expired: mend the cause, or renew it with a new reason");
-	if (w->exceeded)
+	if (w->subjects[EXCUSE_EXCEEDED])
 		return STR("was exceeded: what it accepted has grown");
-	if (w->unknown)
+	if (w->subjects[EXCUSE_UNKNOWN])
 		return STR("does not hold, as its ceiling asks for what is not known here");
-	if (w->undated)
+	if (w->subjects[EXCUSE_UNDATED])
 		return STR("does not hold, as the day of the capture is not known: give --today");
-	if (w->judged && !w->waived)
+	if (w->judged && !w->subjects[EXCUSE_HOLDS])
 		return STR("waives nothing here: take it out if that holds for every profile");
 	return MISSING;
 }

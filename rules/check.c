@@ -42,7 +42,7 @@ struct value {
 };
 
 /* Tables that a text may name, its row among them: a join of more is generated. */
-enum { TABLES_NAMED = 16, WORDS_MAX = 64 /* the longest list of a column's words has 25 */ };
+enum { TABLES_NAMED = 16 };
 
 struct checker {
 	struct token *tokens; /* ends with a TOKEN_END at the end of the text */
@@ -228,7 +228,7 @@ enum infix_kind {
 		STR_INIT(word), 0, LOGIC                                                           \
 	}
 /*
- * Words that can be neither operand nor alias, and operators between operands, by their bytes.
+ * Words that can be neither operand nor alias, and operators between operands.
  * `null` is the end of "not null", and an operand elsewhere.
  */
 static const struct word {
@@ -331,11 +331,11 @@ static ptrdiff_t sign_length(struct str s)
 		       : 0;
 }
 
-/* Keyword or sign; ASCII case ignored.  Most of the many questions end at the first letter. */
+/* Keyword or sign; ASCII case ignored. */
 static bool token_is(const struct token *t, const char *word)
 {
 	return (t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN) &&
-	       (t->text.p[0] | 0x20) == (word[0] | 0x20) && str_eq_nocase(t->text, str_from(word));
+	       str_eq_nocase(t->text, str_from(word));
 }
 
 /* One of the words, which blanks part and which have no capitals. */
@@ -351,23 +351,12 @@ static bool is_among(const struct token *t, const char *words)
 	return false;
 }
 
-/* What the grammar knows it as, with or without capitals; or NULL. */
+/* What the grammar knows it as; or NULL. */
 static const struct word *word_of(struct str text)
 {
-	char low[9]; /* the longest, intersect */
-	ptrdiff_t from = 0, to = COUNT_OF(known_words);
-	for (ptrdiff_t i = 0; i < text.len && text.len <= COUNT_OF(low); i++)
-		low[i] = (char)(text.p[i] | 0x20); /* a sign has that bit */
-	while (from < to && text.len <= COUNT_OF(low)) {
-		ptrdiff_t middle = (from + to) / 2;
-		int order = low[0] - known_words[middle].text.p[0];
-		if (!order)
-			order = str_cmp((struct str){ low, text.len }, known_words[middle].text);
-		if (!order)
-			return &known_words[middle];
-		from = order > 0 ? middle + 1 : from;
-		to = order < 0 ? middle : to;
-	}
+	for (int i = 0; i < COUNT_OF(known_words); i++)
+		if (str_eq_nocase(text, known_words[i].text))
+			return &known_words[i];
 	return NULL;
 }
 
@@ -519,8 +508,7 @@ static struct str unquoted(struct str text, struct arena *keep) /* 'it''s' is it
 static void check_word(
 	struct checker *c, const struct value *column, const struct value *text, bool is_glob)
 {
-	struct str words[WORDS_MAX], rest;
-	ptrdiff_t count = 0;
+	struct str words[KEY_WORDS_MAX];
 	bool fits = false;
 	if (!column->column || !column->column->words || !text->literal ||
 		text->literal->kind != TOKEN_TEXT)
@@ -528,10 +516,9 @@ static void check_word(
 	struct str word = unquoted(text->literal->text, c->keep);
 	if (is_glob && str_find_char(word, '[') >= 0)
 		return;
-	for (rest = str_from(column->column->words); rest.p && count < WORDS_MAX; count++) {
-		str_cut(rest, '|', &words[count], &rest);
-		fits |= is_glob ? str_glob(words[count], word) : str_eq(words[count], word);
-	}
+	int count = key_words(&(struct key){ .form = column->column->words }, words);
+	for (int i = 0; i < count; i++)
+		fits |= is_glob ? str_glob(words[i], word) : str_eq(words[i], word);
 	if (fits)
 		return;
 	struct str hint = did_you_mean(c->keep, word, words, count);

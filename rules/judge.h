@@ -163,11 +163,21 @@ struct rule_result {
 	ptrdiff_t finding_count; /* 0 when a gate holds the rule up: they are not to be trusted */
 };
 
+/* What a waiver says of a row that did not pass, the better ones first. */
+enum excuse {
+	EXCUSE_HOLDS,
+	EXCUSE_EXCEEDED, /* beyond the limit */
+	EXCUSE_UNKNOWN,	 /* the value is not known */
+	EXCUSE_EXPIRED,
+	EXCUSE_UNDATED, /* the day is not known */
+	EXCUSE_NONE,
+};
+
 /* What became of a waiver in this run. */
 struct waiver_result {
 	const struct waiver *waiver;
-	bool judged; /* its rule was, and no gate holds it up */
-	int64_t waived, exceeded, unknown, expired, undated; /* subjects */
+	bool judged;		       /* its rule was, and no gate holds it up */
+	int64_t subjects[EXCUSE_NONE]; /* by what it says of them */
 };
 
 struct judgement {

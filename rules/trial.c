@@ -131,11 +131,7 @@ static void count_excuse(const struct judging *s, const struct waiver *w, enum e
 
 	while (r->waiver != w) /* all of the rules' are listed */
 		r++;
-	r->waived += excuse == EXCUSE_HOLDS;
-	r->exceeded += excuse == EXCUSE_EXCEEDED;
-	r->unknown += excuse == EXCUSE_UNKNOWN;
-	r->expired += excuse == EXCUSE_EXPIRED;
-	r->undated += excuse == EXCUSE_UNDATED;
+	r->subjects[excuse]++;
 }
 
 enum excuse find_excuse(const struct trial *t, double value, const struct waiver **ret)

@@ -12,16 +12,6 @@
 /* Of a rule with places: each place has a bit for each of them. */
 #define PLACE_WAIVERS_MAX 64
 
-/* What a waiver says of a row that did not pass, the better ones first. */
-enum excuse {
-	EXCUSE_HOLDS,
-	EXCUSE_EXCEEDED, /* beyond the limit */
-	EXCUSE_UNKNOWN,	 /* the value is not known */
-	EXCUSE_EXPIRED,
-	EXCUSE_UNDATED, /* the day is not known */
-	EXCUSE_NONE,
-};
-
 /* Of a waiver that speaks of the row, or of places with this sum, on a day that may be missing. */
 enum excuse waiver_excuse(const struct waiver *w, double value, struct str today);
 /* For people: "waived until 2027-01-31 by perf-team (PERF-12): ..." */

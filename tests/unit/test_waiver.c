@@ -99,7 +99,7 @@ static void test_holds_on_its_last_day(void **state)
 	judge_yaml(EMBED);
 	assert_verdict("waived");
 	assert_int_equal(j.verdict, VERDICT_PASS);
-	assert_int_equal(j.waivers[0].waived, 1);
+	assert_int_equal(j.waivers[0].subjects[EXCUSE_HOLDS], 1);
 	assert_true(j.waivers[0].judged);
 	assert_str(
 		j.findings[0].note, "waived until 2026-06-30 by perf-team (PERF-12): on purpose");
@@ -202,7 +202,7 @@ static void test_has_a_limit(void **state)
 	rows_tell(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.31 time_s=1");
 	judge_yaml(EMBED);
 	assert_verdict("fail");
-	assert_int_equal(j.waivers[0].exceeded, 1);
+	assert_int_equal(j.waivers[0].subjects[EXCUSE_EXCEEDED], 1);
 	assert_str(j.findings[0].note,
 		"beyond what the waiver by perf-team (PERF-12) accepts: at most 30%");
 }
@@ -214,7 +214,7 @@ static void test_expires(void **state)
 	context.today = STR("2026-07-01");
 	judge_yaml(EMBED);
 	assert_verdict("fail");
-	assert_int_equal(j.waivers[0].expired, 1);
+	assert_int_equal(j.waivers[0].subjects[EXCUSE_EXPIRED], 1);
 	assert_str(j.findings[0].note, "the waiver by perf-team (PERF-12) expired on 2026-06-30");
 }
 
@@ -226,7 +226,7 @@ static void test_day_of_the_capture(void **state)
 	rows_tell(&tables, &keep, "ops key=a name=a scope=x/embed/y time_share=0.2 time_s=1");
 	judge_yaml(EMBED);
 	assert_verdict("fail");
-	assert_int_equal(j.waivers[0].undated, 1);
+	assert_int_equal(j.waivers[0].subjects[EXCUSE_UNDATED], 1);
 	rows_tell(&tables, &keep, "run captured=2026-06-30T23:59:59Z");
 	judge_yaml(EMBED);
 	assert_verdict("waived");
@@ -258,7 +258,7 @@ static void test_limit_needs_a_value(void **state)
 	rows_tell(&tables, &keep, "ops key=a name=a scope=x/embed/y time_s=1");
 	judge_yaml(EMBED);
 	assert_verdict("inconclusive");
-	assert_int_equal(j.waivers[0].unknown, 1);
+	assert_int_equal(j.waivers[0].subjects[EXCUSE_UNKNOWN], 1);
 	rows_tell(&tables, &keep, "ops key=a name=a time_share=0.2 time_s=1");
 	judge_yaml(
 		"version: 1\nrules:\n  a: { from: ops, where: time_share > 0, assert: time_share < "
@@ -289,13 +289,13 @@ static void test_places(void **state)
 		"collectives key=c name=c scope=mlp exposed_share=0.12");
 	judge_yaml(PLACED("30%"));
 	assert_verdict("warn"); /* 12% are left */
-	assert_int_equal(j.waivers[0].waived, 1);
+	assert_int_equal(j.waivers[0].subjects[EXCUSE_HOLDS], 1);
 	assert_true(j.findings[0].value > 0.1199 && j.findings[0].value < 0.1201);
 	assert_int_equal(j.findings[0].places.count, 1);
 	assert_str(j.findings[0].places.items[0].name, "c");
 	judge_yaml(PLACED("20%")); /* together they are 25% */
 	assert_verdict("fail");
-	assert_int_equal(j.waivers[0].exceeded, 1);
+	assert_int_equal(j.waivers[0].subjects[EXCUSE_EXCEEDED], 1);
 	assert_str(j.findings[0].note, "beyond what the waiver by me accepts: at most 20%");
 	context.today = STR("2026-07-01");
 	judge_yaml(PLACED("30%"));
@@ -314,7 +314,10 @@ static void test_unused(void **state)
 	judge_yaml(EMBED);
 	assert_verdict("pass");
 	assert_true(j.waivers[0].judged);
-	assert_int_equal(j.waivers[0].waived + j.waivers[0].exceeded + j.waivers[0].expired, 0);
+	assert_int_equal(j.waivers[0].subjects[EXCUSE_HOLDS] +
+				 j.waivers[0].subjects[EXCUSE_EXCEEDED] +
+				 j.waivers[0].subjects[EXCUSE_EXPIRED],
+		0);
 }
 
 static void test_waiver_mistakes(void **state)
