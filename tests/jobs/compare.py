@@ -27,7 +27,8 @@ UPLOAD_SHARE = 0.1  # the dispatch of the step that follows is in its gap
 SERVERS = ("decode",)
 # Virtual devices begin a step when they get a processor: single steps jitter, and their mean
 # does not.
-MANY_DEVICES = ("block_after", "fsdp", "moe", "pipeline", "processes", "stages", "unblocked")
+MANY_DEVICES = ("block_after", "fsdp", "marked_stages", "moe", "pipeline", "processes", "stages",
+                "unblocked")
 # Steps of these jobs are of several sorts: which of them is judged, by position.
 EVERY = {"alternating": (0, 2)}
 # Work of the device between steps is no part of them; the host's is.
@@ -258,7 +259,9 @@ OUTSIDE = {"evaluation_after": "evaluation", "rare_evaluation": "evaluation",
 OUTSIDE_POINTS = 0.03
 # Executions of programs in a step, by hand.
 PROGRAMS = {"half_marked": 2, "rounds": 1, "eager": 20, "microbatches": 8, "recompiling": 1, "buckets": 1, "decode": 1, "accumulation": 8,
-            "stages": 5, "alternating": 1, "load_class": 1, "checkpoint": 1, "checkpoint_asked": 1, "gan": 3, "speculative": 5}
+            "stages": 5, "marked_stages": 2, "alternating": 1, "load_class": 1, "checkpoint": 1, "checkpoint_asked": 1, "gan": 3, "speculative": 5}
+# Programs that some device runs in steps, by hand: stages have their own.
+IN_STEPS = {"stages": 6, "marked_stages": 3, "processes": 1}
 
 
 def check_phases(name, truth, ask):
@@ -288,6 +291,10 @@ def check_phases(name, truth, ask):
     if name in PROGRAMS:
         yield ("programs of a step", run["programs_per_step"], PROGRAMS[name],
                run["programs_per_step"] == PROGRAMS[name])
+    if name in IN_STEPS:
+        [steps] = ask.rows("select count(*) as programs from programs where role = 'step'")
+        yield ("programs of a step, all", steps["programs"], IN_STEPS[name],
+               steps["programs"] == IN_STEPS[name])
     if "checkpoint" in clock:
         seen = sum(row["time_s"] for row in rows if row["name"] == "checkpoint")
         # The device has no more work behind the last one.

@@ -14,6 +14,7 @@ import concurrent.futures
 import contextlib
 import functools
 import json
+import multiprocessing.connection
 import os
 import queue
 import sys
@@ -521,6 +522,58 @@ def processes(job):
             with job.clock("step"), StepTraceAnnotation("train", step_num=i):
                 params, loss = step(params, x)
                 jax.block_until_ready(loss)
+
+
+def marked_stages(job):
+    """Two processes, a stage of a pipeline each with programs of its own, that mark the same steps."""
+    at, rank = ("127.0.0.1", int(os.environ["JOB_PORT"])), int(os.environ["JOB_RANK"])
+    width = 384
+    params, x = mlp(width, 3), batch(48, width)
+
+    def first_forward(params, x):
+        for w in params:
+            x = jnp.tanh(x @ w)
+        return x
+
+    def first_update(params, x, g):
+        return [p - 0.01 * d for p, d in zip(params, jax.vjp(first_forward, params, x)[1](g)[0])]
+
+    def last_step(params, x):
+        loss, (grads, g) = jax.value_and_grad(mlp_loss, argnums=(0, 1))(params, x)
+        return [p - 0.1 * d for p, d in zip(params, grads)], g, loss
+
+    forward, update, last = (jax.jit(f) for f in (first_forward, first_update, last_step))
+    jax.block_until_ready((update(params, x, forward(params, x)), last(params, x)))
+    if rank == 0:
+        with multiprocessing.connection.Listener(at) as listener:
+            other = listener.accept()
+    else:
+        other = connect(at)
+    with job.window():
+        other.send(None)
+        other.recv()  # both windows are open
+        for i in range(14):
+            with job.clock("step"), StepTraceAnnotation("train", step_num=i):
+                if rank == 0:
+                    other.send(np.asarray(forward(params, x)))
+                    params = update(params, x, other.recv())
+                    jax.block_until_ready(params)
+                    other.recv()
+                else:
+                    params, g, loss = last(params, other.recv())
+                    other.send(np.asarray(g))
+                    jax.block_until_ready(params)
+                    other.send(float(loss))
+
+
+def connect(at):
+    """A listener may not be there yet."""
+    for _ in range(600):
+        try:
+            return multiprocessing.connection.Client(at)
+        except ConnectionRefusedError:
+            time.sleep(0.1)
+    sys.exit("the other process is not there")
 
 
 # ---- what a device waits for ----------------------------------------------------------------------
@@ -1047,7 +1100,7 @@ JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, alternati
         block_after, callbacks, checkpoint, no_hlo, no_tracers, accumulation,
         compiles_first, epochs, unmarked_evaluation, rounds, half_marked, load_pool,
         checkpoint_asked, gan, speculative, host_work, uploads, one_pause,
-        environment, initialisation]
+        environment, initialisation, marked_stages]
 
 
 def main():

@@ -65,7 +65,7 @@ def free_port():
 
 
 def run(name, out):
-    ranks = 2 if name == "processes" else 1
+    ranks = 2 if name in ("processes", "marked_stages") else 1
     shutil.rmtree(out, ignore_errors=True)
     os.makedirs(out)
     port = str(free_port())
