@@ -559,10 +559,13 @@ void event_times(const struct lane_walk *w, const struct raw_event *raw, const s
 /* A step annotation carries both a root mark and a number, under any name. */
 static const uint64_t step_stats = STAT_BIT(ROOT) | STAT_BIT(STEP_NUM);
 
-/* Steps are asked for, and the walk's part has the stats that tell them. */
+/*
+ * Where steps are asked for, the stats of every event may tell one.  They are looked at where the
+ * walk's part has no such stats, too: that they are not in the file may be what was lost.
+ */
 static inline bool seeks_steps(const struct cursor *c)
 {
-	return c->classes >> HOST_STEP & 1 && (c->walk.part->known & step_stats) == step_stats;
+	return c->classes >> HOST_STEP & 1;
 }
 
 static bool event_make(struct cursor *c, const struct raw_event *raw, struct event *ret)

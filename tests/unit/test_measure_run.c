@@ -732,6 +732,23 @@ static void host_events_without_metadata(void **state)
 	assert_has(q->detail, "1 of 2 events of the hosts' threads");
 }
 
+/*
+ * What told the steps is gone from the file: no stat of the plane could mark one, and that it could
+ * not is told.
+ */
+static void host_stats_without_metadata(void **state)
+{
+	(void)state;
+	struct xspace *host = host_with_tpus("worker-0", 1, V5E);
+	struct xline *thread = x_line(x_host(host), "python");
+	for (int64_t i = 0; i < 5; i++)
+		x_event(thread, "train", i * 100, i * 100 + 90, X_STATS(x_unnamed()));
+	xrun_measure(&run);
+	const struct quality_row *q = xrun_quality(&run, "references-resolved");
+	assert_number(q->ok, 0);
+	assert_has(q->detail, "5 of 5 events of the hosts' threads");
+}
+
 /* The last event of a line comes first: none is lost, and none is out of place. */
 static void a_lane_out_of_order(void **state)
 {
@@ -901,6 +918,7 @@ int main(void)
 		TEST(one_event_without_metadata),
 		TEST(a_text_that_is_not_there),
 		TEST(host_events_without_metadata),
+		TEST(host_stats_without_metadata),
 		TEST(a_lane_out_of_order),
 		TEST(hlo_that_is_none),
 		TEST(hostile_names),

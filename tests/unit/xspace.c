@@ -48,6 +48,11 @@ struct xstat x_int(const char *name, int64_t value)
 	return (struct xstat){ .name = name, .type = XSTAT_IS_INT, .number = value };
 }
 
+struct xstat x_unnamed(void)
+{
+	return (struct xstat){ .name = "", .type = XSTAT_IS_INT };
+}
+
 struct xstat x_real(const char *name, double value)
 {
 	return (struct xstat){ .name = name, .type = XSTAT_IS_REAL, .real = value };
@@ -123,7 +128,7 @@ static struct str stat_write(struct xplane *p, const struct xstat *s)
 {
 	struct pb b = pb_new(p->keep);
 
-	pb_int(&b, XSTAT_METADATA_ID, stat_id(p, str_from(s->name)));
+	pb_int(&b, XSTAT_METADATA_ID, s->name[0] ? stat_id(p, str_from(s->name)) : NOT_IN_THE_FILE);
 	switch (s->type) {
 	case XSTAT_IS_INT:
 		pb_int(&b, XSTAT_INT64, s->number);

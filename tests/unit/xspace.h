@@ -45,6 +45,8 @@ struct xstat {
 struct xstat x_int(const char *name, int64_t value);
 struct xstat x_real(const char *name, double value);
 struct xstat x_text(const char *name, const char *value);
+/* One whose name is not in the file. */
+struct xstat x_unnamed(void);
 /* A text that the plane keeps once; NULL: one that is not in the file. */
 struct xstat x_ref(const char *name, const char *value);
 struct xstat x_bytes(const char *name, struct str value);
