@@ -266,6 +266,10 @@ static struct extent needed_of(
 	}
 	if (x->op == HLO_BITCAST || x->op == HLO_BITCAST_CONVERT || x->op == HLO_RESHAPE)
 		return share_of(n->part, from, to);
+	/* Padding is read from nowhere.  Of a part so much is the operand's as of the whole: as a
+	 * mean of all places where the part may lie. */
+	if (x->op == HLO_PAD && k == 0 && element_count(to) < element_count(from))
+		return share_of(n->part, from, to);
 	return keeps_elements(x->op) ? extent_as(n->part, from, to) : whole;
 }
 

@@ -851,6 +851,32 @@ static void fusions_touch_slices(void **state)
 	assert_kind(kind_of(c), KIND_UPDATE);
 }
 
+/*
+ * As a collective matmul does: a shard is padded to two, and a slice of both is taken.  Half of
+ * what is taken is padding, which nobody reads.
+ */
+static void fusions_read_no_padding(void **state)
+{
+	static const struct pb_instruction inner[] = {
+		{ "p0", "parameter", "f32[8,1,64]", 11, { 0 }, { 0 }, 0, { 0 } },
+		{ "p1", "parameter", "s32[]", 12, { 0 }, { 0 }, 1, { 0 } },
+		{ "zero", "constant", "f32[]", 13, { 0 }, { 0 }, 0, { 0 } },
+		{ "pad", "pad", "f32[8,2,64]", 14, { 11, 13 }, { 0 }, 0, { 0 } },
+		{ "ds", "dynamic-slice", "f32[8,2,16]", 15, { 14, 12 }, { 0 }, 0, { 0 } },
+		NO_ROW,
+	};
+	static const struct pb_instruction body[] = {
+		{ "a", "parameter", "f32[8,1,64]", 1, { 0 }, { 0 }, 0, { 0 } },
+		{ "b", "parameter", "s32[]", 2, { 0 }, { 0 }, 1, { 0 } },
+		{ "f", "fusion", "f32[8,2,16]", 3, { 1, 2 }, { 1 }, 0, { 0 } },
+		NO_ROW,
+	};
+	static const struct pb_computation c[] = { { "fused", 1, inner }, { "main", 2, body },
+		{ 0 } };
+	(void)state;
+	assert_number(cost_on(HLO_TPU, c).hbm_bytes, 8 * 16 * 4 + 4 + 8 * 2 * 16 * 4);
+}
+
 /* A fusion writes what it puts into memory that it is given, or takes, and nothing around it. */
 static void fusions_write_updates(void **state)
 {
@@ -1415,6 +1441,7 @@ int main(void)
 		cmocka_unit_test(feeds),
 		cmocka_unit_test(halves),
 		cmocka_unit_test(fusions_touch_slices),
+		cmocka_unit_test(fusions_read_no_padding),
 		cmocka_unit_test(fusions_write_updates),
 		cmocka_unit_test(fusions_write_inner_updates),
 		cmocka_unit_test(fusions_hand_elements_on),
