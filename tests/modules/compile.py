@@ -122,7 +122,7 @@ def allocated(text):
 def main(out, wanted):
     for chip in CHIPS:
         for name in ("transformer", "moe", "pipeline", "collective_matmul", "resharding",
-                     "odd_ops"):
+                     "odd_ops", "pooling"):
             if wanted and chip + "." + name not in wanted:
                 continue
             with tempfile.TemporaryDirectory() as dump:

@@ -163,4 +163,20 @@ def odd_ops(devices):
     }
 
 
-PROGRAMS = (transformer, moe, pipeline, collective_matmul, resharding, odd_ops)
+def pooling(devices):
+    """The gradient of a max pool: a select-and-scatter, whose windows overlap."""
+    rows, side, width = 64, 112, 64
+    mesh = mesh_of(devices[:1], ("x", 1))
+
+    def step(x, g):
+        def pool(x):
+            return lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
+        return jax.vjp(pool, x)[1](g)
+
+    args = (spec(mesh, (rows, side, side, width), F32),
+            spec(mesh, (rows, side // 2, side // 2, width), F32))
+    elements = rows * side * side * width
+    return jax.jit(step), args, 0, {"select-and-scatter": 4 * (2 * elements + elements // 4)}
+
+
+PROGRAMS = (transformer, moe, pipeline, collective_matmul, resharding, odd_ops, pooling)
