@@ -179,7 +179,8 @@ static enum status init_run(struct context *c, const void *settings, const struc
 	if (s->ci)
 		return put_pipeline(c, s->ci, runs.count ? runs.items[0] : (struct str){ 0 });
 	if (!runs.count)
-		return misuse("init needs good runs, or the reports of them");
+		return misuse("init needs good runs, or the reports of them: rooflint init --from "
+			      "RUN...");
 	if (!load_judge(load_engine(c, &err), &rule, &s->read, task_cpus(), c->keep, &rules,
 		    &options, &err) ||
 		!limits_from_runs(&rules, &runs, &options, c->keep, &limits, &err))

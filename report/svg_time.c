@@ -58,12 +58,13 @@ bool svg_budget(const struct report *r, struct arena *keep, struct html_picture 
 	}
 	if (lo > 0 && lo <= 1) {
 		/* Where the cost of some ops is unknown, only the low end is drawn. */
-		struct str ideal = time_text(keep, lo * step);
-		if (hi > lo * 1.02)
-			ideal = arena_fmt(keep, "at least %.*s; ops of unknown cost left out",
-				STR_ARG(ideal));
+		struct str ideal = time_text(keep, lo * step), why = MISSING;
+		if (hi > lo * 1.02) {
+			ideal = arena_fmt(keep, "at least %.*s", STR_ARG(ideal));
+			why = STR("without ops of unknown cost");
+		}
 		svg_row_add(rows, STR("roofline"), ideal, keep);
-		svg_bar_add(rows, 0, INK_IDLE, 0, lo * step, MISSING, keep);
+		svg_bar_add(rows, 0, INK_IDLE, 0, lo * step, why, keep);
 	}
 	ret->drawing = svg_drawing(&plot, rows, keep);
 	return true;

@@ -56,6 +56,10 @@ bool notice_parse(struct str word, struct arena *keep, struct notice *ret, struc
 	bool has_url = str_cut(word, ':', &kind, &rest);
 	bool has_secret = str_cut(rest, ':', &url, &secret);
 	const struct str *found = NAMED(kinds, count, kind);
+	if (str_eq(kind, STR("https")) || str_eq(kind, STR("http")))
+		return diag_set(err, DIAG_USAGE,
+			"an address is a secret: put it into an environment variable, and name "
+			"that, as in slack:ROOFLINT_SLACK_URL");
 	/* What stands behind the colon is not repeated: it may be an address pasted by mistake. */
 	if (!found || !has_url)
 		return diag_set(err, DIAG_USAGE,

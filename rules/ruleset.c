@@ -332,6 +332,9 @@ static bool apply_setting(struct loader *l, struct str text)
 	NAMES(&names, l->keep, rule->params, rule->param_count);
 	names.items[PARAM_EXPLAINED] = STR("severity");
 	struct str hint = did_you_mean(l->keep, s->key.text, names.items, names.count);
+	if (!hint.len)
+		hint = arena_fmt(l->keep, "; it has %.*s",
+			STR_ARG(words_joined(l->keep, names.items, names.count, " and ")));
 	return keyed_fail_as(&r, &s->key, DIAG_RULE_NAME,
 		"rule %.*s has no limit or parameter '%.*s'%.*s", STR_ARG(rule->name),
 		STR_ARG(s->key.text), STR_ARG(hint));

@@ -83,8 +83,9 @@ bool load_options(const struct read_settings *s, int threads, struct arena *keep
 		.source_root_count = s->source_roots.count };
 	/* Git shows seven digits of a commit at the least; fewer fit too many. */
 	if (s->expect_commit.p && s->expect_commit.len < COMMIT_MIN)
-		return diag_set(
-			err, DIAG_USAGE, "--expect-commit takes at least %d digits", COMMIT_MIN);
+		return diag_set(err, DIAG_USAGE,
+			"--expect-commit takes at least %d digits of a commit's hash, not '%.*s'",
+			COMMIT_MIN, STR_ARG(s->expect_commit));
 	if (s->max_age.p && (!unit_parse(s->max_age, &ret->max_age_s, &unit, NULL) ||
 				    unit != UNIT_SECONDS || !(ret->max_age_s > 0)))
 		return diag_set(err, DIAG_USAGE,

@@ -1750,7 +1750,7 @@ static void wrong_settings(void **state)
 				     "  matters.fail=5%\n"
 				     "  ^~~~~~~" },
 		{ "copy-share.assert=1", "--set:1:12: rule copy-share has no limit or parameter "
-					 "'assert'\n"
+					 "'assert'; it has warn, fail and severity\n"
 					 "  copy-share.assert=1\n"
 					 "             ^~~~~~" },
 	};
