@@ -174,7 +174,9 @@
 	REAL(window_s, SECONDS, "first to last event")                                             \
 	REAL(busy_ratio, RATIO, "share of steady-step time with anything running")                 \
 	REAL(idle_ratio, RATIO, "1 - busy_ratio")                                                  \
-	REAL(wait_ratio, RATIO, "share of it idle outside every execution: the host may be late")  \
+	REAL(wait_ratio, RATIO,                                                                    \
+		"share of it idle outside every execution, on CPU also of the same program on "    \
+		"other devices: the host may be late")                                             \
 	REAL(slowness, NONE,                                                                       \
 		"in three quarters of its compute time, and in its matmuls, it takes at least "    \
 		"this "                                                                            \

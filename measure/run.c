@@ -18,6 +18,7 @@ static bool tables_fill(struct measured *m, struct str name, struct diag *err)
 			      run->keep, &run->facts, err) ||
 				!steps_sweep(run, err))
 		return false;
+	processors_share(run);
 	struct op_facts *ops = op_facts_know(run);
 	parts.beats_network = comms_disprove(run, ops);
 	m->programs = programs_know(run, ops);

@@ -501,7 +501,8 @@ static void plan_set(struct scheduling *s, struct step_plan *of, enum step_sourc
 		.mark_count = p->count,
 		.in_step = s->ret->in_step,
 		.in_step_count = registry_program_count(s->run->registry),
-		.drop_first = judged >= 3 };
+		.drop_first = judged >= 3,
+		.keep_runs = s->run->platform == PLATFORM_CPU }; /* for processors.c */
 
 	if (plan_same(of, &plan))
 		return;

@@ -191,6 +191,8 @@ void quality_add(const struct run *run, const char *name, bool ok, const char *f
  * NULL.  And: do all devices run one program? */
 const struct program *heaviest_program(const struct run *run, const struct device *d);
 void quality_programs(const struct run *run);
+/* processors.c: what virtual devices wait for a processor is time inside their executions. */
+void processors_share(struct run *run);
 /* dumped.c: is the dump of what ran? */
 void quality_dump(const struct run *run);
 

@@ -573,6 +573,23 @@ static void an_execution_lasts_until_its_launch_is_done(void **state)
 	assert_number(gaps[1].time_s, 50 * US);
 }
 
+/* Two devices take turns on one processor: while the other runs, a device waits for it. */
+static void cpu_devices_share_their_host(void **state)
+{
+	(void)state;
+	struct xplane *cpu = x_host(xrun_host(&run, "laptop"));
+	struct xline *a = x_line(cpu, "tf_XLAEigen/1"), *b = x_line(cpu, "tf_XLAEigen/2");
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = i * 200;
+		x_event(a, "dot.1", at, at + 60, ON_CPU("dot.1", 0, 40 + i));
+		x_event(b, "dot.1", at + 60, at + 120, ON_CPU("dot.1", 1, 40 + i));
+	}
+	xrun_measure(&run);
+	assert_number(xrun_device(&run, "/device:CPU:0")->idle_ratio, 140. / 200);
+	assert_number(xrun_device(&run, "/device:CPU:0")->wait_ratio, 80. / 200);
+	assert_number(xrun_device(&run, "/device:CPU:1")->wait_ratio, 80. / 200);
+}
+
 /* Older runtimes record no op. */
 static void a_cpu_without_ops(void **state)
 {
@@ -713,6 +730,7 @@ int main(void)
 		TEST(ordinals_of_a_cpu_are_devices),
 		TEST(a_launch_of_a_cpu_is_one_execution),
 		TEST(an_execution_lasts_until_its_launch_is_done),
+		TEST(cpu_devices_share_their_host),
 		TEST(a_cpu_without_ops),
 	};
 	return cmocka_run_group_tests_name("measure_gpu", tests, NULL, NULL);
