@@ -116,7 +116,9 @@ static void put_head(struct page *p, const struct report *r, bool verbose)
 		page_told(p, HEAD_INDENT, prose_sorts(r, p->keep));
 	put_shares(p, r);
 	page_told(p, HEAD_INDENT, prose_promise(r, p->keep));
-	page_lines(p, HEAD_INDENT, comparison_lines(r, p->keep));
+	/* Without steps the headline has said all that can be said of the comparison. */
+	if (r->verdict != VERDICT_INCONCLUSIVE || verbose || !is_whole_capture(r))
+		page_lines(p, HEAD_INDENT, comparison_lines(r, p->keep));
 	page_line(p);
 }
 
@@ -388,11 +390,15 @@ static void put_left_out(
 	const struct finding *costliest = NULL;
 	double most_s = 0;
 	bool is_unsure = r->verdict == VERDICT_INCONCLUSIVE;
-	if (!count)
-		return;
-	page_break(p);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct finding *f = groups[i].items[0];
+		const struct rule_result *rule = rule_of(r, f->rule);
+		/* Its rule is told with what could not be judged. */
+		if (is_unsure && rule && rule->verdict == VERDICT_INCONCLUSIVE &&
+			!(groups[i].gain_s > 0))
+			continue;
+		if (str_eq(str_from(between), STR("also: ")))
+			page_break(p);
 		if (groups[i].gain_s > most_s) {
 			costliest = f;
 			most_s = groups[i].gain_s;
