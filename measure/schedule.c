@@ -566,7 +566,7 @@ static void device_plan(struct scheduling *s, ptrdiff_t device, struct mark *mar
 	if (is_last)
 		sorts_time(s, steps, n, scratch);
 	enum step_source by_host = s->ret->is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
-	plan_set(s, plan, marks ? STEPS_LINE : by_host, &p, judged);
+	plan_set(s, plan, s->run->source == STEPS_LINE ? STEPS_LINE : by_host, &p, judged);
 }
 
 /* Of the devices that run judged steps the one whose work ends last on the host's clock; the first
@@ -722,11 +722,56 @@ static void line_read(struct scheduling *s)
 	}
 }
 
+static bool ran_alike(const struct sweep *a, const struct sweep *b)
+{
+	bool ret = a->run_count == b->run_count;
+
+	for (ptrdiff_t i = 0; ret && i < a->run_count; i++)
+		ret = a->runs[i].program == b->runs[i].program;
+	return ret;
+}
+
+/*
+ * A device without a line takes the steps of one that ran the same programs in the same order.  One
+ * that ran nothing of a step has none.  False: its steps cannot be told.
+ */
+static bool line_lends(struct scheduling *s, struct sweep *to, const bool *in_steps)
+{
+	bool none = true;
+
+	for (ptrdiff_t i = 0; i < s->run->device_count; i++) {
+		const struct sweep *from = ran(s, i);
+		if (!s->run->devices[i].plan.mark_count || !ran_alike(from, to))
+			continue;
+		for (ptrdiff_t k = 0; k < to->run_count; k++)
+			to->runs[k].step = from->runs[k].step;
+		return true;
+	}
+	for (ptrdiff_t k = 0; k < to->run_count; k++)
+		none &= !in_steps[to->runs[k].program];
+	return none;
+}
+
+static bool lines_lend(struct scheduling *s)
+{
+	struct arena scratch = *s->scratch;
+	bool *in_steps = arena_make(&scratch, bool, registry_program_count(s->run->registry));
+	bool ok = true;
+
+	for (ptrdiff_t i = 0; i < s->all_count; i++)
+		in_steps[s->all[i]->program] |= s->all[i]->step >= 0;
+	for (ptrdiff_t i = 0; ok && i < s->run->device_count; i++)
+		ok = s->run->devices[i].plan.mark_count > 0 || line_lends(s, ran(s, i), in_steps);
+	return ok;
+}
+
 static bool line_sorts(struct scheduling *s)
 {
 	ptrdiff_t idle = 0;
 
 	line_read(s);
+	if (!lines_lend(s))
+		return false;
 	sorts_read(s);
 	for (ptrdiff_t i = 0; i < s->mark_count; i++)
 		idle += s->marks[i].sort < 0;
@@ -782,7 +827,7 @@ bool schedule_make(struct run *run)
 		sorts_settle(&s);
 	for (ptrdiff_t i = 0; ok && i < run->device_count; i++) {
 		ptrdiff_t own = run->devices[i].plan.mark_count;
-		device_plan(&s, i, by_line ? &s.marks[marks] : NULL);
+		device_plan(&s, i, own > 0 && by_line ? &s.marks[marks] : NULL);
 		marks += own;
 	}
 	arena_free(&scratch);

@@ -352,137 +352,27 @@ static bool plan_foresee(struct run *run, struct diag *err)
 	return ok;
 }
 
-/* ---- a Steps line that only some devices have ------------------------------------------------ */
-
-/* Did both run the same programs in the same order? */
-static bool ran_alike(const struct sweep *a, const struct sweep *b)
-{
-	bool ret = a->run_count == b->run_count;
-
-	for (ptrdiff_t i = 0; ret && i < a->run_count; i++)
-		ret = a->runs[i].program == b->runs[i].program;
-	return ret;
-}
-
-/* Executions from `at` on whose middle lies before a moment: the first that is none of them. */
-static ptrdiff_t runs_before(const struct sweep *d, ptrdiff_t at, int64_t until_ps)
-{
-	while (at < d->run_count &&
-		d->runs[at].start_ps + (d->runs[at].end_ps - d->runs[at].start_ps) / 2 < until_ps)
-		at++;
-	return at;
-}
-
-/* Marks around a device's executions as another's stand around the same ones of its own. */
-static struct step_plan plan_lent(
-	const struct device *from, const struct sweep *to, struct arena *keep)
-{
-	const struct program_run *theirs = from->sweep.runs, *own = to->runs;
-	struct step_plan ret = from->plan;
-	ptrdiff_t end = 0;
-
-	ret.marks = arena_make(keep, struct step_mark, from->plan.mark_count);
-	ret.mark_count = 0;
-	for (ptrdiff_t i = 0; i < from->plan.mark_count; i++) {
-		struct step_mark m = from->plan.marks[i];
-		struct step_mark *before = ret.mark_count ? &ret.marks[ret.mark_count - 1] : NULL;
-		bool touches = i > 0 && m.start_ps == from->plan.marks[i - 1].end_ps;
-		ptrdiff_t first = runs_before(&from->sweep, end, m.start_ps);
-		end = runs_before(&from->sweep, first, m.end_ps);
-		if (end == first)
-			continue;
-		m.start_ps += own[first].start_ps - theirs[first].start_ps;
-		m.end_ps += own[end - 1].end_ps - theirs[end - 1].end_ps;
-		if (before && (touches || before->end_ps > m.start_ps))
-			before->end_ps = m.start_ps;
-		if (m.end_ps > m.start_ps)
-			ret.marks[ret.mark_count++] = m;
-	}
-	return ret;
-}
-
-/* By program: some device runs it in a step that its line marks. */
-static bool *programs_marked(const struct run *run, struct arena *keep)
-{
-	bool *ret = arena_make(keep, bool, registry_program_count(run->registry));
-
-	for (ptrdiff_t i = 0; i < run->device_count; i++) {
-		const struct step_plan *plan = &run->devices[i].plan;
-		const struct sweep *d = &run->devices[i].sweep;
-		for (ptrdiff_t k = 0, at = 0; k < plan->mark_count; k++) {
-			at = runs_before(d, at, plan->marks[k].start_ps);
-			ptrdiff_t end = runs_before(d, at, plan->marks[k].end_ps);
-			for (; at < end; at++)
-				ret[d->runs[at].program] = true;
-		}
-	}
-	return ret;
-}
-
-/* The steps of a device without a line; false when they cannot be told. */
-static bool device_borrow(struct run *run, struct device *to, const bool *in_marks)
-{
-	bool in_steps = to->sweep.runs_cut;
-
-	for (ptrdiff_t i = 0; i < to->sweep.run_count; i++)
-		in_steps |= in_marks[to->sweep.runs[i].program];
-	if (!in_steps) {
-		to->plan = (struct step_plan){ .source = STEPS_LINE, .keep_runs = true };
-		return true;
-	}
-	for (ptrdiff_t i = 0; i < run->device_count; i++) {
-		const struct device *from = &run->devices[i];
-		if (from->has_line && !from->sweep.runs_cut &&
-			ran_alike(&from->sweep, &to->sweep)) {
-			to->plan = plan_lent(from, &to->sweep, run->keep);
-			return true;
-		}
-	}
-	return false;
-}
-
-/*
- * A device without a Steps line has the steps of one that has a line and ran the same programs in
- * the same order.  One that ran nothing of a step has none.
- */
-static bool lines_lend(struct run *run, bool *told, struct diag *err)
-{
-	struct step_plan *plans = arena_make(run->keep, struct step_plan, run->device_count);
-
-	for (ptrdiff_t i = 0; i < run->device_count; i++)
-		plans[i] = run->devices[i].plan;
-	if (!devices_look(run, err))
-		return false;
-	for (ptrdiff_t i = 0; i < run->device_count; i++)
-		run->devices[i].plan = plans[i];
-	const bool *in_marks = programs_marked(run, run->keep);
-	*told = true;
-	for (ptrdiff_t i = 0; i < run->device_count && *told; i++)
-		*told = run->devices[i].has_line || device_borrow(run, &run->devices[i], in_marks);
-	return true;
-}
-
 static bool steps_plan(struct run *run, struct diag *err)
 {
 	struct arena work = arena_new(SWEEP_ARENA_BYTES);
 	struct event *e = arena_make(&work, struct event, 1);
 	ptrdiff_t marked = 0;
-	bool ok = true, told = false;
+	bool ok = true;
 
 	for (ptrdiff_t i = 0; ok && i < run->device_count; i++) {
-		struct device *d = &run->devices[i];
-		ok = device_marks(d, e, run->keep, work, err);
-		d->has_line = d->plan.source == STEPS_LINE;
-		marked += d->has_line;
+		ok = device_marks(&run->devices[i], e, run->keep, work, err);
+		marked += run->devices[i].plan.source == STEPS_LINE;
 	}
 	arena_free(&work);
-	run->without_line = marked > 0 ? run->device_count - marked : 0;
-	if (ok && run->without_line)
-		ok = lines_lend(run, &told, err);
 	if (!ok)
 		return false;
-	if (told || (marked > 0 && marked == run->device_count)) {
+	if (marked > 0) {
 		run->source = STEPS_LINE;
+		run->without_line = run->device_count - marked;
+		for (ptrdiff_t i = 0; i < run->device_count; i++) {
+			run->devices[i].plan.source = STEPS_LINE;
+			run->devices[i].plan.keep_runs = true;
+		}
 		if (run->hosts[0].steps_named)
 			run->wanted = (struct str){ NULL, 0 }; /* these are what was asked for */
 		return true;
@@ -594,9 +484,15 @@ static bool plan_again(struct run *run)
 	bool any_steady = false;
 
 	/* A Steps line may mark several sorts of steps, and other work may run beside it. */
-	if (run->source == STEPS_LINE && !run->is_scheduled && plan_schedule(run) &&
-		run->schedule.is_changed)
-		return true;
+	if (run->source == STEPS_LINE && !run->is_scheduled) {
+		if (plan_schedule(run) && run->schedule.is_changed)
+			return true;
+		if (run->without_line && !run->is_scheduled) {
+			plan_all(run,
+				(struct step_plan){ .source = STEPS_WINDOW, .keep_runs = true });
+			return true;
+		}
+	}
 	if (plan_by_runs(run))
 		return true;
 	bool is_free = run->source != STEPS_LINE && !run->is_scheduled && !run->is_untold;

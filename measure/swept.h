@@ -24,7 +24,6 @@ struct device {
 	int32_t host;
 	struct str host_name, name; /* clean */
 	struct step_plan plan;
-	bool has_line; /* of steps, with marks */
 	struct sweep sweep;
 	struct chip_match match;
 	struct chip_device chip;
