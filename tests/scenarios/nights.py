@@ -274,11 +274,11 @@ def one_is_enough(nights):
     first = recorded(nights, 1)[0]
     _, status, _ = nights.check(nights.build(1, slower=1.185), "--baseline", first)
     expect("18.5% slower fails", status == 1)
-    expect(nights.headline, "% more; that is beyond the noise: judged with an assumed noise of 1.0%"
+    expect(nights.headline, "% more; that is beyond the noise (1.0% between runs: assumed"
            in nights.headline)
     _, status, _ = nights.check(nights.build(2), "--baseline", first)
     expect("a quiet night passes", status == 0)
-    expect(nights.headline, "(one baseline shows none); less than" in nights.headline)
+    expect(nights.headline, "since one baseline shows none); less than" in nights.headline)
     few, _, _ = nights.check(nights.build(3, slower=1.3, steps=6), "--baseline", first)
     steps = table(few, "run")["steps"][0]
     rows = table(few, "deltas")
@@ -288,7 +288,7 @@ def one_is_enough(nights):
         file.write(REGRESSIONS + "noise: { assumed: 10% }\n")
     nights.rules = loud
     _, status, _ = nights.check(nights.build(1, slower=1.185), "--baseline", first)
-    expect("noise: of the rule file", status == 4 and "noise of 10.0%" in nights.headline)
+    expect("noise: of the rule file", status == 4 and "10.0% between runs: assumed" in nights.headline)
 
 
 def none_alike(nights):
@@ -391,7 +391,7 @@ def an_improvement(nights):
     expect("passes", verdicts(report)["step-regression"][0] == "pass")
     with open(page, encoding="utf-8") as file:
         told = [line for line in file if "a step takes" in line]
-    expect(told, told and "% less; that is beyond the noise: noise between runs taken as" in told[0])
+    expect(told, told and "% less; that is beyond the noise (" in told[0] and "seen in 5 runs" in told[0])
 
 
 class Hook:
