@@ -7,8 +7,8 @@
 # without, and the TPU's on one plane.
 # The same file at BENCH_HOST_BYTES as one host's and as those of ever more hosts of one job, up to
 # BENCH_HOSTS, shows what a host adds; and so do hosts of 20,000 ops each, the same program, which
-# are read once (tests/builder's many-ops); BENCH_PROGRAMS of them, when asked for, each with a
-# program of its own (hosts.py).  Then a small profile, start to exit, beside `true`; and a real HLO
+# are read once (tests/builder's many-ops); and BENCH_PROGRAMS of them, each with a program of its
+# own (hosts.py).  Then a small profile, start to exit, beside `true`; and a real HLO
 # module grown to BENCH_HLO_BYTES, as text and as proto (grow_hlo.py), beside the sum of its bytes, on
 # one thread and by processor time, which other work hardly changes.  Last a trace viewer's export,
 # grown to BENCH_TRACE_BYTES packed (grow_trace.py), beside `igzip -dc` of it.
@@ -24,7 +24,7 @@ top=$(pwd)
 [ -n "${BENCH_PLANE_BYTES:-}" ] || BENCH_PLANE_BYTES=300000000
 [ -n "${BENCH_HOSTS:-}" ] || BENCH_HOSTS=64
 [ -n "${BENCH_HOST_BYTES:-}" ] || BENCH_HOST_BYTES=20000000
-[ -n "${BENCH_PROGRAMS:-}" ] || BENCH_PROGRAMS=1
+[ -n "${BENCH_PROGRAMS:-}" ] || BENCH_PROGRAMS=64
 [ -n "${BENCH_HLO_BYTES:-}" ] || BENCH_HLO_BYTES=40000000
 [ -n "${BENCH_HLO_MOST:-}" ] || BENCH_HLO_MOST=150
 [ -n "${BENCH_TRACE_BYTES:-}" ] || BENCH_TRACE_BYTES=66000000 # 500 MB as JSON
