@@ -93,7 +93,7 @@ bool unit_fits(enum unit a, enum unit b)
 
 static struct dimension of_unit(enum unit u)
 {
-	return (struct dimension){ DIMENSION_NUMBER, u, 0 };
+	return (struct dimension){ DIMENSION_NUMBER, u };
 }
 
 static bool is_number(struct dimension d)
@@ -155,41 +155,10 @@ static struct dimension combine(char sign, struct dimension a, struct dimension 
 	}
 }
 
-static int never_of_number(double x)
+bool column_is_share(const struct column *c)
 {
-	return (x >= 0 ? NEVER_BELOW_0 : 0) | (x <= 1 ? NEVER_ABOVE_1 : 0);
-}
-
-/* A share of a whole, as it is called: 1 is all of it.  What the job file counts may be more. */
-static bool is_of_whole(const struct column *c)
-{
-	return c->unit == UNIT_RATIO && !str_eq(c->name, STR("useful_flops_ratio")) &&
+	return c->unit == UNIT_RATIO &&
 	       (str_ends(c->name, STR("share")) || str_ends(c->name, STR("_ratio")));
-}
-
-/* Of a column of the run's own tables; a change from a baseline, and a start, may be below 0. */
-static int never_of_column(const struct column *c)
-{
-	if (str_eq(c->name, STR("start_s")))
-		return 0;
-	for (int i = 0; i < TABLE_COUNT; i++) {
-		const struct table_def *def = &table_defs[i];
-		bool is_change = i == TABLE_deltas || i == TABLE_changes;
-		if (c >= def->columns && c < def->columns + def->column_count && !is_change)
-			return is_of_whole(c) ? IS_SHARE : c->unit > UNIT_NONE ? NEVER_BELOW_0 : 0;
-	}
-	return 0;
-}
-
-/* What is computed of two; `is_rest`: the first is 1. */
-static int never_of(char sign, int a, int b, bool is_rest)
-{
-	if (sign == '-')
-		return (b & NEVER_BELOW_0 ? a & NEVER_ABOVE_1 : 0) |
-		       (is_rest && b & NEVER_ABOVE_1 ? NEVER_BELOW_0 : 0);
-	if (sign == '*' && (a & b) == IS_SHARE)
-		return IS_SHARE;
-	return strchr("+*/", sign) ? a & b & NEVER_BELOW_0 : 0;
 }
 
 /* ---- words -------------------------------------------------------------------------------- */
@@ -478,13 +447,12 @@ static struct value of(struct dimension d)
 
 static struct value of_kind(enum dimension_kind kind)
 {
-	return of((struct dimension){ kind, UNIT_NONE, 0 });
+	return of((struct dimension){ kind, UNIT_NONE });
 }
 
 static struct value truth(void)
 {
 	struct value v = of(of_unit(UNIT_BOOL));
-	v.dimension.never = IS_SHARE;
 	v.is_truth = true;
 	return v;
 }
@@ -599,7 +567,7 @@ static void check_share(struct checker *c, const struct value *column, const str
 {
 	double value;
 	const struct column *of = column->column;
-	if (of && is_of_whole(of) && number->literal && number->literal->kind == TOKEN_NUMBER &&
+	if (of && column_is_share(of) && number->literal && number->literal->kind == TOKEN_NUMBER &&
 		str_to_double(number->literal->text, &value) && value >= 2)
 		fail(c, DIAG_RULE_UNIT, number->at, number->width,
 			"%.*s is a ratio, 1 is all of it: write %.6g for %.6g%%",
@@ -702,11 +670,7 @@ static struct value check_arithmetic(
 	if (s == '+' || s == '-')
 		check_units(c, a, b, s == '+' ? "added" : "subtracted");
 	check_scale(c, a, b, s);
-	double first;
-	bool is_rest = a->literal && str_to_double(a->literal->text, &first) && first == 1;
-	struct value v = of(as_number(combine(s, a->dimension, b->dimension)));
-	v.dimension.never = never_of(s, a->dimension.never, b->dimension.never, is_rest);
-	return v;
+	return of(as_number(combine(s, a->dimension, b->dimension)));
 }
 
 static void check_number(struct checker *c, const struct value *v, bool is_condition)
@@ -779,7 +743,6 @@ static struct value name_value(struct checker *c)
 	if (is_row)
 		reads_add(&c->facts->of_row, c->keep, of_run ? run : names->table, found);
 	struct value v = of(of_unit(found->unit));
-	v.dimension.never = never_of_column(found);
 	v.column = found;
 	if (found->type == COLUMN_TEXT)
 		v.dimension.kind = DIMENSION_TEXT;
@@ -794,7 +757,6 @@ static struct value param_value(struct checker *c)
 	struct list known = { NULL, 0, 0 };
 	if (param) {
 		struct value v = of(of_unit(param->unit));
-		v.dimension.never = never_of_number(param->value);
 		c->facts->uses[param - rule->params] = true;
 		if (param->unit == UNIT_NONE)
 			v.dimension.kind = DIMENSION_BARE;
@@ -819,7 +781,6 @@ static struct value function_value(struct checker *c)
 	const struct sql_function *f = sql_function_find(name->text);
 	struct value first = of_kind(DIMENSION_ANY), last = first;
 	bool same_unit = true;
-	int never = IS_SHARE; /* of all arguments */
 	ptrdiff_t count = 0;
 	accept(c, "(");
 	accept(c, "distinct");
@@ -830,7 +791,6 @@ static struct value function_value(struct checker *c)
 			last = v.dimension.kind == DIMENSION_NULL ? last : v;
 			same_unit &= v.dimension.kind == first.dimension.kind &&
 				     v.dimension.unit == first.dimension.unit;
-			never &= v.dimension.kind == DIMENSION_NULL ? never : v.dimension.never;
 		} while (accept(c, ","));
 	accept(c, ")");
 	while (accept(c, "filter") || accept(c, "over")) /* (where ...), or a window's name */
@@ -843,13 +803,10 @@ static struct value function_value(struct checker *c)
 			"%.*s() computes with numbers, and this is a text", STR_ARG(name->text));
 	if (f->result == RESULT_TEXT)
 		return of_kind(DIMENSION_TEXT);
-	struct dimension d = f->result == RESULT_NUMBER ? first.dimension : last.dimension;
-	bool is_kept = f->result == RESULT_NUMBER ? f->keeps_unit
-						  : same_unit || !is_number(last.dimension);
-	bool is_sum = is_among(name, "sum total");
-	d = is_kept && f->result == RESULT_NUMBER ? as_number(d) : is_kept ? d : of_unit(UNIT_NONE);
-	d.never = !f->keeps_unit ? 0 : is_sum ? never & NEVER_BELOW_0 : never;
-	return of(d);
+	if (f->result == RESULT_NUMBER)
+		return of(f->keeps_unit ? as_number(first.dimension) : of_unit(UNIT_NONE));
+	return same_unit || !is_number(last.dimension) ? of(last.dimension)
+						       : of(of_unit(UNIT_NONE));
 }
 
 static struct value literal(struct checker *c)
@@ -869,9 +826,6 @@ static struct value literal(struct checker *c)
 				STR_ARG(text));
 	}
 	struct value v = of_kind(t->kind == TOKEN_TEXT ? DIMENSION_TEXT : DIMENSION_BARE);
-	double number;
-	if (str_to_double(t->text, &number))
-		v.dimension.never = never_of_number(number);
 	v.literal = t;
 	return v;
 }
@@ -896,7 +850,6 @@ static struct value case_value(struct checker *c)
 	static const struct token equals = { .kind = TOKEN_SIGN, .text = STR_INIT("=") };
 	struct value base = of_kind(DIMENSION_ANY), result = base, v;
 	bool has_base = !is_ahead(c, "when"), is_first = true;
-	int never = IS_SHARE;
 	if (has_base)
 		base = expression(c, 0);
 	if (is_ahead(c, "then"))
@@ -916,10 +869,8 @@ static struct value case_value(struct checker *c)
 				(is_number(v.dimension) && is_number(result.dimension));
 		bool is_news = is_first || result.dimension.kind == DIMENSION_NULL;
 		result = is_news ? v : is_alike ? result : of_kind(DIMENSION_ANY);
-		never &= v.dimension.kind == DIMENSION_NULL ? never : v.dimension.never;
 	}
 	accept(c, "end");
-	result.dimension.never = never;
 	return of(result.dimension);
 }
 
@@ -937,7 +888,6 @@ static struct value operand(struct checker *c)
 		v = expression(c, P_UNARY);
 		if (v.dimension.kind == DIMENSION_TEXT)
 			check_arithmetic(c, &v, &v, t);
-		v.dimension.never = token_is(t, "+") ? v.dimension.never : 0;
 		return v.literal && v.literal->kind == TOKEN_NUMBER ? v : of(v.dimension);
 	}
 	if (accept(c, "not")) {
@@ -1160,7 +1110,7 @@ static struct value select_value(struct checker *c)
 {
 	struct dimensions own = { NULL, 0, 0 };
 	struct dimensions *results = c->at ? &own : &c->facts->results;
-	bool is_listing = is_ahead(c, "select"), is_new = is_listing, is_first = true;
+	bool is_listing = is_ahead(c, "select"), is_new = is_listing;
 	const int first_above = c->own_first, count_above = c->own_count;
 	c->own_first = c->own_count;
 	c->selects++;
@@ -1177,7 +1127,6 @@ static struct value select_value(struct checker *c)
 			fail(c, DIAG_RULE_SQL, t->at, t->width,
 				"recursive queries are not allowed");
 		is_new |= token_is(t, ",");
-		is_first &= !is_among(t, "union intersect except");
 		bool wants_by = is_among(t, "group order") && !token_is(ahead(c, 1), "by");
 		if (wants_by)
 			fail(c, DIAG_RULE_SQL, t->at, t->width, "'%.*s' is followed by 'by'",
@@ -1209,9 +1158,7 @@ static struct value select_value(struct checker *c)
 	c->selects--;
 	c->own_first = first_above;
 	c->own_count = count_above;
-	struct value v = results->count ? of(results->items[0]) : of_kind(DIMENSION_ANY);
-	v.dimension.never = is_first ? v.dimension.never : 0; /* another SELECT's is not known */
-	return v;
+	return results->count ? of(results->items[0]) : of_kind(DIMENSION_ANY);
 }
 
 /* ---- entry -------------------------------------------------------------------------------- */
@@ -1262,6 +1209,7 @@ bool check_expression(struct str sql, const struct sql_names *names, enum sql_wa
 		check_number(&c, &v, want == WANT_CONDITION);
 	if (!c.failed)
 		ret->dimension = v.dimension;
+	ret->column = v.column;
 	return !c.failed;
 }
 

@@ -29,15 +29,13 @@ enum dimension_kind {
 	DIMENSION_BARE,	  /* as written: 1.5 takes the unit of its neighbour */
 };
 
-/* What a number is known never to be; of a share of a whole both. */
-enum { NEVER_BELOW_0 = 1, NEVER_ABOVE_1 = 2, IS_SHARE = NEVER_BELOW_0 | NEVER_ABOVE_1 };
-
 struct dimension {
 	enum dimension_kind kind;
 	enum unit unit; /* of a number; UNIT_NONE: it cannot be known */
-	int never;
 };
 
+/* A share of a whole, as it is called: 1 is all of it. */
+bool column_is_share(const struct column *c);
 /* Seconds and bytes never meet; shares, counts and flags are plain numbers among themselves. */
 bool unit_fits(enum unit a, enum unit b);
 
@@ -52,12 +50,13 @@ struct sql_names {
 
 /* What it speaks of, and what it comes to. */
 struct sql_facts {
-	bool *uses;		    /* for each parameter of the rule */
-	struct reads of_row;	    /* outside of subqueries, with what is the run's */
-	struct reads of_run;	    /* columns of the run that the row has none of */
-	bool needs_baseline;	    /* it names a table of the baseline */
-	bool is_joining;	    /* it makes long texts: puts some together, or writes one */
-	struct dimension dimension; /* of an expression */
+	bool *uses;		     /* for each parameter of the rule */
+	struct reads of_row;	     /* outside of subqueries, with what is the run's */
+	struct reads of_run;	     /* columns of the run that the row has none of */
+	bool needs_baseline;	     /* it names a table of the baseline */
+	bool is_joining;	     /* it makes long texts: puts some together, or writes one */
+	struct dimension dimension;  /* of an expression */
+	const struct column *column; /* that is all of the expression, or NULL */
 	/* Of a SELECT: what its results before the first '*' come to. */
 	struct dimensions {
 		struct dimension *items;

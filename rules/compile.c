@@ -513,20 +513,18 @@ static bool fits(struct compiler *c, struct rule_param *limit, const char *key)
 	return ok;
 }
 
-/* A limit that no value reaches, or that every value is beyond, is meant otherwise. */
+/* A limit that no share reaches, or that every share is beyond, is meant otherwise. */
 static void check_reach(struct compiler *c, const struct rule_param *limit, const char *key)
 {
-	const struct rule_code *code = c->code;
-	int never = code->is_share ? IS_SHARE : code->value.facts.dimension.never;
-	bool is_above = limit->value > 1 && never & NEVER_ABOVE_1,
-	     is_below = limit->value < 0 && never & NEVER_BELOW_0;
+	const struct column *column = c->code->value.facts.column;
+	bool is_share = c->code->is_share || (column && column_is_share(column));
+	bool is_above = limit->value > 1;
 	struct sql_fault fault;
 
-	if (!is_above && !is_below)
+	if (!is_share || !(is_above || limit->value < 0))
 		return;
 	sql_fail(&fault, c->keep, DIAG_RULE_UNIT, -1, 0,
-		"%s is never %s, so that %.*s would %s %.*s",
-		code->is_share ? "a share of the step" : "the value",
+		"a share is never %s, so that %.*s would %s %.*s",
 		is_above ? "above 100%" : "below 0", STR_ARG(limit->text),
 		is_above == c->rule->at_least ? "always" : "never", STR_ARG(limit->name));
 	rule_fault(c, key, &limit->origin, &fault);
