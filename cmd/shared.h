@@ -11,7 +11,7 @@
 /* What `--store` takes, for help. */
 #define STORE_ARGUMENT "FILE|URL"
 
-/* What is said of a --today that is none. */
+/* Of a --today that is not a day. */
 #define NO_DAY "--today %.*s: it takes a day, such as 2027-01-31"
 
 /* Of the commands that read profiles. */

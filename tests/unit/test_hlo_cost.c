@@ -853,7 +853,7 @@ static void fusions_touch_slices(void **state)
 
 /*
  * As a collective matmul does: a shard is padded to two, and a slice of both is taken.  Half of
- * what is taken is padding, which nobody reads.
+ * what is taken is padding, and no byte of that is read.
  */
 static void fusions_read_no_padding(void **state)
 {
