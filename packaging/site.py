@@ -19,7 +19,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 # The chapters, in the order in which a reader meets them.  A page that stands in none is an error.
 CHAPTERS = {
     "Begin": ["index", "start", "install", "ci", "comparison", "words"],
-    "Judge": ["rules", "baselines", "job", "statistics", "real-step"],
+    "Judge": ["steps", "rules", "baselines", "job", "statistics", "real-step"],
     "Look": ["outputs", "templates", "tables", "dumps", "hlo", "mcp", "SKILL"],
     "Fleet": ["fleet", "facts", "buckets", "notify"],
     "Trust": ["security", "speed", "diagnostics", "SECURITY", "architecture",
