@@ -175,8 +175,9 @@ static double run_row_ops(const struct run *run, const struct op_rows *ops, stru
 		row->op_util = sum.flops / (t * main_peak_flops(&run->first->chip));
 	if (sum.unmeasured < sum.judgeable)
 		row->hbm_util = sum.hbm_bytes / (t * roofline_hbm_bps(&run->first->chip));
+	/* Ops that overlap may come to more than the step. */
 	if (sum.bounded > 0)
-		row->roofline_ratio_lo = ideal / t;
+		row->roofline_ratio_lo = fmin(1, ideal / t);
 	row->roofline_ratio_hi = fmin(1, (ideal + (sum.time - sum.bounded)) / t);
 	return sum.flops;
 }
