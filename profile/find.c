@@ -187,6 +187,8 @@ static int by_host(const void *a, const void *b)
 {
 	const struct found_file *x = a, *y = b;
 	int order = str_cmp(x->host, y->host);
+	/* Directories of one run, the newest first. */
+	order = order ? order : str_cmp(path_parent(y->path), path_parent(x->path));
 	order = order ? order : (int)x->format - (int)y->format;
 	return order ? order : str_cmp(x->path, y->path);
 }
@@ -302,7 +304,7 @@ struct found_run found_copy(const struct found_run *run, struct arena *keep)
 	return copy;
 }
 
-/* ---- hosts that landed in neighbouring directories ------------------------------------------- */
+/* ---- files that landed in neighbouring directories ------------------------------------------- */
 
 /* "2026_03_14_09_26_53" as seconds; -1 for any other name. */
 static int64_t name_seconds(struct str name)
@@ -320,18 +322,6 @@ bool find_is_near(struct str earlier, struct str later)
 static bool is_near(struct str first, const struct found_run *last, const struct found_run *next)
 {
 	return find_is_near(first, next->name) && !last->refused.p && !next->refused.p;
-}
-
-static bool are_disjoint(const struct found_run *a, const struct found_run *b)
-{
-	for (ptrdiff_t i = 0, j = 0; i < a->file_count && j < b->file_count;) {
-		int order = str_cmp(a->files[i].host, b->files[j].host);
-		if (!order)
-			return false;
-		i += order < 0;
-		j += order > 0;
-	}
-	return a->file_count + b->file_count <= FIND_MAX_HOSTS;
 }
 
 /* `next` is the newer one and gives the run its name; it may die. */
@@ -380,7 +370,8 @@ static void meet_run(struct search *s, int depth, const struct found_run *run)
 	s->empty += run->refused.p != NULL;
 	if (!l->keep.base)
 		l->keep = arena_new(ARENA_SCRATCH_BYTES);
-	if (l->has_run && is_near(l->first, &l->run, run) && are_disjoint(&l->run, run)) {
+	if (l->has_run && is_near(l->first, &l->run, run) &&
+		l->run.file_count + run->file_count <= FIND_MAX_HOSTS) {
 		run_join(&l->run, run, &l->keep);
 		return;
 	}

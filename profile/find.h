@@ -1,9 +1,9 @@
 /*
  * From what a user points at to runs: which files belong to one job.
  *
- * A path may be a log directory, a run directory, a file, or a tree.  Hosts land in directories
- * seconds apart, so neighbours with disjoint hosts are offered as one run (the caller confirms by
- * program).  Every refusal names what was found instead and what to do.
+ * A path may be a log directory, a run directory, a file, or a tree.  Hosts, and the processes of
+ * one host, land in directories seconds apart, so neighbours are offered as one run (the caller
+ * confirms by program and time).  Every refusal names what was found instead and what to do.
  */
 #ifndef PROFILE_FIND_H
 #define PROFILE_FIND_H
@@ -29,7 +29,7 @@ struct found_file {
 struct found_run {
 	struct str path;	  /* the run directory, or the file */
 	struct str name;	  /* its last component */
-	struct found_file *files; /* sorted by host */
+	struct found_file *files; /* sorted by host; of one host the newest directory's first */
 	ptrdiff_t file_count;
 	struct str *snapshots; /* *.prof beside them: what was alive on the devices */
 	ptrdiff_t snapshot_count;

@@ -185,6 +185,11 @@ static void judge_run(struct work *w)
 		if (!w->crew->batch->all_runs)
 			break;
 	}
+	for (ptrdiff_t i = 0; b->all_runs && i < w->all.passed_over_count; i++) {
+		const struct passed_over *p = &w->all.passed_over[i];
+		w->part.run = (struct found_run){ .path = p->dir, .name = path_base(p->dir) };
+		add_error(w, profile_name(p->dir, w->keep), &p->why);
+	}
 	run_close(&w->all);
 }
 

@@ -350,6 +350,42 @@ static bool open_dump(const struct found_run *run, const struct load_options *op
 		       STR_ARG(options->hlo));
 }
 
+static bool is_older_twin(const struct found_run *run, ptrdiff_t i)
+{
+	return i && str_eq(run->files[i].host, run->files[i - 1].host);
+}
+
+static bool open_files(
+	struct loaded *l, const struct measure_options *o, struct arena *keep, struct diag *err)
+{
+	struct found_run *run = &l->run;
+	struct found_file *files = arena_make(keep, struct found_file, run->file_count);
+	ptrdiff_t cap = 0;
+
+	l->inputs = arena_make(keep, struct input, run->file_count);
+	l->profiles = arena_make(keep, struct profile, run->file_count);
+	for (ptrdiff_t i = 0; i < run->file_count; i++) {
+		const struct found_file *file = &run->files[i];
+		struct input *in = &l->inputs[l->count];
+		struct profile *p = &l->profiles[l->count];
+		bool is_open = run->tree->open(run->tree, file->path, keep, in, err);
+		if (is_open && index_file(file, o, in, keep, p, err)) {
+			look_beside(run, file, keep, p);
+			files[l->count++] = *file;
+			continue;
+		}
+		if (is_open)
+			input_close(in);
+		if (!is_older_twin(run, i))
+			return false;
+		*arena_push(keep, l->passed_over, l->passed_over_count, cap) =
+			(struct passed_over){ path_parent(file->path), *err };
+	}
+	run->files = files;
+	run->file_count = l->count;
+	return true;
+}
+
 bool run_open(const struct found_run *found, const struct load_options *options, struct arena *keep,
 	struct loaded *ret, struct diag *err)
 {
@@ -363,18 +399,9 @@ bool run_open(const struct found_run *found, const struct load_options *options,
 			STR_ARG(run->refused));
 	if (run->files[0].format == FORMAT_DUMP)
 		return open_plan(ret, options, keep, err);
-	ret->inputs = arena_make(keep, struct input, run->file_count);
-	ret->profiles = arena_make(keep, struct profile, run->file_count);
-	for (ptrdiff_t i = 0; i < run->file_count; i++) {
-		struct input *in = &ret->inputs[i];
-		bool ok = run->tree->open(run->tree, run->files[i].path, keep, in, err);
-		ret->count += ok;
-		if (!ok || !index_file(&run->files[i], &options->measure, in, keep,
-				   &ret->profiles[i], err)) {
-			run_close(ret);
-			return false;
-		}
-		look_beside(run, &run->files[i], keep, &ret->profiles[i]);
+	if (!open_files(ret, &options->measure, keep, err)) {
+		run_close(ret);
+		return false;
 	}
 	if (run->snapshot_count)
 		open_snapshots(run, keep, &ret->profiles[0]);
@@ -417,6 +444,38 @@ static struct str dir_of(const struct loaded *l, ptrdiff_t i)
 	return str_head(path, str_rfind_char(path, '/'));
 }
 
+/*
+ * Whether it belongs to the run of `model`, which is in the newest directory.  Of a host that
+ * `taken` has already it is another process when both were captured at one time, and else another
+ * capture; a copy of one begins at the same nanosecond.
+ */
+static bool belongs(
+	const struct profile *p, const struct profile *model, const struct loaded *taken)
+{
+	bool is_its = share_program(p, model) && overlap(p, model);
+	/* Files are sorted by host. */
+	for (ptrdiff_t i = taken->count; is_its && i-- > 0;) {
+		const struct profile *twin = &taken->profiles[i];
+		if (!str_eq(taken->run.files[i].host, p->host))
+			break;
+		is_its = p->stop_ns && twin->stop_ns && p->start_ns != twin->start_ns &&
+			 overlap(p, twin);
+	}
+	return is_its;
+}
+
+/* "worker-0#2": a host's processes are numbered, the newest directory's is the first. */
+static void number_process(struct loaded *l, struct arena *keep)
+{
+	ptrdiff_t last = l->count - 1, first = last;
+	struct str host = l->run.files[last].host;
+	while (first > 0 && str_eq(l->run.files[first - 1].host, host))
+		first--;
+	if (first < last)
+		l->profiles[last].host =
+			arena_fmt(keep, "%.*s#%td", STR_ARG(host), last - first + 1);
+}
+
 /* Entry `i` of one becomes the last of the other; what points back at a profile follows it. */
 static void move(const struct loaded *from, ptrdiff_t i, struct loaded *to)
 {
@@ -431,37 +490,52 @@ static void move(const struct loaded *from, ptrdiff_t i, struct loaded *to)
 		p->planes[k].profile = p;
 }
 
+/* Of a file in the newest directory; `count` is not 0. */
+static ptrdiff_t newest_file(const struct loaded *l)
+{
+	ptrdiff_t newest = 0;
+	for (ptrdiff_t i = 1; i < l->count; i++)
+		if (str_cmp(dir_of(l, i), dir_of(l, newest)) > 0)
+			newest = i;
+	return newest;
+}
+
+static void name_after(struct loaded *l, struct str dir)
+{
+	l->run.path = dir;
+	l->run.name = path_base(dir);
+}
+
 bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret)
 {
-	ptrdiff_t count = l->count, first = 0;
+	ptrdiff_t count = l->count;
 	bool is_one_dir = true;
 	if (!count)
 		return false;
-	for (ptrdiff_t i = 1; i < count; i++) {
-		int order = str_cmp(dir_of(l, i), dir_of(l, first));
-		is_one_dir &= order == 0;
-		first = order > 0 ? i : first;
-	}
+	for (ptrdiff_t i = 1; i < count; i++)
+		is_one_dir &= str_eq(dir_of(l, i), dir_of(l, 0));
 	*ret = *l;
 	l->count = 0;
 	l->dump.count = 0;
 	if (is_one_dir)
 		return true;
-	struct str dir = dir_of(l, first);
+	ptrdiff_t first = newest_file(ret);
+	struct str dir = dir_of(ret, first);
 	struct profile model = l->profiles[first];
 	*ret = (struct loaded){ .hosts_found = l->hosts_found, .dump = ret->dump };
 	ret->run.tree = l->run.tree;
-	ret->run.path = dir;
-	ret->run.name = path_base(dir);
+	name_after(ret, dir);
 	ret->run.files = arena_make(keep, struct found_file, count);
 	ret->inputs = arena_make(keep, struct input, count);
 	ret->profiles = arena_make(keep, struct profile, count);
 	for (ptrdiff_t i = 0; i < count; i++) {
-		const struct profile *p = &l->profiles[i];
-		bool belongs = str_eq(dir_of(l, i), dir) ||
-			       (share_program(p, &model) && overlap(p, &model));
-		move(l, i, belongs ? ret : l);
+		bool is_its = str_eq(dir_of(l, i), dir) || belongs(&l->profiles[i], &model, ret);
+		move(l, i, is_its ? ret : l);
+		if (is_its)
+			number_process(ret, keep);
 	}
+	if (l->count)
+		name_after(l, dir_of(l, newest_file(l)));
 	return true;
 }
 

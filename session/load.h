@@ -61,6 +61,15 @@ struct str run_listing(const struct found_run *run, struct arena *keep);
  */
 struct found_run run_sample(const struct found_run *run, int hosts, struct arena *keep);
 
+/*
+ * A directory whose file cannot be read, of a host that has a newer one next to it: a capture that
+ * was cut short and taken again.  It costs the newer run nothing.
+ */
+struct passed_over {
+	struct str dir;
+	struct diag why;
+};
+
 /* The files of one run, mapped and indexed. */
 struct loaded {
 	struct found_run run;
@@ -69,15 +78,17 @@ struct loaded {
 	struct profile *profiles; /* the same */
 	ptrdiff_t count;	  /* of those that are open */
 	struct dump dump;	  /* of the compiler, beside them or where --hlo says */
+	struct passed_over *passed_over;
+	ptrdiff_t passed_over_count;
 };
 bool run_open(const struct found_run *run, const struct load_options *options, struct arena *keep,
 	struct loaded *ret, struct diag *err);
 void run_close(struct loaded *l);
 
 /*
- * Hosts from neighbouring directories belong together when they ran the same program at the same
- * time.  Moves those that belong to the newest directory of `l` to *ret, and leaves the others in
- * `l`; false when none is left.
+ * Files from neighbouring directories belong together when they tell of the same program at the
+ * same time; of one host they are its processes', and are numbered.  Moves those that belong to the
+ * newest directory of `l` to *ret, and leaves the others in `l`; false when none is left.
  */
 bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret);
 

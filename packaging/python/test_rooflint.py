@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 
@@ -145,6 +146,39 @@ def test_capture_leaves_no_recording_behind_an_error(tmp_path, train_step):
         for _ in steps:
             step(weights, batch)
     assert list((tmp_path / "b").glob("plugins/profile/*/*.xplane.pb"))
+
+
+PROCESS = """
+import sys
+import jax
+jax.config.update("jax_platforms", "cpu")
+jax.distributed.initialize("127.0.0.1:" + sys.argv[1], 2, int(sys.argv[2]))
+import numpy as np
+import rooflint
+mesh = jax.sharding.Mesh(np.array(jax.devices()), ("data",))
+whole = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+split = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("data"))
+ones = lambda shape, sharding: jax.make_array_from_callback(
+    shape, sharding, lambda at: np.ones(shape, np.float32)[at])
+step = jax.jit(lambda w, x: w - 1e-3 * jax.grad(lambda w: ((x @ w) ** 2).mean())(w))
+weights, batch = ones((256, 256), whole), ones((256, 256), split)
+with rooflint.capture(sys.argv[3], steps=6) as steps:
+    for _ in steps:
+        weights = step(weights, batch)
+"""
+
+
+def test_capture_of_two_processes_on_one_machine(tmp_path):
+    pytest.importorskip("jax")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    both = [subprocess.Popen([sys.executable, "-c", PROCESS, port, str(i), str(tmp_path)])
+            for i in range(2)]
+    assert [p.wait(timeout=300) for p in both] == [0, 0]
+    assert len(list(tmp_path.glob("plugins/profile/*/*.xplane.pb"))) == 2
+    facts = rooflint.check(tmp_path).report.facts
+    assert (facts.hosts, facts.hosts_expected, facts.devices) == (2, 2, 2)
+    assert not list(tmp_path.glob(".process*"))
 
 
 def test_capture_of_flax_and_optax(tmp_path):

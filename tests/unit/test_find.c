@@ -474,16 +474,19 @@ static void neighbours(void **state)
 	}
 }
 
-static void the_same_host_twice_is_two_runs(void **state)
+/* They may be of two processes, or two captures: who opens them tells. */
+static void a_host_twice_is_offered_as_one_run(void **state)
 {
 	(void)state;
 	file(PROFILE "/2026_03_14_09_26_53/worker-0.xplane.pb");
 	file(PROFILE "/2026_03_14_09_26_53/worker-1.xplane.pb");
 	file(PROFILE "/2026_03_14_09_26_58/worker-1.xplane.pb");
 	find("log", true);
-	assert_int_equal(found.count, 2);
-	find("log", false);
-	assert_str(hosts_of(0), "worker-1");
+	assert_int_equal(found.count, 1);
+	assert_str(hosts_of(0), "worker-0 worker-1 worker-1");
+	/* the newer directory's first */
+	assert_str(found.runs[0].files[1].path, PROFILE "/2026_03_14_09_26_58/worker-1.xplane.pb");
+	assert_str(found.runs[0].name, "2026_03_14_09_26_58");
 }
 
 /* Thirty seconds count from the first: a capture every 20 s does not become one. */
@@ -745,7 +748,7 @@ int main(void)
 		TEST(a_thousand_hosts),
 		TEST(names_of_all_sorts),
 		TEST(neighbours),
-		TEST(the_same_host_twice_is_two_runs),
+		TEST(a_host_twice_is_offered_as_one_run),
 		TEST(a_chain_of_neighbours_breaks),
 		TEST(neighbours_of_other_jobs),
 		TEST(other_kinds_of_files),

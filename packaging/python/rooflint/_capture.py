@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
+import shutil
 import subprocess
 from typing import Any, Iterator, Mapping, Optional, Union
 
@@ -22,6 +23,10 @@ class Capture:
 
         self._jax: Any = jax
         self.logdir = os.fspath(logdir)
+        # The profiler names a file after its machine, so processes of one machine would write one.
+        self._written = self.logdir
+        if jax.process_count() > 1:
+            self._written = os.path.join(self.logdir, f".process-{jax.process_index()}")
         self.steps = steps
         self.warmup = warmup
         self.name = name
@@ -56,7 +61,7 @@ class Capture:
         os.makedirs(self.logdir, exist_ok=True)
         if self._jax.process_index() == 0:
             self._write_job()
-        self._jax.profiler.start_trace(self.logdir)
+        self._jax.profiler.start_trace(self._written)
         self._recording = True
 
     def stop(self) -> None:
@@ -65,6 +70,19 @@ class Capture:
             self._recording = False
             self._wait()
             self._jax.profiler.stop_trace()
+            if self._written != self.logdir:
+                self._gather()
+
+    def _gather(self) -> None:
+        """Move what this process wrote to the others', with its number in the names."""
+        for folder, _, files in os.walk(self._written):
+            to = os.path.join(self.logdir, os.path.relpath(folder, self._written))
+            os.makedirs(to, exist_ok=True)
+            for name in files:
+                host, dot, ending = name.partition(".")
+                os.replace(os.path.join(folder, name),
+                           os.path.join(to, f"{host}-{self._jax.process_index()}{dot}{ending}"))
+        shutil.rmtree(self._written)
 
     def _write_job(self) -> None:
         # JSON is YAML. Written before the profile, which is found with it from its first byte on.
@@ -137,7 +155,8 @@ def capture(
     its own. Keep what a step returns: work whose results are all thrown away cannot be waited for,
     and may be missing in the profile. `mesh` is a jax Mesh or a mapping of axes to sizes; `model`,
     `memory` and `labels` are as in the job file (docs/job.md), and `job` holds any other of its
-    keys. Of a job of several processes each calls this, and process 0 writes the job file.
+    keys. Of a job of several processes each calls this with the same `logdir`, also where several
+    share a machine; process 0 writes the job file.
     """
     import jax
     import jax.extend
