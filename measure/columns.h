@@ -61,8 +61,10 @@
 	TEXT(chip_name, 0, "what the device calls itself; missing: it does not say")               \
 	REAL(chips, COUNT, "chips that took part, as far as the profile tells")                    \
 	REAL(devices, COUNT, "device planes with events")                                          \
-	REAL(hosts, COUNT, "hosts whose profile was read")                                         \
-	REAL(hosts_expected, COUNT, "hosts of the job by the job file or the device assignment")   \
+	REAL(hosts, COUNT,                                                                         \
+		"hosts whose profile was read; where a host has several processes, those")         \
+	REAL(hosts_expected, COUNT, "the same of the job by its file or the device assignment")    \
+	REAL(machines, COUNT, "hosts that the profiles name; NULL where one names none")           \
 	TEXT(phase, PHASE_WORDS, "training, inference, or not known")                              \
 	REAL(steps, COUNT,                                                                         \
 		"steady steps: complete, without warm-up, compilation or profiler start")          \

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "base/map.h"
 #include "base/text.h"
 #include "base/when.h"
 #include "measure/writers.h"
@@ -44,6 +45,22 @@ static struct mask_sum run_masks(const struct run *run)
 		sum.idle += one.idle;
 	}
 	return sum;
+}
+
+/* NaN where a profile does not say on which it was made. */
+static double machines_named(const struct run *run)
+{
+	struct arena scratch = *run->keep;
+	struct map names = map_with_room(run->host_count, &scratch);
+	int32_t count = 0;
+
+	for (ptrdiff_t i = 0; i < run->host_count; i++) {
+		struct str name = run->hosts[i].machine;
+		if (!name.len)
+			return NAN;
+		count += map_put(&names, name, count, &scratch) == count;
+	}
+	return count;
 }
 
 /* What the run row needs of the ops: sums over the ops table. */
@@ -334,6 +351,7 @@ struct str fill_run(const struct run *run, const struct run_parts *parts, struct
 	if (run_is_planned(run))
 		return fill_job_facts(run, parts->beats_network, row, NAN);
 	row->hosts = (double)run->host_count;
+	row->machines = machines_named(run);
 	row->hosts_expected = run->shape.hosts_expected;
 	row->verdict_share = parts->verdict_share;
 	row->programs_per_step = programs_per_step(run);

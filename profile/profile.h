@@ -280,6 +280,7 @@ struct profile {
 	enum profile_format format;
 	struct input *input;
 	struct str host;    /* from the file name */
+	struct str machine; /* as the file names its host; missing or empty: it does not */
 	int64_t file_bytes; /* of the file, whatever took the place of its bytes */
 	struct str writer;  /* who wrote it, with a version; missing where it does not tell */
 	struct profile_versions versions;

@@ -585,6 +585,7 @@ static bool xspace_fields(struct opening *o)
 		if (f.number == XSPACE_HOSTNAMES) {
 			named += is_open;
 			is_open = false;
+			profile->machine = f.bytes;
 		}
 		if (f.number == XSPACE_ERRORS)
 			*arena_push(o->keep, profile->errors, profile->error_count, error_cap) =

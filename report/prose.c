@@ -850,11 +850,18 @@ struct str prose_ran(const struct report *r, const char *times, struct arena *ke
 	struct out *o = out_memory(keep);
 	struct str steps = prose_steps(r, keep);
 	double hosts = run_of(r)->hosts, expected = run_of(r)->hosts_expected;
+	double machines = run_of(r)->machines;
+	bool has_processes = machines < hosts;
+	const char *what = has_processes		   ? "processes"
+			   : hosts == 1 && !(expected > 1) ? "host"
+							   : "hosts";
 	out_str(o, prose_machine(r, times, keep));
 	if (expected > hosts && hosts > 0)
-		out_fmt(o, ", %.0f of %.0f hosts", hosts, expected);
+		out_fmt(o, ", %.0f of %.0f %s", hosts, expected, what);
 	else if (hosts > 0)
-		out_fmt(o, ", %.0f host%s", hosts, hosts == 1 ? "" : "s");
+		out_fmt(o, ", %.0f %s", hosts, what);
+	if (has_processes)
+		out_fmt(o, " on %.0f host%s", machines, machines == 1 ? "" : "s");
 	if (steps.len)
 		out_fmt(o, ", %.*s", STR_ARG(steps));
 	return out_text(o);
