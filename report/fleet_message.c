@@ -193,65 +193,43 @@ static void put_unjudged(const struct fleet_answer *a, ptrdiff_t row, struct dra
 
 /* ---- which rows become items ----------------------------------------------------------------- */
 
-static bool is_newly_missing(const struct fleet_answer *a, ptrdiff_t row)
-{
-	return fleet_real(a, row, "is_new") > 0;
-}
-
-static bool wastes(const struct fleet_answer *a, ptrdiff_t row)
-{
-	return fleet_real(a, row, "share") > 0 && fleet_real(a, row, "chips_back") > 0;
-}
-
-static bool is_new(const struct fleet_answer *a, ptrdiff_t row)
-{
-	return str_eq(fleet_word(a, row, "state"), STR("new"));
-}
-
-static bool is_fixed(const struct fleet_answer *a, ptrdiff_t row)
-{
-	return str_eq(fleet_word(a, row, "state"), STR("fixed"));
-}
-
-/* Two weeks: the next report comes too late to write another waiver in time.  One that has ended is
- * told of for as long. */
-static bool ends_soon(const struct fleet_answer *a, ptrdiff_t row)
-{
-	return fabs(fleet_real(a, row, "days_left")) <= 14;
-}
-
-static bool is_unjudged(const struct fleet_answer *a, ptrdiff_t row)
-{
-	return !str_eq(fleet_word(a, row, "outcome"), STR("judged"));
-}
-
-static bool any(const struct fleet_answer *a, ptrdiff_t row)
-{
-	(void)a;
-	(void)row;
-	return true;
-}
-
 enum { SECTIONS = 9, SECTION_MOST = 3 }; /* of a section: a chat is glanced at */
 /* As they are shown. */
 static const struct section {
 	enum fleet_id id;
 	struct str state, mark;
-	bool (*takes)(const struct fleet_answer *a, ptrdiff_t row);
 	void (*put)(const struct fleet_answer *a, ptrdiff_t row, struct draft *d);
 } sections[SECTIONS] = {
-	{ FLEET_MISSING, STR_INIT("missing"), STR_INIT("\xf0\x9f\x95\xb3"), is_newly_missing,
-		put_missing },
-	{ FLEET_RANKING, STR_INIT("waste"), STR_INIT("\xf0\x9f\x94\xa5"), wastes, put_waste },
-	{ FLEET_RULES, STR_INIT("rule"), STR_INIT("\xf0\x9f\x94\xa7"), any, put_rule },
-	{ FLEET_MACHINES, STR_INIT("machine"), STR_INIT("\xf0\x9f\x90\x8c"), any, put_machine },
-	{ FLEET_PROBLEMS, STR_INIT("new"), STR_INIT("\xe2\x9d\x8c"), is_new, put_problem },
-	{ FLEET_MOVERS, STR_INIT("slower"), STR_INIT("\xf0\x9f\x93\x88"), any, put_mover },
-	{ FLEET_PROBLEMS, STR_INIT("fixed"), STR_INIT("\xe2\x9c\x85"), is_fixed, put_problem },
-	{ FLEET_WAIVERS, STR_INIT("waiver"), STR_INIT("\xe2\x8f\xb3"), ends_soon, put_waiver },
-	{ FLEET_COVERAGE, STR_INIT("unjudged"), STR_INIT("\xe2\x9d\x94"), is_unjudged,
-		put_unjudged },
+	{ FLEET_MISSING, STR_INIT("missing"), STR_INIT("\xf0\x9f\x95\xb3"), put_missing },
+	{ FLEET_RANKING, STR_INIT("waste"), STR_INIT("\xf0\x9f\x94\xa5"), put_waste },
+	{ FLEET_RULES, STR_INIT("rule"), STR_INIT("\xf0\x9f\x94\xa7"), put_rule },
+	{ FLEET_MACHINES, STR_INIT("machine"), STR_INIT("\xf0\x9f\x90\x8c"), put_machine },
+	{ FLEET_PROBLEMS, STR_INIT("new"), STR_INIT("\xe2\x9d\x8c"), put_problem },
+	{ FLEET_MOVERS, STR_INIT("slower"), STR_INIT("\xf0\x9f\x93\x88"), put_mover },
+	{ FLEET_PROBLEMS, STR_INIT("fixed"), STR_INIT("\xe2\x9c\x85"), put_problem },
+	{ FLEET_WAIVERS, STR_INIT("waiver"), STR_INIT("\xe2\x8f\xb3"), put_waiver },
+	{ FLEET_COVERAGE, STR_INIT("unjudged"), STR_INIT("\xe2\x9d\x94"), put_unjudged },
 };
+
+/*
+ * Two weeks: the next report comes too late to write another waiver in time.  One that has ended is
+ * told of for as long.
+ */
+enum { SOON_DAYS = 14 };
+
+/* Whether a row of its answer is an item of a section. */
+static bool takes(const struct section *s, const struct fleet_answer *a, ptrdiff_t row)
+{
+	if (s->id == FLEET_MISSING)
+		return fleet_real(a, row, "is_new") > 0;
+	if (s->id == FLEET_RANKING)
+		return fleet_real(a, row, "share") > 0 && fleet_real(a, row, "chips_back") > 0;
+	if (s->id == FLEET_PROBLEMS)
+		return str_eq(fleet_word(a, row, "state"), s->state);
+	if (s->id == FLEET_WAIVERS)
+		return fabs(fleet_real(a, row, "days_left")) <= SOON_DAYS;
+	return s->id != FLEET_COVERAGE || !str_eq(fleet_word(a, row, "outcome"), STR("judged"));
+}
 
 /* How many rows a section could show. */
 static ptrdiff_t section_rows(const struct section *s, const struct fleet_report *r)
@@ -259,7 +237,7 @@ static ptrdiff_t section_rows(const struct section *s, const struct fleet_report
 	const struct fleet_answer *a = &r->answers[s->id];
 	ptrdiff_t count = 0;
 	for (ptrdiff_t row = 0; row < a->count; row++)
-		count += s->takes(a, row);
+		count += takes(s, a, row);
 	return count;
 }
 
@@ -338,7 +316,7 @@ static struct template_list items_of(
 	for (int s = 0; s < SECTIONS; s++) {
 		const struct fleet_answer *a = &r->answers[sections[s].id];
 		for (ptrdiff_t row = 0; row < a->count && quota[s]; row++) {
-			if (!sections[s].takes(a, row))
+			if (!takes(&sections[s], a, row))
 				continue;
 			items[count++] = item_of(&sections[s], a, row, t, room, keep);
 			quota[s]--;
