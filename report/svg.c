@@ -75,8 +75,8 @@ void svg_end(struct svg *x)
 	xhtml_close(x->x);
 }
 
-void svg_rect_title(struct svg *x, enum ink ink, double left, double top, double width,
-	double height, struct str title)
+void svg_rect(struct svg *x, enum ink ink, double left, double top, double width, double height,
+	struct str title)
 {
 	if (!(width > 0) || !(height > 0))
 		return;
@@ -85,11 +85,6 @@ void svg_rect_title(struct svg *x, enum ink ink, double left, double top, double
 		(const double[]){ left, top, width, height });
 	svg_title(x, title);
 	xhtml_close(x->x);
-}
-
-void svg_rect(struct svg *x, enum ink ink, double left, double top, double width, double height)
-{
-	svg_rect_title(x, ink, left, top, width, height, MISSING);
 }
 
 void svg_stroke(struct svg *x, enum ink ink, double x1, double y1, double x2, double y2,
@@ -175,7 +170,7 @@ double svg_keys(struct svg *x, const struct svg_key *keys, int count, double lef
 			at = left;
 			top += KEY_PITCH;
 		}
-		svg_rect(x, keys[i].ink, at, top, 11, 11);
+		svg_rect(x, keys[i].ink, at, top, 11, 11, MISSING);
 		svg_text(x, INK_TEXT, ANCHOR_START, at + 16, top + 9.5, keys[i].text);
 		at += width + 14;
 	}
@@ -434,8 +429,8 @@ static void draw_share(const void *what, struct xhtml *x)
 {
 	double share = *(const double *)what;
 	struct svg s = begin_small(x, "share", "0 0 100 4", NULL, "6");
-	svg_rect(&s, INK_TRACK, 0, 0, 100, 4);
-	svg_rect(&s, INK_BAD, 0, 0, 100 * fmin(share, 1), 4);
+	svg_rect(&s, INK_TRACK, 0, 0, 100, 4, MISSING);
+	svg_rect(&s, INK_BAD, 0, 0, 100 * fmin(share, 1), 4, MISSING);
 	xhtml_close(x);
 }
 
@@ -449,12 +444,13 @@ static void draw_limits(const void *what, struct xhtml *x)
 	const struct limits *l = what;
 	enum { WIDTH = 100, HEIGHT = 10, BAR = 6 };
 	struct svg s = begin_small(x, "limits", "0 0 100 10", NULL, "10");
-	svg_rect(&s, INK_TRACK, 0, 2, WIDTH, BAR);
-	svg_rect(&s, l->is_bad ? INK_BAD : INK_GOOD, 0, 2, WIDTH * fmax(0, l->value) / l->end, BAR);
+	svg_rect(&s, INK_TRACK, 0, 2, WIDTH, BAR, MISSING);
+	svg_rect(&s, l->is_bad ? INK_BAD : INK_GOOD, 0, 2, WIDTH * fmax(0, l->value) / l->end, BAR,
+		MISSING);
 	if (!isnan(l->warn))
-		svg_rect(&s, INK_WARN, WIDTH * l->warn / l->end, 0, 1, HEIGHT);
+		svg_rect(&s, INK_WARN, WIDTH * l->warn / l->end, 0, 1, HEIGHT, MISSING);
 	if (!isnan(l->fail))
-		svg_rect(&s, INK_BAD, WIDTH * l->fail / l->end, 0, 1, HEIGHT);
+		svg_rect(&s, INK_BAD, WIDTH * l->fail / l->end, 0, 1, HEIGHT, MISSING);
 	xhtml_close(x);
 }
 

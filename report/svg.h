@@ -85,10 +85,9 @@ int svg_columns(double width);
 void svg_group(struct svg *x, const char *opacity);
 void svg_title(struct svg *x, struct str title); /* of what is open */
 void svg_end(struct svg *x);
-void svg_rect(struct svg *x, enum ink ink, double left, double top, double width, double height);
-/* The same with words that show when the pointer rests on it. */
-void svg_rect_title(struct svg *x, enum ink ink, double left, double top, double width,
-	double height, struct str title);
+/* The title, which may be missing, shows when the pointer rests on it. */
+void svg_rect(struct svg *x, enum ink ink, double left, double top, double width, double height,
+	struct str title);
 void svg_line(struct svg *x, enum ink ink, double x1, double y1, double x2, double y2);
 void svg_stroke(struct svg *x, enum ink ink, double x1, double y1, double x2, double y2,
 	double width, bool dashed);

@@ -45,7 +45,7 @@ static void draw_bar(
 	double left = s.left + fmin(b->from, b->to) * s.scale;
 	double width = fabs(b->to - b->from) * s.scale;
 	top += b->line * (r->height + 1);
-	svg_rect_title(x, b->ink, left, top, width, r->height, b->title);
+	svg_rect(x, b->ink, left, top, width, r->height, b->title);
 	if (b->label.len && width > SVG_CHAR * text_columns(b->label) + 10)
 		svg_text(x, INK_ON_FILL, ANCHOR_START, left + 6, top + r->height / 2 + 4, b->label);
 }

@@ -103,7 +103,7 @@ static void draw_step(
 	for (int i = 0; i < SHARES; i++) {
 		double height = layer_of(s, i) * scale;
 		at -= height;
-		svg_rect(x, layers[i].ink, left, at, width, height);
+		svg_rect(x, layers[i].ink, left, at, width, height, MISSING);
 	}
 	svg_end(x);
 }

@@ -118,11 +118,8 @@ static void take_cover(struct timeline *t, struct arena *keep)
 	t->parts = parts;
 	for (ptrdiff_t i = 0; i < t->bar_count; i++) {
 		struct part *p = part_of(t, &t->bars[i]);
-		for (int lane = 0; p && lane < p->lane_count; lane++)
-			if (str_eq(p->lanes[lane], t->bars[i].lane)) {
-				add_cover(t, p, &t->bars[i]);
-				break;
-			}
+		if (p && NAMED(p->lanes, p->lane_count, t->bars[i].lane))
+			add_cover(t, p, &t->bars[i]);
 	}
 }
 
@@ -160,7 +157,7 @@ static void draw_whole(struct svg *x, const struct timeline *t, const struct par
 		int act = act_at(p, from);
 		if (i < end && act_at(p, i) == act)
 			continue;
-		svg_rect_title(x, acts[act].ink, t->left + from, top + 2, i - from, BAR_HEIGHT,
+		svg_rect(x, acts[act].ink, t->left + from, top + 2, i - from, BAR_HEIGHT,
 			arena_fmt(x->keep, "%.*s: about %.*s from %.*s on", STR_ARG(acts[act].text),
 				STR_ARG(time_text(x->keep, (i - from) / t->scale)),
 				STR_ARG(time_text(x->keep, from / t->scale))));
@@ -184,7 +181,7 @@ static void draw_bar(
 	if (b->ops > 1)
 		out_fmt(o, "\nand %.0f more ops, busy for %.*s together", b->ops - 1,
 			STR_ARG(time_text(x->keep, b->busy_s)));
-	svg_rect_title(x, acts[act].ink, left, top + 2, width > 3 ? width - 0.6 : width, BAR_HEIGHT,
+	svg_rect(x, acts[act].ink, left, top + 2, width > 3 ? width - 0.6 : width, BAR_HEIGHT,
 		out_text(o));
 	if (columns >= 6)
 		svg_text(x, INK_ON_FILL, ANCHOR_START, left + 4, top + 16,
@@ -334,12 +331,8 @@ static bool take(struct timeline *t, const struct report *r, struct arena *keep)
 		return false;
 	for (ptrdiff_t i = 0; i < t->bar_count; i++) {
 		struct part *p = part_of(t, &t->bars[i]);
-		int lane = 0;
-		while (p && lane < p->lane_count && !str_eq(p->lanes[lane], t->bars[i].lane))
-			lane++;
-		if (!p || lane == LANES_MOST)
-			continue;
-		if (lane == p->lane_count)
+		bool is_new = p && !NAMED(p->lanes, p->lane_count, t->bars[i].lane);
+		if (is_new && p->lane_count < LANES_MOST)
 			p->lanes[p->lane_count++] = t->bars[i].lane;
 	}
 	return true;

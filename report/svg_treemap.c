@@ -161,13 +161,13 @@ static struct treemap map_of(const struct report *r, bool by_scope, struct arena
 		struct str name = by_scope	     ? scope_of(&rows[i])
 				  : rows[i].kind.len ? rows[i].kind
 						     : STR("unknown");
-		int at = 0;
-		while (at < m.count && !str_eq(m.groups[at].name, name))
-			at++;
-		if (at == m.count)
-			m.groups[m.count++] = (struct area){ .name = name,
-				.ops = arena_make(keep, const struct families_row *, count) };
-		area_add(&m.groups[at], &rows[i]);
+		struct area *group = NAMED(m.groups, m.count, name);
+		if (!group) {
+			group = &m.groups[m.count++];
+			group->name = name;
+			group->ops = arena_make(keep, const struct families_row *, count);
+		}
+		area_add(group, &rows[i]);
 	}
 	sort_by(m.groups, m.count, by_share);
 	join_tail(&m, count);
@@ -198,7 +198,7 @@ static void draw_op(
 	if (op->source_file.len)
 		out_fmt(o, "\n%.*s",
 			STR_ARG(place_text(op->source_file, op->source_line, x->keep)));
-	svg_rect_title(x, svg_kind_ink(op->kind), b->left, b->top, fmax(b->width - 1, 0.5),
+	svg_rect(x, svg_kind_ink(op->kind), b->left, b->top, fmax(b->width - 1, 0.5),
 		fmax(b->height - 1, 0.5), out_text(o));
 	if (columns >= 5 && b->height > 16)
 		svg_text(x, INK_ON_FILL, ANCHOR_START, b->left + 4, b->top + 13,
