@@ -407,6 +407,16 @@ bool dir_list(struct str path, struct arena *keep, struct dir_entry **ret, ptrdi
 	return ok;
 }
 
+struct str dir_of_user(
+	const char *variable, const char *folder, const char *name, struct arena *keep)
+{
+	const char *given = getenv(variable), *home = getenv("HOME");
+	if (given && *given == '/')
+		return arena_fmt(keep, "%s/%s", given, name);
+	return home && *home == '/' ? arena_fmt(keep, "%s/%s/%s", home, folder, name)
+				    : str_from(NULL);
+}
+
 bool dir_make(struct str path, struct arena *keep, struct diag *err)
 {
 	for (ptrdiff_t at = 1; at <= path.len; at++) {

@@ -89,6 +89,12 @@ struct dir_entry {
 };
 bool dir_list(struct str path, struct arena *keep, struct dir_entry **ret, ptrdiff_t *count,
 	struct diag *err);
+/*
+ * A directory of this program's among the user's own: below what `variable` says, else below
+ * `folder` of the home; missing when there is neither.
+ */
+struct str dir_of_user(
+	const char *variable, const char *folder, const char *name, struct arena *keep);
 /* The directory with all above it, for its owner only; there already is fine. */
 bool dir_make(struct str path, struct arena *keep, struct diag *err);
 

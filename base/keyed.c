@@ -395,14 +395,7 @@ bool key_bool(const struct keyed *r, const struct key *k, const struct doc_node 
 
 int key_words(const struct key *k, struct str ret[KEY_WORDS_MAX])
 {
-	struct str rest = str_from(k->form);
-	int count = 0;
-
-	for (bool more = true; more; count++) {
-		assert(count < KEY_WORDS_MAX);
-		more = str_cut(rest, '|', &ret[count], &rest);
-	}
-	return count;
+	return (int)text_words(str_from(k->form), ret, KEY_WORDS_MAX);
 }
 
 bool key_word(const struct keyed *r, const struct key *k, const struct doc_node *node)

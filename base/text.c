@@ -1,6 +1,7 @@
 /* Cleaning hostile text, and near misses.  See text.h. */
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,6 +257,16 @@ struct str did_you_mean(
 	if (!near.p && word.len >= PLURAL_LEAST) /* "family" for families */
 		near = nearest_prefix(str_head(word, word.len - 1), candidates, count);
 	return near.p ? arena_fmt(keep, "; did you mean '%.*s'?", STR_ARG(near)) : STR("");
+}
+
+ptrdiff_t text_words(struct str form, struct str *ret, ptrdiff_t most)
+{
+	ptrdiff_t count = 0;
+	for (bool more = true; more; count++) {
+		assert(count < most);
+		more = str_cut(form, '|', &ret[count], &form);
+	}
+	return count;
 }
 
 struct str words_joined(

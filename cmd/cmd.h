@@ -81,6 +81,8 @@ bool has_options(const struct command *command); /* besides --help */
 /* options.c.  `words` is the command line behind the command's name.  --help sets *help. */
 bool options_parse(const struct command *command, const struct list *words, struct arena *keep,
 	void *settings, struct list *args, bool *help, struct diag *err);
+/* The place of a verb among those that `arguments` begins with, as in "list|show FILE"; -1. */
+int verb_find(const struct command *command, struct str name, struct arena *keep, struct diag *err);
 
 /* help.c */
 const struct command *command_find(struct str name); /* or NULL */

@@ -10,12 +10,12 @@
 #include "cmd/cmd.h"
 
 static const struct shell {
-	const char *name, *script;
-	const char *quote; /* how a quote is written between single quotes */
+	struct str name;
+	const char *script, *quote; /* how a quote is written between single quotes */
 } shells[] = {
-	{ "bash", "templates/completion/rooflint.bash", "'\\''" },
-	{ "fish", "templates/completion/rooflint.fish", "\\'" },
-	{ "zsh", "templates/completion/rooflint.zsh", "'\\''" },
+	{ STR_INIT("bash"), "templates/completion/rooflint.bash", "'\\''" },
+	{ STR_INIT("fish"), "templates/completion/rooflint.fish", "\\'" },
+	{ STR_INIT("zsh"), "templates/completion/rooflint.zsh", "'\\''" },
 };
 
 /* Fields end in a tab; a dash stands for one that is empty. */
@@ -61,22 +61,20 @@ static struct str lines_of_all(struct arena *keep)
 static enum status completion_run(struct context *c, const void *settings, const struct list *args)
 {
 	static const struct str slot = STR_INIT("@LINES@");
-	struct str names[COUNT_OF(shells)];
+	const struct shell *shell = NAMED(shells, COUNT_OF(shells), args->items[0]);
+	struct list names = { 0 };
 	(void)settings;
-	for (int i = 0; i < COUNT_OF(shells); i++) {
-		struct str script = embed_find(str_from(shells[i].script));
-		ptrdiff_t at = str_find(script, slot);
-		names[i] = str_from(shells[i].name);
-		if (!str_eq(args->items[0], names[i]))
-			continue;
-		out_str(c->out, str_head(script, at));
-		out_replaced(c->out, lines_of_all(c->keep), "'", &shells[i].quote);
-		out_str(c->out, str_from_offset(script, at + slot.len));
-		return STATUS_OK;
-	}
-	return misuse("no completion for the shell '%.*s'%.*s (bash, fish or zsh)",
-		STR_ARG(args->items[0]),
-		STR_ARG(did_you_mean(c->keep, args->items[0], names, COUNT_OF(shells))));
+	NAMES(&names, c->keep, shells, COUNT_OF(shells));
+	if (!shell)
+		return misuse("no completion for the shell '%.*s'%.*s (bash, fish or zsh)",
+			STR_ARG(args->items[0]),
+			STR_ARG(did_you_mean(c->keep, args->items[0], names.items, names.count)));
+	struct str script = embed_find(str_from(shell->script));
+	ptrdiff_t at = str_find(script, slot);
+	out_str(c->out, str_head(script, at));
+	out_replaced(c->out, lines_of_all(c->keep), "'", &shell->quote);
+	out_str(c->out, str_from_offset(script, at + slot.len));
+	return STATUS_OK;
 }
 
 const struct command completion_command = {

@@ -162,13 +162,10 @@ static void put_assumed(const struct listing *l)
 	ptrdiff_t count = 0, shown = 0;
 	for (ptrdiff_t k = 0; k < l->count && shown < SHOWN; k++) {
 		struct str source = l->ops[k].e.comms.topology_source;
-		ptrdiff_t at = 0;
 		if (!l->ops[k].e.is_collective)
 			continue;
 		shown++;
-		while (at < count && !str_eq(said[at], source))
-			at++;
-		if (at < count)
+		if (NAMED(said, count, source))
 			continue;
 		said[count++] = source;
 		out_fmt(l->v->c->out, "  assumed: %.*s\n", STR_ARG(source));

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "base/when.h"
 #include "cmd/shared.h"
 
@@ -56,7 +57,8 @@ struct param {
 };
 
 struct tool {
-	const char *name, *command;
+	struct str name;
+	const char *command;
 	const char *words[2]; /* options it always has */
 	const char *help;
 	struct param params[6];
@@ -84,14 +86,14 @@ struct tool {
 	}
 
 static const struct tool tools[] = {
-	{ "check", "check", { "-v", NULL },
+	{ STR_INIT("check"), "check", { "-v", NULL },
 		"Judge a profile by the rules: what is slow, where, what it costs per step, and "
 		"what to do about it. Start here.",
 		{ PROFILE_PARAM, RULES_PARAM,
 			{ PARAM_PATH, "baseline", "baseline", false,
 				"an earlier profile, or the report.json of one, to compare with" },
 			HARDWARE_PARAM, STEP_PARAM } },
-	{ "top", "query", { "--format=csv", NULL },
+	{ STR_INIT("top"), "query", { "--format=csv", NULL },
 		"The heaviest rows of a profile in one list, as CSV in seconds and bytes.",
 		{ PROFILE_PARAM,
 			{ PARAM_LIST, "list", NULL, true,
@@ -99,24 +101,24 @@ static const struct tool tools[] = {
 				"peak; gaps: idle time" },
 			{ PARAM_ROWS, "rows", NULL, false, "how many, 20 by default" },
 			HARDWARE_PARAM, STEP_PARAM } },
-	{ "query", "query", { "--format=csv", NULL },
+	{ STR_INIT("query"), "query", { "--format=csv", NULL },
 		"Any question about a profile in SQL (SQLite) over the tables that `tables` "
 		"describes, as CSV in seconds, bytes and FLOPs. Put a LIMIT.",
 		{ PROFILE_PARAM, { PARAM_TEXT, "sql", NULL, true, "one SELECT" }, HARDWARE_PARAM,
 			STEP_PARAM } },
-	{ "diff", "diff", { NULL },
+	{ STR_INIT("diff"), "diff", { NULL },
 		"What changed between two runs: the step, and op by op, the largest loss first.",
 		{ { PARAM_PATH, "base", NULL, true, "the earlier profile, or its report.json" },
 			{ PARAM_PATH, "head", NULL, true, "the later one" }, HARDWARE_PARAM,
 			STEP_PARAM } },
-	{ "explain", "explain", { NULL },
+	{ STR_INIT("explain"), "explain", { NULL },
 		"What a rule demands, why, and how to mend what it finds.",
 		{ { PARAM_TEXT, "rule", NULL, true, "its name, as check prints it" },
 			RULES_PARAM } },
-	{ "tables", "tables", { NULL },
+	{ STR_INIT("tables"), "tables", { NULL },
 		"The columns of a table with unit and meaning; without a name, of all.",
 		{ { PARAM_TEXT, "table", NULL, false, "run, ops, families, collectives, ..." } } },
-	{ "hlo", "hlo", { NULL },
+	{ STR_INIT("hlo"), "hlo", { NULL },
 		"The back of the envelope: bytes, FLOPs and least time of a shape (bf16[32,1024]), "
 		"a product (bf16[8,4] x bf16[4,8]), an HLO instruction, or a module in a file.",
 		{ { PARAM_EITHER, "what", NULL, true, "the text, or a file below a root" },
@@ -124,24 +126,28 @@ static const struct tool tools[] = {
 };
 
 static const struct top_list {
-	const char *name, *sql;
+	struct str name;
+	const char *sql;
 } lists[] = {
-	{ "families",
+	{ STR_INIT("families"),
 		"SELECT name, kind, members, per_step, time_share, p50_s, roofline_s, cost_bound, "
 		"efficiency, bound, gain_s, shape, source_file, source_line FROM families ORDER BY "
 		"time_s DESC" },
-	{ "ops", "SELECT name, kind, program, per_step, time_share, p50_s, roofline_s, "
-		 "cost_bound, efficiency, bound, gain_s, shape, source_file, source_line FROM ops "
-		 "ORDER BY time_s DESC" },
-	{ "collectives", "SELECT name, kind, axis, group_size, message_bytes, per_step, exposed_s, "
-			 "exposed_share, transfer_s, expected_hi_s, source_file, source_line FROM "
-			 "collectives ORDER BY exposed_s DESC" },
-	{ "buffers",
+	{ STR_INIT("ops"),
+		"SELECT name, kind, program, per_step, time_share, p50_s, roofline_s, "
+		"cost_bound, efficiency, bound, gain_s, shape, source_file, source_line FROM ops "
+		"ORDER BY time_s DESC" },
+	{ STR_INIT("collectives"),
+		"SELECT name, kind, axis, group_size, message_bytes, per_step, exposed_s, "
+		"exposed_share, transfer_s, expected_hi_s, source_file, source_line FROM "
+		"collectives ORDER BY exposed_s DESC" },
+	{ STR_INIT("buffers"),
 		"SELECT op, kind, shape, bytes, padding_ratio, share, source_file, source_line "
 		"FROM buffers ORDER BY bytes DESC" },
-	{ "gaps", "SELECT device, step, start_s, time_s, cause, host_call, host_activity, before, "
-		  "after "
-		  "FROM gaps ORDER BY time_s DESC" },
+	{ STR_INIT("gaps"),
+		"SELECT device, step, start_s, time_s, cause, host_call, host_activity, before, "
+		"after "
+		"FROM gaps ORDER BY time_s DESC" },
 };
 
 static cJSON *schema_of(const struct tool *t)
@@ -157,7 +163,7 @@ static cJSON *schema_of(const struct tool *t)
 		json_add_str(property, "description", str_from(p->help));
 		cJSON *words = p->kind == PARAM_LIST ? json_add_array(property, "enum") : NULL;
 		for (ptrdiff_t i = 0; words && i < COUNT_OF(lists); i++)
-			cJSON_AddItemToArray(words, json_str(str_from(lists[i].name)));
+			cJSON_AddItemToArray(words, json_str(lists[i].name));
 		if (p->kind == PARAM_ROWS) {
 			json_add_i64(property, "minimum", 1);
 			json_add_i64(property, "maximum", ROWS_MAX);
@@ -174,7 +180,7 @@ static cJSON *list_tools(void)
 	cJSON *result = cJSON_CreateObject(), *array = json_add_array(result, "tools");
 	for (ptrdiff_t i = 0; i < COUNT_OF(tools); i++) {
 		cJSON *tool = cJSON_CreateObject();
-		json_add_str(tool, "name", str_from(tools[i].name));
+		json_add_str(tool, "name", tools[i].name);
 		json_add_str(tool, "description", str_from(tools[i].help));
 		cJSON_AddItemToObject(tool, "inputSchema", schema_of(&tools[i]));
 		cJSON *hints = json_add_object(tool, "annotations");
@@ -250,27 +256,25 @@ static bool take_text(const struct server *s, const struct param *p, const cJSON
 		return take_path(s, p, *ret, ret, err);
 	if (p->kind != PARAM_LIST)
 		return true;
-	for (ptrdiff_t i = 0; i < COUNT_OF(lists); i++)
-		if (str_eq(*ret, str_from(lists[i].name))) {
-			*ret = str_from(lists[i].sql);
-			return true;
-		}
-	return diag_set(err, DIAG_USAGE, "there is no list '%s': %s", said, p->help);
+	const struct top_list *list = NAMED(lists, COUNT_OF(lists), *ret);
+	*ret = list ? str_from(list->sql) : *ret;
+	return list || diag_set(err, DIAG_USAGE, "there is no list '%s': %s", said, p->help);
 }
 
 static bool known_arguments(const struct tool *t, const cJSON *given, struct diag *err)
 {
 	const cJSON *item;
 	if (given && !cJSON_IsObject(given))
-		return diag_set(err, DIAG_USAGE, "the arguments of %s are an object", t->name);
+		return diag_set(
+			err, DIAG_USAGE, "the arguments of %.*s are an object", STR_ARG(t->name));
 	cJSON_ArrayForEach(item, given)
 	{
 		const struct param *p = t->params;
 		while (p->kind != PARAM_END && strcmp(p->name, item->string))
 			p++;
 		if (p->kind == PARAM_END)
-			return diag_set(
-				err, DIAG_USAGE, "%s has no argument '%s'", t->name, item->string);
+			return diag_set(err, DIAG_USAGE, "%.*s has no argument '%s'",
+				STR_ARG(t->name), item->string);
 	}
 	return true;
 }
@@ -300,8 +304,8 @@ static bool command_words(const struct server *s, const struct tool *t, const cJ
 		if (!item || cJSON_IsNull(item)) {
 			if (!p->required)
 				continue;
-			return diag_set(
-				err, DIAG_USAGE, "%s needs %s: %s", t->name, p->name, p->help);
+			return diag_set(err, DIAG_USAGE, "%.*s needs %s: %s", STR_ARG(t->name),
+				p->name, p->help);
 		}
 		if (!take_text(s, p, item, &value, err))
 			return false;
@@ -430,10 +434,8 @@ static cJSON *call_tool(struct server *s, const cJSON *params, struct diag *err)
 {
 	struct str name = json_get_str(params, "name");
 	struct list words = { 0 };
-	const struct tool *t = tools;
-	while (t < tools + COUNT_OF(tools) && !str_eq(name, str_from(t->name)))
-		t++;
-	if (t == tools + COUNT_OF(tools)) {
+	const struct tool *t = NAMED(tools, COUNT_OF(tools), name);
+	if (!t) {
 		diag_set(err, DIAG_USAGE, "there is no tool '%.*s'", STR_ARG(name));
 		return NULL;
 	}

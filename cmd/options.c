@@ -36,14 +36,11 @@ static bool usage_error(struct parse *p, struct str what)
 
 static bool store_word(struct parse *p, const struct option *o, struct str value)
 {
-	struct str rest = str_from(o->argument), words[WORDS_MAX];
-	ptrdiff_t count = 0;
-	for (bool more = true; more && count < WORDS_MAX; count++)
-		more = str_cut(rest, '|', &words[count], &rest);
-	for (ptrdiff_t i = 0; i < count; i++) {
-		if (!str_eq(value, words[i]))
-			continue;
-		*(int *)(void *)(p->settings + o->offset) = (int)i;
+	struct str words[WORDS_MAX];
+	ptrdiff_t count = text_words(str_from(o->argument), words, WORDS_MAX);
+	const struct str *word = NAMED(words, count, value);
+	if (word) {
+		*(int *)(void *)(p->settings + o->offset) = (int)(word - words);
 		return true;
 	}
 	struct str hint = did_you_mean(p->keep, value, words, count);
@@ -88,6 +85,20 @@ static bool store_next(struct parse *p, const struct option *o)
 		return usage_error(p, arena_fmt(p->keep, "--%s needs a value: --%s %s", o->name,
 					      o->name, o->argument));
 	return store(p, o, p->words->items[p->next++]);
+}
+
+int verb_find(const struct command *command, struct str name, struct arena *keep, struct diag *err)
+{
+	struct str verbs, rest, words[WORDS_MAX];
+	str_cut(str_from(command->arguments), ' ', &verbs, &rest);
+	ptrdiff_t count = text_words(verbs, words, WORDS_MAX);
+	const struct str *word = NAMED(words, count, name);
+	if (word)
+		return (int)(word - words);
+	diag_set(err, DIAG_USAGE, "rooflint %s takes %.*s, not '%.*s'%.*s", command->name,
+		STR_ARG(words_joined(keep, words, count, " or ")), STR_ARG(name),
+		STR_ARG(did_you_mean(keep, name, words, count)));
+	return -1;
 }
 
 /* ---- reading words --------------------------------------------------------------------------- */

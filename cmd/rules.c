@@ -259,30 +259,18 @@ static enum status test_rules(
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-enum verb { VERB_LIST, VERB_SHOW, VERB_CHECK, VERB_TEST, VERB_SCHEMA, VERBS };
-
-static const struct str verbs[VERBS] = {
-	[VERB_LIST] = STR_INIT("list"),
-	[VERB_SHOW] = STR_INIT("show"),
-	[VERB_CHECK] = STR_INIT("check"),
-	[VERB_TEST] = STR_INIT("test"),
-	[VERB_SCHEMA] = STR_INIT("schema"),
-};
+/* As the command's arguments have them. */
+enum verb { VERB_LIST, VERB_SHOW, VERB_CHECK, VERB_TEST, VERB_SCHEMA };
 
 static enum status rules_run(struct context *c, const void *settings, const struct list *args)
 {
 	const struct rules_settings *s = settings;
 	struct rule_settings rule = s->rule;
-	struct str name = args->items[0];
 	struct ruleset set;
 	struct diag err;
-	int verb = 0;
-	while (verb < VERBS && !str_eq(name, verbs[verb]))
-		verb++;
-	if (verb == VERBS)
-		return misuse(
-			"rooflint rules takes list, show, check, test or schema, not '%.*s'%.*s",
-			STR_ARG(name), STR_ARG(did_you_mean(c->keep, name, verbs, VERBS)));
+	int verb = verb_find(&rules_command, args->items[0], c->keep, &err);
+	if (verb < 0)
+		return misused(&err);
 	if (s->today.p && !when_is_day(s->today))
 		return misuse(NO_DAY, STR_ARG(s->today));
 	/* A file or a set has a dot, a slash or is known; else it is a rule's name. */
@@ -310,7 +298,6 @@ static enum status rules_run(struct context *c, const void *settings, const stru
 	case VERB_TEST:
 		return test_rules(c, s, &set);
 	case VERB_SCHEMA:
-	case VERBS:
 		rules_schema(&set, c->keep, c->out);
 		break;
 	}

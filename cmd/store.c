@@ -12,11 +12,8 @@ struct store_settings {
 	bool superseded;
 };
 
-enum verb { VERB_EXPORT, VERB_PRUNE, VERBS };
-static const struct str verbs[VERBS] = {
-	[VERB_EXPORT] = STR_INIT("export"),
-	[VERB_PRUNE] = STR_INIT("prune"),
-};
+/* As the command's arguments have them. */
+enum verb { VERB_EXPORT, VERB_PRUNE };
 
 static bool write_facts(void *arg, const struct run_facts *f, struct diag *err)
 {
@@ -38,13 +35,9 @@ struct moments {
 	int64_t since, until, before;
 };
 
-static bool check_settings(const struct store_settings *s, int verb, struct str name,
-	struct arena *keep, struct moments *ret, struct diag *err)
+static bool check_settings(
+	const struct store_settings *s, int verb, struct moments *ret, struct diag *err)
 {
-	if (verb == VERBS)
-		return diag_set(err, DIAG_USAGE,
-			"rooflint store takes export or prune, not '%.*s'%.*s", STR_ARG(name),
-			STR_ARG(did_you_mean(keep, name, verbs, VERBS)));
 	if (verb == VERB_PRUNE && !s->before.p && !s->superseded)
 		return diag_set(err, DIAG_USAGE,
 			"prune takes --before DATE, --superseded or both: nothing is forgotten "
@@ -58,14 +51,11 @@ static enum status store_run(struct context *c, const void *settings, const stru
 {
 	const struct store_settings *s = settings;
 	struct moments when = { .until = INT64_MAX };
-	struct str name = args->items[0];
 	struct connection connection;
 	struct diag err;
-	int verb = 0;
+	int verb = verb_find(&store_command, args->items[0], c->keep, &err);
 	int64_t count = 0;
-	while (verb < VERBS && !str_eq(name, verbs[verb]))
-		verb++;
-	if (!check_settings(s, verb, name, c->keep, &when, &err) ||
+	if (verb < 0 || !check_settings(s, verb, &when, &err) ||
 		!connection_open(&connection, args->items[1],
 			verb == VERB_PRUNE ? STORE_PRUNE : STORE_READ, c->keep, &err))
 		return misused(&err);

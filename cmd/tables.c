@@ -73,18 +73,17 @@ static enum status tables_run(struct context *c, const void *settings, const str
 {
 	const struct tables_settings *s = settings;
 	const struct table_def *first = table_defs, *end = table_defs + TABLE_COUNT;
+	struct list names = { 0 };
 	void (*put)(const struct table_def *, struct context *) =
 		s->format == FORMAT_MARKDOWN ? put_markdown : put_text;
 	if (args->count) {
 		first = table_find(args->items[0]);
-		if (!first) {
-			struct str names[TABLE_COUNT];
-			for (int i = 0; i < TABLE_COUNT; i++)
-				names[i] = table_defs[i].name;
+		NAMES(&names, c->keep, table_defs, TABLE_COUNT);
+		if (!first)
 			return misuse("no table is called '%.*s'%.*s (rooflint tables)",
 				STR_ARG(args->items[0]),
-				STR_ARG(did_you_mean(c->keep, args->items[0], names, TABLE_COUNT)));
-		}
+				STR_ARG(did_you_mean(
+					c->keep, args->items[0], names.items, names.count)));
 		end = first + 1;
 	} else if (s->format == FORMAT_MARKDOWN) {
 		out_z(c->out,

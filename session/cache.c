@@ -24,19 +24,6 @@ enum { NAME_DIGITS = 32, LEFTOVER_S = 86400 /* a temporary file nobody writes to
 
 /* ---- where and how much ---------------------------------------------------------------------- */
 
-static struct str cache_dir(struct arena *keep)
-{
-	const char *own = getenv("ROOFLINT_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
-	const char *home = getenv("HOME");
-	if (own && *own)
-		return str_from(own);
-	if (xdg && *xdg == '/')
-		return arena_fmt(keep, "%s/rooflint", xdg);
-	if (home && *home == '/')
-		return arena_fmt(keep, "%s/.cache/rooflint", home);
-	return str_from(NULL);
-}
-
 static bool read_limit(int64_t *ret, struct diag *err)
 {
 	const char *text = getenv("ROOFLINT_CACHE_LIMIT");
@@ -72,7 +59,8 @@ static bool check_owner(struct str dir, struct arena *keep, struct diag *err)
 
 bool cache_open(struct arena *keep, struct cache *ret, struct diag *err)
 {
-	ret->dir = cache_dir(keep);
+	struct str own = str_from(getenv("ROOFLINT_CACHE"));
+	ret->dir = own.len ? own : dir_of_user("XDG_CACHE_HOME", ".cache", "rooflint", keep);
 	if (!ret->dir.p)
 		return diag_set(err, DIAG_USAGE,
 			"no place for what comes from buckets: there is no $HOME, so name a "

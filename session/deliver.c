@@ -24,13 +24,12 @@ static bool add_target(struct plan *p, const struct notice *notice, struct str t
 static bool add_word(struct plan *p, const struct ruleset *rules, struct str word,
 	struct str templates, struct arena *keep, struct diag *err)
 {
-	struct str *names = arena_make(keep, struct str, rules->notice_count + 1);
+	const struct notice *known = NAMED(rules->notices, rules->notice_count, word);
+	struct list names = { 0 };
 	struct notice adhoc;
-	for (ptrdiff_t i = 0; i < rules->notice_count; i++) {
-		names[i] = rules->notices[i].name;
-		if (str_eq(names[i], word))
-			return add_target(p, &rules->notices[i], templates, keep, err);
-	}
+	if (known)
+		return add_target(p, known, templates, keep, err);
+	NAMES(&names, keep, rules->notices, rules->notice_count);
 	/* A name has no colon, as anything on the command line has that is none. */
 	if (str_find_char(word, ':') >= 0)
 		return notice_parse(word, keep, &adhoc, err) &&
@@ -39,7 +38,7 @@ static bool add_word(struct plan *p, const struct ruleset *rules, struct str wor
 		"there is no notification '%.*s' in %.*s%.*s (or give KIND:VARIABLE; rooflint "
 		"notify --help)",
 		STR_ARG(word), STR_ARG(rules->name),
-		STR_ARG(did_you_mean(keep, word, names, rules->notice_count)));
+		STR_ARG(did_you_mean(keep, word, names.items, names.count)));
 }
 
 /* A link that is longer leaves no room for what the message is about. */

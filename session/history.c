@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/text.h"
 #include "base/when.h"
 #include "session/pack.h"
 #include "report/facts.h"
@@ -29,7 +30,7 @@ static bool fail_query(struct str word, struct str part, const char *why, struct
 static bool read_part(
 	struct history_query *q, struct str part, struct arena *keep, struct diag *err)
 {
-	const struct {
+	const struct text {
 		struct str key, *text;
 	} texts[] = { { STR("workload"), &q->workload }, { STR("commit"), &q->commit },
 		{ STR("verdict"), &q->verdict } };
@@ -38,14 +39,13 @@ static bool read_part(
 
 	if (!str_cut(part, '=', &key, &value) || !key.len || !value.len)
 		return fail_query(q->text, part, "is no key=value, such as branch=main", err);
-	for (ptrdiff_t i = 0; i < COUNT_OF(texts); i++) {
-		if (!str_eq(key, texts[i].key))
-			continue;
-		if (texts[i].text->p)
-			return fail_query(q->text, part, TWICE, err);
-		*texts[i].text = value;
+	const struct text *known = NAMED(texts, COUNT_OF(texts), key);
+	if (known && known->text->p)
+		return fail_query(q->text, part, TWICE, err);
+	if (known) {
+		*known->text = value;
 		/* A run that could not be read is no baseline. */
-		return texts[i].text != &q->verdict ||
+		return known->text != &q->verdict ||
 		       str_is_among(value, "pass warn fail inconclusive") ||
 		       fail_query(q->text, part, "takes pass, warn, fail or inconclusive", err);
 	}

@@ -89,14 +89,8 @@ bool letter_read(
 
 struct str outbox_dir(struct str given, struct arena *keep)
 {
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	if (given.p)
-		return given;
-	if (state && *state == '/')
-		return arena_fmt(keep, "%s/rooflint/spool", state);
-	if (home && *home == '/')
-		return arena_fmt(keep, "%s/.local/state/rooflint/spool", home);
-	return str_from(NULL);
+	return given.p ? given
+		       : dir_of_user("XDG_STATE_HOME", ".local/state", "rooflint/spool", keep);
 }
 
 /* "001763658000-msg_0123.json": sorted by name is sorted by age, and a copy keeps its age. */
