@@ -25,10 +25,7 @@ enum token_kind {
 
 struct token {
 	enum token_kind kind;
-	ptrdiff_t at;		 /* offset in the SQL text */
-	struct str text;	 /* as written; without the colon of a parameter */
-	ptrdiff_t width;	 /* bytes as written */
-	bool is_reserved;	 /* it can be neither operand nor alias */
+	struct str text;	 /* as it is written */
 	const struct word *word; /* what the grammar knows it as; or NULL */
 };
 
@@ -38,7 +35,7 @@ struct value {
 	const struct column *column; /* when it is a column and nothing else */
 	const struct token *literal; /* when it is one literal and nothing else */
 	bool is_truth;		     /* what a comparison or a condition comes to */
-	ptrdiff_t at, width;	     /* where it stands */
+	struct str text;	     /* as it is written */
 };
 
 /* Tables that a text may name, its row among them: a join of more is generated. */
@@ -52,27 +49,33 @@ struct checker {
 	struct sql_facts *facts;
 	const struct table_def *tables[TABLES_NAMED];
 	int table_count;
-	struct str own[TABLES_NAMED]; /* what the SELECTs that are open call their tables */
-	int own_count, own_first;     /* of the innermost from own_first on */
-	bool has_with;		      /* a table may be a WITH clause's */
-	bool is_number;		      /* the expression is a value, or what is computed with it */
-	ptrdiff_t wrong;	      /* where a name stands that SQLite does not know; or -1 */
-	bool means_text;	      /* that name is compared with a text */
-	bool failed;		      /* fault is filled; nothing more is read */
-	int depth, selects;
+	const struct token *select; /* that begins the innermost SELECT; NULL: there is none */
+	bool has_with;		    /* a table may be a WITH clause's */
+	bool is_number;		    /* the expression is a value, or what is computed with it */
+	ptrdiff_t wrong;	    /* where a name stands that SQLite does not know; or -1 */
+	bool means_text;	    /* that name is compared with a text */
+	bool failed;		    /* fault is filled; nothing more is read */
+	int depth;
 	struct arena *keep, scratch; /* scratch: of the tokens */
 	struct sql_fault *fault;
 };
 
+/* Where a part of the text stands in it. */
+static ptrdiff_t place_of(const struct checker *c, struct str part)
+{
+	return part.p - c->sql.p;
+}
+
 /* Only the first fault counts; after it the reading stands at the end. */
-__attribute__((format(printf, 5, 6))) static bool fail(
-	struct checker *c, enum diag_id id, ptrdiff_t at, ptrdiff_t width, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static bool fail(
+	struct checker *c, enum diag_id id, struct str part, const char *fmt, ...)
 {
 	va_list args;
 	if (c->failed)
 		return false;
 	va_start(args, fmt);
-	*c->fault = (struct sql_fault){ id, at, width, arena_vfmt(c->keep, fmt, args), false };
+	*c->fault = (struct sql_fault){ id, place_of(c, part), part.len + !part.len,
+		arena_vfmt(c->keep, fmt, args), false };
 	va_end(args);
 	c->failed = true;
 	c->at = c->count - 1;
@@ -221,13 +224,13 @@ static const struct word {
 	{ STR_INIT("in"), P_EQUAL, MEMBERSHIP }, RESERVED("inner"), RESERVED("intersect"),
 	{ STR_INIT("is"), P_EQUAL, IDENTITY }, { STR_INIT("isnull"), P_EQUAL, NULLNESS },
 	RESERVED("join"), RESERVED("left"), { STR_INIT("like"), P_EQUAL, PATTERN },
-	RESERVED("limit"), RESERVED("match"), RESERVED("natural"), RESERVED("not"),
+	RESERVED("limit"), RESERVED("natural"), RESERVED("not"),
 	{ STR_INIT("notnull"), P_EQUAL, NULLNESS }, { STR_INIT("null"), P_EQUAL, NULLNESS },
 	RESERVED("nulls"), RESERVED("offset"), RESERVED("on"), { STR_INIT("or"), P_OR, LOGIC },
-	RESERVED("order"), RESERVED("outer"), RESERVED("regexp"), RESERVED("right"),
-	RESERVED("select"), RESERVED("then"), RESERVED("union"), RESERVED("using"),
-	RESERVED("values"), RESERVED("when"), RESERVED("where"), RESERVED("window"),
-	{ STR_INIT("|"), P_BITS, SUM }, { STR_INIT("||"), P_CONCAT, CONCAT } };
+	RESERVED("order"), RESERVED("outer"), RESERVED("right"), RESERVED("select"),
+	RESERVED("then"), RESERVED("union"), RESERVED("using"), RESERVED("values"),
+	RESERVED("when"), RESERVED("where"), RESERVED("window"), { STR_INIT("|"), P_BITS, SUM },
+	{ STR_INIT("||"), P_CONCAT, CONCAT } };
 
 /* ---- tokens ------------------------------------------------------------------------------- */
 
@@ -248,41 +251,44 @@ static char byte_at(struct str s, ptrdiff_t at)
 }
 
 /* Length with both quotes, or 0 when the closing one is missing. */
-static ptrdiff_t quoted_length(struct str s, char quote)
+static ptrdiff_t quoted_length(struct str s)
 {
 	for (ptrdiff_t n = 1; n < s.len; n++)
-		if (s.p[n] == quote && byte_at(s, n + 1) == quote)
+		if (s.p[n] == s.p[0] && byte_at(s, n + 1) == s.p[0])
 			n++;
-		else if (s.p[n] == quote)
+		else if (s.p[n] == s.p[0])
 			return n + 1;
 	return 0;
 }
 
-/* What begins no token, and what there is to say. */
+/* What begins no token, and what there is to say; the last one is for all the rest. */
 static const struct refusal {
-	struct str begins; /* as it stands; or one of these bytes */
-	bool is_any;
+	struct str begins;
 	const char *says;
 } refusals[] = {
-	{ STR_INIT("--"), false, "SQL has no comments here" },
-	{ STR_INIT("/*"), false, "SQL has no comments here" },
-	{ STR_INIT("&&"), false, "'&&' is written 'and'" },
-	{ STR_INIT("^"), false, "'^' is no operator; write x * x, or in a rule pow(x, y)" },
-	{ STR_INIT("\xc2\xa0"), false, "this is a no-break space; type a plain one" },
-	{ STR_INIT("\xe2\x80"), false, "texts take straight quotes: 'bf16'" },
-	{ STR_INIT("!"), true, "'!' is written 'not'" },
-	{ STR_INIT("'\"`"), true, "this quote is never closed, and texts take single quotes" },
-	{ STR_INIT("["), true,
-		"names take no brackets, and a list takes parentheses: in ('copy', 'matmul')" },
-	{ STR_INIT(";"), true, "one expression only, without ';'" },
-	{ STR_INIT("?@$#:"), true, "a parameter is written :name" },
-	{ STR_INIT(""), false, "unexpected character" },
+	{ STR_INIT("--"), "SQL has no comments here" },
+	{ STR_INIT("/*"), "SQL has no comments here" },
+	{ STR_INIT("&&"), "'&&' is written 'and'" },
+	{ STR_INIT("**"), "'**' is no operator; write x * x, or in a rule pow(x, y)" },
+	{ STR_INIT("^"), "'^' is no operator; write x * x, or in a rule pow(x, y)" },
+	{ STR_INIT("!"), "'!' is written 'not'" },
+	{ STR_INIT("'"), "this quote is never closed, and texts take single quotes" },
+	{ STR_INIT("["), "names take no brackets, and a list takes parentheses: in ('copy', "
+			 "'matmul')" },
+	{ STR_INIT(";"), "one expression only, without ';'" },
+	{ STR_INIT("?"), "a parameter is written :name" },
+	{ STR_INIT("@"), "a parameter is written :name" },
+	{ STR_INIT("$"), "a parameter is written :name" },
+	{ STR_INIT(":"), "a parameter is written :name" },
+	{ STR_INIT("\xe2\x80"), "texts take straight quotes: 'bf16'" },
+	{ STR_INIT(""), "this is no SQL; texts take single quotes" },
 };
+enum { REFUSED_PAIRS = 4 }; /* the first, whose bytes are signs by themselves */
 
 static const struct refusal *refusal_of(struct str s)
 {
 	const struct refusal *x = refusals;
-	while (x->is_any ? str_find_char(x->begins, s.p[0]) < 0 : !str_starts(s, x->begins))
+	while (!str_starts(s, x->begins))
 		x++;
 	return x;
 }
@@ -291,119 +297,119 @@ static ptrdiff_t sign_length(struct str s)
 {
 	static const struct str pairs[] = { STR_INIT("<="), STR_INIT(">="), STR_INIT("<>"),
 		STR_INIT("!="), STR_INIT("=="), STR_INIT("||"), STR_INIT("<<"), STR_INIT(">>") };
-	bool may_be = byte_at(s, 1) && strchr("=<>|", s.p[1]); /* few signs have a second byte */
-	if (may_be && NAMED(pairs, COUNT_OF(pairs), str_head(s, 2)))
+	char second = byte_at(s, 1); /* few signs have one */
+	if (second && strchr("=<>|", second) && NAMED(pairs, COUNT_OF(pairs), str_head(s, 2)))
 		return 2;
-	return strchr("()+-*/%<>=,.&|~", s.p[0]) &&
-			       (refusal_of(s)->is_any || !refusal_of(s)->begins.len)
-		       ? 1
-		       : 0;
+	if (second && strchr("-*&", second) && refusal_of(s) < refusals + REFUSED_PAIRS)
+		return 0;
+	return strchr("()+-*/%<>=,.&|~", s.p[0]) != NULL;
 }
 
-/* Keyword or sign; ASCII case ignored. */
-static bool token_is(const struct token *t, const char *word)
-{
-	return (t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN) &&
-	       str_eq_nocase(t->text, str_from(word));
-}
-
-/* One of the words, which blanks part and which have no capitals. */
-static bool is_among(const struct token *t, const char *words)
-{
-	struct str rest = str_from(words), word;
-	/* By its first byte most are in no list: lower case of a letter, a sign as it is. */
-	bool may_be = (t->kind == TOKEN_NAME || t->kind == TOKEN_SIGN) &&
-		      strchr(words, t->text.p[0] | 0x20);
-	while (may_be && str_next(&rest, ' ', &word))
-		if (str_eq_nocase(t->text, word))
-			return true;
-	return false;
-}
-
-/* What the grammar knows it as; or NULL. */
+/* What the grammar knows a word or a sign as; or NULL.  They are sorted by their first byte. */
 static const struct word *word_of(struct str text)
 {
-	for (int i = 0; i < COUNT_OF(known_words); i++)
-		if (str_eq_nocase(text, known_words[i].text))
-			return &known_words[i];
+	char first = (char)(text.p[0] | (is_letter(text.p[0]) ? 0x20 : 0));
+	int from = 0, to = COUNT_OF(known_words);
+	while (from < to) {
+		int middle = (from + to) / 2;
+		if (known_words[middle].text.p[0] < first)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	for (; from < COUNT_OF(known_words) && known_words[from].text.p[0] == first; from++)
+		if (str_eq_nocase(text, known_words[from].text))
+			return &known_words[from];
 	return NULL;
 }
 
-/* The token at the beginning of `s`; of width 0 when there is none. */
+/* The token at the beginning of `s`; an empty one when there is none. */
 static struct token token_of(struct str s)
 {
 	char c = s.p[0];
 	bool is_param = c == ':' && begins_name(byte_at(s, 1));
-	struct token t = { .kind = TOKEN_SIGN };
+	enum token_kind kind = TOKEN_SIGN;
+	ptrdiff_t width = 1;
 	if (begins_name(c) || is_param) {
-		t.kind = is_param ? TOKEN_PARAM : TOKEN_NAME;
-		for (t.width = 1;
-			begins_name(byte_at(s, t.width)) || is_digit(byte_at(s, t.width));)
-			t.width++;
+		kind = is_param ? TOKEN_PARAM : TOKEN_NAME;
+		while (begins_name(byte_at(s, width)) || is_digit(byte_at(s, width)))
+			width++;
 	} else if (is_digit(c) || (c == '.' && is_digit(byte_at(s, 1)))) {
-		t.kind = TOKEN_NUMBER;
-		t.width = str_number(s);
+		kind = TOKEN_NUMBER;
+		width = str_number(s);
 	} else if (c == '\'') {
-		t.kind = TOKEN_TEXT;
-		t.width = quoted_length(s, c);
+		kind = TOKEN_TEXT;
+		width = quoted_length(s);
 	} else {
-		t.width = sign_length(s);
+		width = sign_length(s);
 	}
-	t.text = str_from_offset(str_head(s, t.width), is_param);
-	return t;
+	struct str text = str_head(s, width);
+	bool is_word = width && (kind == TOKEN_NAME || kind == TOKEN_SIGN);
+	return (struct token){ kind, text, is_word ? word_of(text) : NULL };
 }
 
-static bool refuse(struct checker *c, struct str s, ptrdiff_t at)
+static bool refuse(struct checker *c, struct str s)
 {
-	const struct refusal *x = refusal_of(s);
-	ptrdiff_t width = strchr("\"`", s.p[0]) ? quoted_length(s, s.p[0]) : 0;
+	ptrdiff_t width = strchr("\"`", s.p[0]) ? quoted_length(s) : 0;
 	if (width)
-		return fail(c, DIAG_RULE_SQL, at, width, "a text takes single quotes: '%.*s'",
+		return fail(c, DIAG_RULE_SQL, str_head(s, width),
+			"a text takes single quotes: '%.*s'",
 			STR_ARG(str_head(str_from_offset(s, 1), width - 2)));
-	return fail(c, DIAG_RULE_SQL, at, x->is_any || !x->begins.len ? 1 : x->begins.len, "%s",
-		x->says);
+	const struct refusal *x = refusal_of(s);
+	return fail(c, DIAG_RULE_SQL, str_head(s, x->begins.len), "%s", x->says);
 }
 
 /* Parentheses are balanced and nothing refused is in the text; or false and a fault. */
 static bool read_tokens(struct checker *c)
 {
 	int64_t depth = 0;
-	ptrdiff_t opened = 0, blanks; /* opened: where the last unclosed parenthesis stands */
-	struct str rest = c->sql;
+	struct str rest = str_head(c->sql, c->sql.len), opened = rest; /* the last that is open */
 	if (c->sql.len > SQL_MAX_BYTES)
-		return fail(
-			c, DIAG_RULE_SQL, 0, 1, "longer than %lld bytes", (long long)SQL_MAX_BYTES);
+		return fail(c, DIAG_RULE_SQL, str_head(c->sql, 1), "longer than %lld bytes",
+			(long long)SQL_MAX_BYTES);
 	if (str_find_char(c->sql, 0) >= 0)
-		return fail(c, DIAG_RULE_SQL, 0, 1, "there is a NUL byte in it");
+		return fail(c, DIAG_RULE_SQL, str_head(c->sql, 1), "there is a NUL byte in it");
 	for (;;) {
-		for (blanks = 0; is_blank(byte_at(rest, blanks));)
+		ptrdiff_t blanks = 0;
+		while (is_blank(byte_at(rest, blanks)))
 			blanks++;
 		rest = str_from_offset(rest, blanks);
-		ptrdiff_t at = c->sql.len - rest.len;
 		if (!rest.len)
 			break;
 		char first = rest.p[0];
 		struct token t = token_of(rest);
-		if (!t.width)
-			return refuse(c, rest, at);
-		t.at = at;
-		t.word = t.kind == TOKEN_NAME || t.kind == TOKEN_SIGN ? word_of(t.text) : NULL;
-		t.is_reserved = t.kind == TOKEN_NAME && t.word && !token_is(&t, "null");
-		opened = first == '(' ? at : opened;
+		if (!t.text.len)
+			return refuse(c, rest);
+		opened = first == '(' ? t.text : opened;
 		depth += (first == '(') - (first == ')');
 		if (depth < 0)
-			return fail(c, DIAG_RULE_SQL, at, 1, "this parenthesis was never opened");
+			return fail(c, DIAG_RULE_SQL, t.text, "this parenthesis was never opened");
 		*arena_push(&c->scratch, c->tokens, c->count, c->cap) = t;
-		rest = str_from_offset(rest, t.width);
+		rest = str_from_offset(rest, t.text.len);
 	}
 	*arena_push(&c->scratch, c->tokens, c->count, c->cap) =
-		(struct token){ .kind = TOKEN_END, .at = c->sql.len, .text = rest, .width = 1 };
-	return !depth || fail(c, DIAG_RULE_SQL, opened, 1, "this parenthesis is never closed");
+		(struct token){ TOKEN_END, rest, NULL };
+	return !depth || fail(c, DIAG_RULE_SQL, opened, "this parenthesis is never closed");
+}
+
+/* ---- the next token ----------------------------------------------------------------------- */
+
+/* A keyword or a sign; ASCII case ignored. */
+#define token_is(t, word) token_reads(t, STR(word))
+static bool token_reads(const struct token *t, struct str word)
+{
+	return t->kind != TOKEN_TEXT && str_eq_nocase(t->text, word);
+}
+
+/* It can be neither operand nor alias; `null` is the end of "not null", and an operand. */
+static bool is_reserved(const struct token *t)
+{
+	return t->kind == TOKEN_NAME && t->word && t->word->kind != NULLNESS;
 }
 
 static bool is_select(const struct token *t)
 {
-	return is_among(t, "select with values");
+	return token_is(t, "select") || token_is(t, "with") || token_is(t, "values");
 }
 
 static const struct token *ahead(const struct checker *c, ptrdiff_t n)
@@ -412,10 +418,7 @@ static const struct token *ahead(const struct checker *c, ptrdiff_t n)
 	return &c->tokens[c->at + n < last ? c->at + n : last];
 }
 
-static bool is_ahead(const struct checker *c, const char *word)
-{
-	return token_is(ahead(c, 0), word);
-}
+#define is_ahead(c, word) token_is(ahead(c, 0), word)
 
 static const struct token *next(struct checker *c)
 {
@@ -424,9 +427,10 @@ static const struct token *next(struct checker *c)
 	return t;
 }
 
-static bool accept(struct checker *c, const char *word)
+#define accept(c, word) accept_word(c, STR(word))
+static bool accept_word(struct checker *c, struct str word)
 {
-	bool is = is_ahead(c, word);
+	bool is = token_reads(ahead(c, 0), word);
 	c->at += is;
 	return is;
 }
@@ -436,6 +440,13 @@ static void skip_parentheses(struct checker *c)
 {
 	for (int depth = 1; depth > 0 && ahead(c, 0)->kind != TOKEN_END; c->at++)
 		depth += is_ahead(c, "(") - is_ahead(c, ")");
+}
+
+/* From one part of the text to another, both included. */
+static struct str through(const struct checker *c, struct str first, struct str last)
+{
+	ptrdiff_t from = place_of(c, first);
+	return str_head(str_from_offset(c->sql, from), place_of(c, last) + last.len - from);
 }
 
 /* ---- what may be compared and computed with what ------------------------------------------ */
@@ -457,10 +468,14 @@ static struct value truth(void)
 	return v;
 }
 
-/* How a fault speaks of an operand: as it is written. */
-static struct str written(const struct checker *c, const struct value *v)
+static bool is_literal(const struct value *v, enum token_kind kind)
 {
-	return str_head(str_from_offset(c->sql, v->at), v->width);
+	return v->literal && v->literal->kind == kind;
+}
+
+static bool is_number_literal(const struct value *v, double *ret)
+{
+	return is_literal(v, TOKEN_NUMBER) && str_to_double(v->literal->text, ret);
 }
 
 static struct str unquoted(struct str text, struct arena *keep) /* 'it''s' is it's */
@@ -478,10 +493,9 @@ static void check_word(
 {
 	struct str words[KEY_WORDS_MAX];
 	bool fits = false;
-	if (!column->column || !column->column->words || !text->literal ||
-		text->literal->kind != TOKEN_TEXT)
+	if (!column->column || !column->column->words || !is_literal(text, TOKEN_TEXT))
 		return;
-	struct str word = unquoted(text->literal->text, c->keep);
+	struct str word = unquoted(text->text, c->keep);
 	if (is_glob && str_find_char(word, '[') >= 0)
 		return;
 	int count = key_words(&(struct key){ .form = column->column->words }, words);
@@ -493,72 +507,69 @@ static void check_word(
 	if (!hint.len)
 		hint = arena_fmt(c->keep, "; it is one of %.*s",
 			STR_ARG(words_joined(c->keep, words, count, ", ")));
-	fail(c, DIAG_RULE_TYPE, text->at, text->width, "%.*s %s '%.*s'%.*s",
-		STR_ARG(column->column->name), is_glob ? "never matches" : "is never",
-		STR_ARG(word), STR_ARG(hint));
+	fail(c, DIAG_RULE_TYPE, text->text, "%.*s %s '%.*s'%.*s", STR_ARG(column->column->name),
+		is_glob ? "never matches" : "is never", STR_ARG(word), STR_ARG(hint));
+}
+
+static const char *noun_of(const struct value *v, bool of_units)
+{
+	return of_units			 ? unit_noun(v->dimension.unit)
+	       : is_number(v->dimension) ? "a number"
+					 : "a text";
 }
 
 /* A literal is easier to have mistaken than a column. */
-static void check_units(
+static void check_pair(
 	struct checker *c, const struct value *a, const struct value *b, const char *verb)
 {
+	enum dimension_kind ka = a->dimension.kind, kb = b->dimension.kind;
 	const struct value *bad = a->literal && !b->literal ? a : b, *good = bad == a ? b : a;
-	if (!unit_fits(a->dimension.unit, b->dimension.unit))
-		fail(c, DIAG_RULE_UNIT, bad->at, bad->width,
-			"%.*s is %s and %.*s is %s; they cannot be %s", STR_ARG(written(c, good)),
-			unit_noun(good->dimension.unit), STR_ARG(written(c, bad)),
-			unit_noun(bad->dimension.unit), verb);
+	bool is_mixed = ka && kb && is_number(a->dimension) != is_number(b->dimension);
+	if (is_mixed || !unit_fits(a->dimension.unit, b->dimension.unit))
+		fail(c, is_mixed ? DIAG_RULE_TYPE : DIAG_RULE_UNIT, bad->text,
+			"%.*s is %s and %.*s is %s; they cannot be %s", STR_ARG(good->text),
+			noun_of(good, !is_mixed), STR_ARG(bad->text), noun_of(bad, !is_mixed),
+			verb);
 }
 
-static const char *noun_of(const struct value *v)
+/* The table that is called so, behind its name or as its name, from a token on; or NULL. */
+static const struct table_def *table_called(const struct token *t, struct str alias)
 {
-	return is_number(v->dimension) ? "number" : "text";
+	for (; t->kind != TOKEN_END; t++) {
+		const struct token *as = token_is(t + 1, "as") ? t + 2 : t + 1;
+		bool has_alias = as->kind == TOKEN_NAME && !is_reserved(as);
+		if (str_eq_nocase(has_alias ? as->text : t->text, alias) && engine_table(t->text))
+			return engine_table(t->text);
+	}
+	return NULL;
 }
 
 /* Whether `whole` is `name` of a table of the innermost SELECT, which is what `name` alone is. */
 static bool is_own(const struct checker *c, struct str whole, struct str name)
 {
 	struct str table, column;
-	bool is_own = false;
-	if (!c->selects || !str_cut(whole, '.', &table, &column) || !str_eq_nocase(column, name))
-		return false;
-	for (int i = c->own_first; i < c->own_count; i++)
-		is_own |= str_eq_nocase(c->own[i], table);
-	return is_own;
-}
-
-static void check_itself(struct checker *c, const struct value *a, const struct value *b)
-{
-	struct str left = written(c, a), right = written(c, b);
-	ptrdiff_t width = b->at + b->width - a->at;
-	if (a->column && a->column == b->column &&
-		(is_own(c, left, right) || is_own(c, right, left)))
-		fail(c, DIAG_RULE_SQL, a->at, width,
-			"%.*s compares a column with itself: a bare name is a column of the "
-			"subquery's own table; the judged row's is written with its table, as "
-			"devices.host",
-			STR_ARG(str_head(str_from_offset(c->sql, a->at), width)));
+	return c->select && str_cut(whole, '.', &table, &column) && str_eq_nocase(column, name) &&
+	       table_called(c->select, table);
 }
 
 /* dtype = bf16: what is compared with a text, and is no name, is a text without its quotes. */
 static void note_text(struct checker *c, const struct value *name, const struct value *other)
 {
-	c->means_text |=
-		name->at == c->wrong && other->column && other->column->type == COLUMN_TEXT;
+	c->means_text |= place_of(c, name->text) == c->wrong && other->column &&
+			 other->column->type == COLUMN_TEXT;
 }
 
 /* Each way to compare texts has wildcards of its own, or none, and lets those of others pass. */
 static void check_wildcards(struct checker *c, const struct value *text, const struct token *sign)
 {
-	bool is_text = text->literal && text->literal->kind == TOKEN_TEXT;
-	struct str literal = is_text ? text->literal->text : STR("");
+	struct str literal = is_literal(text, TOKEN_TEXT) ? text->text : STR("");
 	bool has_star = str_find_char(literal, '*') >= 0,
 	     has_percent = str_find_char(literal, '%') >= 0;
 	if (has_star && !has_percent && !token_is(sign, "glob"))
-		fail(c, DIAG_RULE_TYPE, text->at, text->width,
+		fail(c, DIAG_RULE_TYPE, literal,
 			"'*' is a wildcard for glob alone: write glob %.*s", STR_ARG(literal));
 	if (has_percent && !has_star && token_is(sign, "glob"))
-		fail(c, DIAG_RULE_TYPE, text->at, text->width,
+		fail(c, DIAG_RULE_TYPE, literal,
 			"'%%' is a wildcard for like alone: glob takes '*'");
 }
 
@@ -567,41 +578,40 @@ static void check_share(struct checker *c, const struct value *column, const str
 {
 	double value;
 	const struct column *of = column->column;
-	if (of && column_is_share(of) && number->literal && number->literal->kind == TOKEN_NUMBER &&
-		str_to_double(number->literal->text, &value) && value >= 2)
-		fail(c, DIAG_RULE_UNIT, number->at, number->width,
-			"%.*s is a ratio, 1 is all of it: write %.6g for %.6g%%",
-			STR_ARG(column->column->name), value / 100, value);
+	if (of && column_is_share(of) && is_number_literal(number, &value) && value >= 2)
+		fail(c, DIAG_RULE_UNIT, number->text,
+			"%.*s is a ratio, 1 is all of it: write %.6g for %.6g%%", STR_ARG(of->name),
+			value / 100, value);
 }
 
 static void check_compare(
 	struct checker *c, const struct value *a, const struct value *b, const struct token *sign)
 {
-	const struct value *bad = a->literal && !b->literal ? a : b, *good = bad == a ? b : a;
-	enum dimension_kind ka = a->dimension.kind, kb = b->dimension.kind;
-	if (ka == DIMENSION_NULL || kb == DIMENSION_NULL) {
-		if (!token_is(sign, "is"))
-			fail(c, DIAG_RULE_TYPE, sign->at, sign->width,
+	const struct word *word = sign->word;
+	if (a->dimension.kind == DIMENSION_NULL || b->dimension.kind == DIMENSION_NULL) {
+		if (word->kind != IDENTITY)
+			fail(c, DIAG_RULE_TYPE, sign->text,
 				"comparing with null is never true; write 'is null' or 'is not "
 				"null'");
 		return;
 	}
-	if (ka && kb && is_number(a->dimension) != is_number(b->dimension))
-		fail(c, DIAG_RULE_TYPE, bad->at, bad->width,
-			"%.*s is a %s and %.*s is a %s; they cannot be compared",
-			STR_ARG(written(c, good)), noun_of(good), STR_ARG(written(c, bad)),
-			noun_of(bad));
+	check_pair(c, a, b, "compared");
 	note_text(c, a, b);
 	note_text(c, b, a);
-	check_units(c, a, b, "compared");
 	check_share(c, a, b);
 	check_share(c, b, a);
-	check_itself(c, a, b);
-	if (is_among(sign, "= == <> != in is")) {
-		check_wildcards(c, b, sign);
-		check_word(c, a, b, false);
-		check_word(c, b, a, false);
-	}
+	if (a->column && a->column == b->column &&
+		(is_own(c, a->text, b->text) || is_own(c, b->text, a->text)))
+		fail(c, DIAG_RULE_SQL, through(c, a->text, b->text),
+			"%.*s compares a column with itself: a bare name is a column of the "
+			"subquery's own table; the judged row's is written with its table, as "
+			"devices.host",
+			STR_ARG(through(c, a->text, b->text)));
+	if (word->precedence != P_EQUAL || word->kind == RANGE)
+		return;
+	check_wildcards(c, b, sign);
+	check_word(c, a, b, false);
+	check_word(c, b, a, false);
 }
 
 static void check_pattern(
@@ -609,35 +619,22 @@ static void check_pattern(
 {
 	const struct value *bad = is_number(a->dimension) ? a : b;
 	if (is_number(bad->dimension))
-		fail(c, DIAG_RULE_TYPE, bad->at, bad->width,
-			"%.*s is a number; '%.*s' compares texts", STR_ARG(written(c, bad)),
-			STR_ARG(sign->text));
+		fail(c, DIAG_RULE_TYPE, bad->text, "%.*s is a number; '%.*s' compares texts",
+			STR_ARG(bad->text), STR_ARG(sign->text));
 	note_text(c, b, a);
 	check_wildcards(c, b, sign);
 	if (token_is(sign, "glob"))
 		check_word(c, a, b, true);
 }
 
-static bool is_whole(const struct value *v)
-{
-	return v->literal && v->literal->kind == TOKEN_NUMBER &&
-	       str_find_char(v->literal->text, '.') < 0 && str_find_char(v->literal->text, 'e') < 0;
-}
+/* Of what people convert by, from seconds to milliseconds or GB, no factor is between these. */
+enum { CONVERSION_LEAST = 100 };
 
-/* From one unit of people's to another: milliseconds, GB, GiB, percent. */
 static bool is_conversion(const struct value *v)
 {
-	double factor;
-	if (!v->literal || v->literal->kind != TOKEN_NUMBER ||
-		!str_to_double(v->literal->text, &factor) || !(factor > 0))
-		return false;
-	factor = factor < 1 ? 1 / factor : factor;
-	double decimal = 1e3, binary = 1024;
-	while (decimal < factor * 0.999)
-		decimal *= 1e3;
-	while (binary < factor)
-		binary *= 1024;
-	return fabs(factor / decimal - 1) < 1e-9 || factor == binary || factor == 100;
+	double x;
+	return is_number_literal(v, &x) &&
+	       (x >= CONVERSION_LEAST || (x > 0 && x * CONVERSION_LEAST <= 1));
 }
 
 /* value: hbm_bytes / 1e9 would be held against 16 GiB as so many bytes. */
@@ -645,30 +642,35 @@ static void check_scale(struct checker *c, const struct value *a, const struct v
 {
 	const struct value *factor = s == '*' && is_conversion(a) ? a : b;
 	enum unit unit = (factor == a ? b : a)->dimension.unit;
-	if (!c->is_number || c->selects || !strchr("*/", s) || unit <= UNIT_COUNT ||
+	if (!c->is_number || c->select || !strchr("*/", s) || unit <= UNIT_COUNT ||
 		unit == UNIT_BOOL || !is_conversion(factor))
 		return;
-	fail(c, DIAG_RULE_UNIT, a->at, b->at + b->width - a->at,
+	fail(c, DIAG_RULE_UNIT, through(c, a->text, b->text),
 		"leave the %.*s out: this is %s, and its limit is written with a unit, as 5 ms, "
 		"16 GiB or 30%%",
-		STR_ARG(written(c, factor)), unit_noun(unit));
+		STR_ARG(factor->text), unit_noun(unit));
+}
+
+static bool is_whole(const struct value *v)
+{
+	return is_literal(v, TOKEN_NUMBER) && str_only(v->text, "0-9");
 }
 
 static struct value check_arithmetic(
 	struct checker *c, const struct value *a, const struct value *b, const struct token *sign)
 {
 	const struct value *text = a->dimension.kind == DIMENSION_TEXT ? a : b;
+	struct str whole = through(c, a->text, b->text);
 	char s = sign->text.p[0];
 	if (text->dimension.kind == DIMENSION_TEXT)
-		fail(c, DIAG_RULE_TYPE, text->at, text->width,
-			"%.*s is a text; '%c' computes with numbers", STR_ARG(written(c, text)), s);
+		fail(c, DIAG_RULE_TYPE, text->text, "%.*s is a text; '%c' computes with numbers",
+			STR_ARG(text->text), s);
 	if (s == '/' && is_whole(a) && is_whole(b))
-		fail(c, DIAG_RULE_TYPE, a->at, b->at + b->width - a->at,
+		fail(c, DIAG_RULE_TYPE, whole,
 			"%.*s divides whole numbers and drops the rest; write %.*s.0 / %.*s",
-			STR_ARG(str_head(str_from_offset(c->sql, a->at), b->at + b->width - a->at)),
-			STR_ARG(written(c, a)), STR_ARG(written(c, b)));
+			STR_ARG(whole), STR_ARG(a->text), STR_ARG(b->text));
 	if (s == '+' || s == '-')
-		check_units(c, a, b, s == '+' ? "added" : "subtracted");
+		check_pair(c, a, b, s == '+' ? "added" : "subtracted");
 	check_scale(c, a, b, s);
 	return of(as_number(combine(s, a->dimension, b->dimension)));
 }
@@ -676,18 +678,17 @@ static struct value check_arithmetic(
 static void check_number(struct checker *c, const struct value *v, bool is_condition)
 {
 	if (v->dimension.kind == DIMENSION_TEXT)
-		fail(c, DIAG_RULE_TYPE, v->at, v->width, "%.*s is a text and no %s",
-			STR_ARG(written(c, v)),
+		fail(c, DIAG_RULE_TYPE, v->text, "%.*s is a text and no %s", STR_ARG(v->text),
 			is_condition ? "condition; compare it with something" : "number");
 	if (is_condition && v->dimension.unit > UNIT_COUNT && v->dimension.unit != UNIT_BOOL)
-		fail(c, DIAG_RULE_TYPE, v->at, v->width,
-			"%.*s is %s and no condition; compare it with something",
-			STR_ARG(written(c, v)), unit_noun(v->dimension.unit));
+		fail(c, DIAG_RULE_TYPE, v->text,
+			"%.*s is %s and no condition; compare it with something", STR_ARG(v->text),
+			unit_noun(v->dimension.unit));
 	if (!is_condition && v->is_truth)
-		fail(c, DIAG_RULE_TYPE, v->at, v->width,
+		fail(c, DIAG_RULE_TYPE, v->text,
 			"%.*s is yes or no, and no number; the limit of a number is at_most or "
 			"at_least, and yes or no stands under assert",
-			STR_ARG(written(c, v)));
+			STR_ARG(v->text));
 }
 
 /* ---- operands ----------------------------------------------------------------------------- */
@@ -721,7 +722,7 @@ static struct value name_value(struct checker *c)
 	const struct table_def *run = &table_defs[TABLE_run];
 	const struct column *found = NULL;
 	const struct token *t = next(c);
-	bool is_row = names->table && !c->selects;
+	bool is_row = names->table && !c->select;
 	if (accept(c, ".")) {
 		t = next(c);
 		is_row = false;
@@ -753,26 +754,26 @@ static struct value param_value(struct checker *c)
 {
 	const struct token *t = next(c);
 	const struct rule *rule = c->names->rule;
-	const struct rule_param *param = rule ? rule_param_named(rule, t->text) : NULL;
+	struct str name = str_from_offset(t->text, 1);
+	const struct rule_param *param = rule ? rule_param_named(rule, name) : NULL;
 	struct list known = { NULL, 0, 0 };
-	if (param) {
-		struct value v = of(of_unit(param->unit));
-		c->facts->uses[param - rule->params] = true;
-		if (param->unit == UNIT_NONE)
-			v.dimension.kind = DIMENSION_BARE;
-		v.literal = t;
-		return v;
-	}
-	if (!rule) {
-		fail(c, DIAG_RULE_NAME, t->at, t->width, "a %s has no parameters",
+	struct value v = of_kind(DIMENSION_BARE);
+	if (!rule)
+		fail(c, DIAG_RULE_NAME, t->text, "a %s has no parameters",
 			c->names->own ? "formula" : "query");
-		return of_kind(DIMENSION_ANY);
+	if (!param && rule) {
+		NAMES(&known, c->keep, rule->params, rule->param_count);
+		struct str hint = did_you_mean(c->keep, name, known.items, known.count);
+		fail(c, DIAG_RULE_NAME, t->text, "the rule has no parameter '%.*s'%s%.*s",
+			STR_ARG(name), hint.len ? "" : "; declare it under params:", STR_ARG(hint));
 	}
-	NAMES(&known, c->keep, rule->params, rule->param_count);
-	struct str hint = did_you_mean(c->keep, t->text, known.items, known.count);
-	fail(c, DIAG_RULE_NAME, t->at, t->width, "the rule has no parameter '%.*s'%s%.*s",
-		STR_ARG(t->text), hint.len ? "" : "; declare it under params:", STR_ARG(hint));
-	return of_kind(DIMENSION_ANY);
+	if (!param)
+		return v;
+	c->facts->uses[param - rule->params] = true;
+	if (param->unit != UNIT_NONE)
+		v = of(of_unit(param->unit));
+	v.literal = t;
+	return v;
 }
 
 static struct value function_value(struct checker *c)
@@ -799,7 +800,7 @@ static struct value function_value(struct checker *c)
 		return of_kind(DIMENSION_ANY);
 	if (f->result == RESULT_NUMBER && (f->keeps_unit || f->math1 || f->math2) &&
 		first.dimension.kind == DIMENSION_TEXT)
-		fail(c, DIAG_RULE_TYPE, first.at, first.width,
+		fail(c, DIAG_RULE_TYPE, first.text,
 			"%.*s() computes with numbers, and this is a text", STR_ARG(name->text));
 	if (f->result == RESULT_TEXT)
 		return of_kind(DIMENSION_TEXT);
@@ -807,27 +808,6 @@ static struct value function_value(struct checker *c)
 		return of(f->keeps_unit ? as_number(first.dimension) : of_unit(UNIT_NONE));
 	return same_unit || !is_number(last.dimension) ? of(last.dimension)
 						       : of(of_unit(UNIT_NONE));
-}
-
-static struct value literal(struct checker *c)
-{
-	const struct token *t = next(c), *unit_word = ahead(c, 0);
-	/* "time_s <= 10 ms" */
-	if (t->kind == TOKEN_NUMBER && c->names->table && unit_word->kind == TOKEN_NAME) {
-		struct str text =
-			arena_fmt(c->keep, "%.*s %.*s", STR_ARG(t->text), STR_ARG(unit_word->text));
-		double ignored;
-		enum unit unit;
-
-		if (unit_parse(text, &ignored, &unit, NULL))
-			fail(c, DIAG_RULE_UNIT, unit_word->at, unit_word->width,
-				"a unit belongs into a parameter: params: { slack: %.*s }, then "
-				":slack",
-				STR_ARG(text));
-	}
-	struct value v = of_kind(t->kind == TOKEN_TEXT ? DIMENSION_TEXT : DIMENSION_BARE);
-	v.literal = t;
-	return v;
 }
 
 static struct value parenthesis(struct checker *c)
@@ -847,13 +827,11 @@ static struct value parenthesis(struct checker *c)
 /* Behind `case`: [x] when a then b ... else c end */
 static struct value case_value(struct checker *c)
 {
-	static const struct token equals = { .kind = TOKEN_SIGN, .text = STR_INIT("=") };
+	const struct token equals = { TOKEN_SIGN, STR("="), word_of(STR("=")) };
 	struct value base = of_kind(DIMENSION_ANY), result = base, v;
 	bool has_base = !is_ahead(c, "when"), is_first = true;
 	if (has_base)
 		base = expression(c, 0);
-	if (is_ahead(c, "then"))
-		fail(c, DIAG_RULE_SQL, ahead(c, 0)->at, 4, "it begins with: case when ... then");
 	for (ptrdiff_t before = -1; c->at != before; is_first = false) {
 		before = c->at;
 		if (accept(c, "when")) {
@@ -878,17 +856,20 @@ static struct value operand(struct checker *c)
 {
 	const struct token *t = ahead(c, 0);
 	struct value v = of_kind(DIMENSION_ANY);
-	if (t->kind == TOKEN_NUMBER || t->kind == TOKEN_TEXT)
-		return literal(c);
 	if (t->kind == TOKEN_PARAM)
 		return param_value(c);
+	if (t->kind == TOKEN_NUMBER || t->kind == TOKEN_TEXT) {
+		v = of_kind(t->kind == TOKEN_TEXT ? DIMENSION_TEXT : DIMENSION_BARE);
+		v.literal = next(c);
+		return v;
+	}
 	if (accept(c, "("))
 		return parenthesis(c);
 	if (accept(c, "-") || accept(c, "+") || accept(c, "~")) {
 		v = expression(c, P_UNARY);
 		if (v.dimension.kind == DIMENSION_TEXT)
 			check_arithmetic(c, &v, &v, t);
-		return v.literal && v.literal->kind == TOKEN_NUMBER ? v : of(v.dimension);
+		return is_literal(&v, TOKEN_NUMBER) ? v : of(v.dimension);
 	}
 	if (accept(c, "not")) {
 		v = expression(c, P_NOT);
@@ -914,7 +895,7 @@ static struct value operand(struct checker *c)
 		return of_kind(DIMENSION_NULL);
 	if (accept(c, "true") || accept(c, "false"))
 		return of_kind(DIMENSION_BARE);
-	if (t->kind != TOKEN_NAME || t->is_reserved)
+	if (t->kind != TOKEN_NAME || is_reserved(t))
 		return v;
 	return token_is(ahead(c, 1), "(") ? function_value(c) : name_value(c);
 }
@@ -934,10 +915,8 @@ static const struct word *operator_ahead(const struct checker *c, int precedence
 /* in (a, b) or in (select ...) */
 static void membership(struct checker *c, const struct value *left, const struct token *sign)
 {
-	if (!accept(c, "(")) {
-		next(c);
+	if (!token_is(next(c), "("))
 		return;
-	}
 	if (is_select(ahead(c, 0))) {
 		select_value(c);
 		return;
@@ -953,13 +932,13 @@ static void membership(struct checker *c, const struct value *left, const struct
 /* "idle_ratio <= 10%" reads like a percentage and would be a remainder. */
 static void check_percent(struct checker *c, const struct value *left, const struct token *sign)
 {
-	const struct token *t = ahead(c, 0), *x = left->literal;
-	bool is_end = t->kind == TOKEN_END || is_among(t, ") ,") || t->is_reserved;
+	const struct token *t = ahead(c, 0);
+	bool is_end =
+		t->kind == TOKEN_END || token_is(t, ")") || token_is(t, ",") || is_reserved(t);
 	double percent;
-	if (token_is(sign, "%") && x && x->kind == TOKEN_NUMBER && is_end &&
-		str_to_double(x->text, &percent))
-		fail(c, DIAG_RULE_UNIT, left->at, sign->at + 1 - left->at,
-			"'%.*s%%' is no number in SQL; write %.6g or a param", STR_ARG(x->text),
+	if (is_end && token_is(sign, "%") && is_number_literal(left, &percent))
+		fail(c, DIAG_RULE_UNIT, through(c, left->text, sign->text),
+			"'%.*s%%' is no number in SQL; write %.6g or a param", STR_ARG(left->text),
 			percent / 100);
 }
 
@@ -984,10 +963,8 @@ static struct value infix_value(
 			accept(c, "from");
 	}
 	if (is_ahead(c, "*"))
-		fail(c, DIAG_RULE_SQL, ahead(c, 0)->at, 1, "%s",
-			token_is(sign, "*")
-				? "'**' is no operator; write x * x, or in a rule pow(x, y)"
-				: "a text takes single quotes, as in glob '*embed*'");
+		fail(c, DIAG_RULE_SQL, ahead(c, 0)->text,
+			"a text takes single quotes, as in glob '*embed*'");
 	struct value right = expression(c, x->precedence + 1);
 	if (x->kind == SUM)
 		return check_arithmetic(c, &left, &right, sign);
@@ -1013,17 +990,15 @@ static struct value infix_value(
 /* The text read since `from`, as the place of a value. */
 static struct value spanning(const struct checker *c, struct value v, const struct token *from)
 {
-	const struct token *last = c->at > 0 ? &c->tokens[c->at - 1] : from;
-	v.at = from->at;
-	v.width = last->at + last->width - from->at;
+	v.text = through(c, from->text, c->at > 0 ? c->tokens[c->at - 1].text : from->text);
 	return v;
 }
 
 static bool too_deep(struct checker *c)
 {
 	if (++c->depth > SQL_MAX_DEPTH)
-		fail(c, DIAG_RULE_SQL, ahead(c, 0)->at, ahead(c, 0)->width,
-			"nested deeper than %d levels", SQL_MAX_DEPTH);
+		fail(c, DIAG_RULE_SQL, ahead(c, 0)->text, "nested deeper than %d levels",
+			SQL_MAX_DEPTH);
 	return c->failed;
 }
 
@@ -1058,48 +1033,16 @@ struct str tell_table(struct arena *keep, struct str name, bool is_sql)
 		STR_ARG(hint.len ? hint : STR("; `rooflint tables` lists them")));
 }
 
-/* "from families kind = 'copy'", "from families were kind = 'copy'": no alias is meant. */
-static void check_alias(struct checker *c, const struct token *alias)
-{
-	static const struct str clauses[] = { STR_INIT("where"), STR_INIT("join"),
-		STR_INIT("group"), STR_INIT("order"), STR_INIT("limit") };
-	const struct token *behind = alias + 1; /* an alias is not the last token */
-	struct str hint = { NULL, 0 };
-	if (behind->word && behind->word->precedence)
-		fail(c, DIAG_RULE_SQL, alias->at, alias->width,
-			"'where' is missing before the condition '%.*s ...'", STR_ARG(alias->text));
-	if (behind->kind == TOKEN_NAME && !behind->is_reserved)
-		hint = did_you_mean(c->keep, alias->text, clauses, COUNT_OF(clauses));
-	if (hint.len)
-		fail(c, DIAG_RULE_SQL, alias->at, alias->width, "there is no '%.*s' here%.*s",
-			STR_ARG(alias->text), STR_ARG(hint));
-}
-
 /* Behind FROM or JOIN: a table, or something in parentheses.  SQLite gives no place of a table. */
 static void from_item(struct checker *c)
 {
 	const struct token *t = ahead(c, 0);
-	if (t->kind != TOKEN_NAME || t->is_reserved)
+	if (t->kind != TOKEN_NAME || is_reserved(t))
 		return;
 	next(c);
-	const struct token *as = ahead(c, is_ahead(c, "as"));
-	bool has_alias = as->kind == TOKEN_NAME && !as->is_reserved;
-	if (has_alias && as == ahead(c, 0))
-		check_alias(c, as);
-	if (c->own_count < TABLES_NAMED)
-		c->own[c->own_count++] = has_alias ? as->text : t->text;
 	if (!c->has_with && !engine_table(t->text))
-		fail(c, DIAG_RULE_NAME, t->at, t->width, "%.*s",
+		fail(c, DIAG_RULE_NAME, t->text, "%.*s",
 			STR_ARG(tell_table(c->keep, t->text, true)));
-}
-
-/* "select total(x) families where ...": behind a result it is an alias if more follows. */
-static bool is_table_alone(const struct checker *c)
-{
-	const struct token *t = ahead(c, 0);
-	return t->kind == TOKEN_NAME && engine_table(t->text) &&
-	       (is_among(ahead(c, 1), "where group order join )") ||
-		       ahead(c, 1)->kind == TOKEN_END);
 }
 
 /*
@@ -1111,37 +1054,24 @@ static struct value select_value(struct checker *c)
 	struct dimensions own = { NULL, 0, 0 };
 	struct dimensions *results = c->at ? &own : &c->facts->results;
 	bool is_listing = is_ahead(c, "select"), is_new = is_listing;
-	const int first_above = c->own_first, count_above = c->own_count;
-	c->own_first = c->own_count;
-	c->selects++;
+	const struct token *above = c->select, *t = c->select = ahead(c, 0);
 	if (c->names->own)
-		fail(c, DIAG_RULE_SQL, ahead(c, 0)->at, ahead(c, 0)->width,
+		fail(c, DIAG_RULE_SQL, t->text,
 			"a formula reads no tables: it has the shapes of the call alone");
 	c->has_with |= is_ahead(c, "with");
 	if (too_deep(c))
 		return of_kind(DIMENSION_ANY);
-	while (!c->failed && ahead(c, 0)->kind != TOKEN_END && !is_ahead(c, ")")) {
-		const struct token *t = ahead(c, 0);
+	while (!c->failed && (t = ahead(c, 0))->kind != TOKEN_END && !token_is(t, ")")) {
 		ptrdiff_t before = c->at;
-		if (token_is(t, "recursive"))
-			fail(c, DIAG_RULE_SQL, t->at, t->width,
-				"recursive queries are not allowed");
+		bool is_mark = token_is(t, ",") || token_is(t, "*");
 		is_new |= token_is(t, ",");
-		bool wants_by = is_among(t, "group order") && !token_is(ahead(c, 1), "by");
-		if (wants_by)
-			fail(c, DIAG_RULE_SQL, t->at, t->width, "'%.*s' is followed by 'by'",
-				STR_ARG(t->text));
-		if (is_listing && !is_new && is_table_alone(c))
-			fail(c, DIAG_RULE_SQL, t->at, t->width, "'from' is missing before '%.*s'",
-				STR_ARG(t->text));
-		is_listing &= !token_is(t, "*") &&
-			      (!t->is_reserved || is_among(t, "select distinct all as"));
+		is_listing &= !token_is(t, "*") && !token_is(t, "from");
 		if (accept(c, "from") || accept(c, "join")) {
 			from_item(c);
 		} else if (accept(c, "as")) {
 			if (!is_ahead(c, "("))
 				next(c); /* a name */
-		} else if ((t->is_reserved && !token_is(t, "not")) || is_among(t, ", *")) {
+		} else if (is_mark || (is_reserved(t) && !token_is(t, "not"))) {
 			c->at++;
 		} else {
 			struct value v = expression(c, 0);
@@ -1155,9 +1085,7 @@ static struct value select_value(struct checker *c)
 	}
 	accept(c, ")");
 	c->depth--;
-	c->selects--;
-	c->own_first = first_above;
-	c->own_count = count_above;
+	c->select = above;
 	return results->count ? of(results->items[0]) : of_kind(DIMENSION_ANY);
 }
 
@@ -1181,13 +1109,13 @@ static bool open_checker(struct checker *c, struct str sql, const struct sql_nam
 		c->tables[c->table_count++] = names->table;
 	for (const struct token *t = c->tokens; t->kind != TOKEN_END; t++) {
 		const struct table_def *def =
-			t->kind == TOKEN_NAME && !t->is_reserved ? engine_table(t->text) : NULL;
+			t->kind == TOKEN_NAME && !t->word ? engine_table(t->text) : NULL;
 		int i = 0;
 		while (i < c->table_count && c->tables[i] != def)
 			i++;
 		if (def && i == c->table_count && i < TABLES_NAMED)
 			c->tables[c->table_count++] = def;
-		bool is_long = t->kind == TOKEN_TEXT && t->width > SQL_PATTERN_MAX;
+		bool is_long = t->kind == TOKEN_TEXT && t->text.len > SQL_PATTERN_MAX;
 		facts->needs_baseline |= def && !table_find(def->name);
 		facts->is_joining |= is_long || token_is(t, "||");
 	}
@@ -1203,7 +1131,7 @@ bool check_expression(struct str sql, const struct sql_names *names, enum sql_wa
 	c.is_number = want == WANT_NUMBER;
 	struct value v = expression(&c, 0);
 	if (is_ahead(&c, ","))
-		fail(&c, DIAG_RULE_SQL, ahead(&c, 0)->at, 1,
+		fail(&c, DIAG_RULE_SQL, ahead(&c, 0)->text,
 			"one expression is wanted, and this begins a second one");
 	if (want != WANT_ANY && ahead(&c, 0)->kind == TOKEN_END)
 		check_number(&c, &v, want == WANT_CONDITION);
@@ -1220,10 +1148,12 @@ bool check_select(struct str sql, const struct sql_names *names, struct arena *k
 	if (!open_checker(&c, sql, names, keep, scratch, ret, fault))
 		return false;
 	if (!is_select(ahead(&c, 0)))
-		fail(&c, DIAG_RULE_SQL, 0, ahead(&c, 0)->width, "a SELECT is wanted here");
+		fail(&c, DIAG_RULE_SQL, ahead(&c, 0)->text, "a SELECT is wanted here");
 	select_value(&c);
 	return !c.failed;
 }
+
+/* ---- what SQLite refuses ------------------------------------------------------------------ */
 
 /* What other languages call it. */
 static struct str tell_foreign(struct str name)
@@ -1287,7 +1217,7 @@ static struct str tell_function(const struct checker *c, const struct token *t)
 		return arena_fmt(c->keep, "the call is written %s", own->form);
 	if (c->names->own ? !own : !f || (f->query_only && c->names->rule))
 		return tell_no_function(c, t->text);
-	if (!rows || (!f->aggregate && !is_among(t, "min max")))
+	if (!rows || (!f->aggregate && !token_is(t, "min") && !token_is(t, "max")))
 		return (struct str){ NULL, 0 };
 	return arena_fmt(c->keep, "%.*s() runs over rows, and each row is judged by itself; %.*s",
 		STR_ARG(t->text),
@@ -1341,18 +1271,6 @@ static struct str tell_tables(const struct checker *c, struct str column)
 		STR_ARG(first));
 }
 
-/* What "s" is in s.steady: the table in "steps as s", or NULL. */
-static const struct table_def *table_called(const struct checker *c, struct str alias)
-{
-	for (const struct token *t = c->tokens; t->kind != TOKEN_END; t++) {
-		const struct token *as = token_is(t + 1, "as") ? t + 2 : t + 1;
-		if (as->kind == TOKEN_NAME && str_eq_nocase(as->text, alias) &&
-			engine_table(t->text))
-			return engine_table(t->text);
-	}
-	return NULL;
-}
-
 static struct str tell_column(const struct checker *c, const struct token *t, bool *is_name)
 {
 	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
@@ -1377,8 +1295,8 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 	}
 	if (c->means_text)
 		return arena_fmt(c->keep, "a text takes single quotes: '%.*s'", STR_ARG(t->text));
-	struct str name = str_head(str_from_offset(c->sql, t->at), last->at + last->width - t->at);
-	const struct table_def *called = last == t ? NULL : table_called(c, t->text);
+	struct str name = through(c, t->text, last->text);
+	const struct table_def *called = last == t ? NULL : table_called(c->tokens, t->text);
 	const struct table_def *of = called ? called : names->table;
 	bool is_made = of && !table_find(of->name);
 	/* So many tables have one that none of them is meant. */
@@ -1401,47 +1319,62 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 		c->keep, "there is no column '%.*s' here%.*s", STR_ARG(name), STR_ARG(hint));
 }
 
+/* What a word is that SQLite stumbles over where the grammar wants another; or missing. */
+static struct str tell_stray(const struct checker *c, const struct token **at)
+{
+	const struct token *t = *at, *before = t > c->tokens ? t - 1 : t;
+	enum unit unit;
+	double ignored;
+	if (t->kind == TOKEN_NUMBER) /* 10ms is one word to SQLite */
+		before = t++;
+	struct str text = arena_fmt(c->keep, "%.*s %.*s", STR_ARG(before->text), STR_ARG(t->text));
+	if (before->kind == TOKEN_NUMBER && t->kind == TOKEN_NAME && c->names->rule &&
+		unit_parse(text, &ignored, &unit, NULL)) {
+		*at = t;
+		return arena_fmt(c->keep,
+			"a unit belongs into a parameter: params: { slack: %.*s }, then :slack",
+			STR_ARG(text));
+	}
+	if (before - c->tokens > 0 && t->word && t->word->precedence &&
+		engine_table(before[-1].text)) {
+		*at = before;
+		return arena_fmt(c->keep, "'where' is missing before the condition '%.*s ...'",
+			STR_ARG(before->text));
+	}
+	return (struct str){ NULL, 0 };
+}
+
 void check_tell(struct str sql, const struct sql_names *names, struct arena *keep,
 	struct arena scratch, struct sql_fault *fault)
 {
 	struct sql_facts ignored;
 	struct sql_fault again;
 	struct checker c;
-	bool is_of_names = fault->is_of_names;
 	if (!open_checker(&c, sql, names, keep, scratch, &ignored, &again))
 		return;
 	c.wrong = fault->at;
 	is_select(ahead(&c, 0)) ? select_value(&c) : expression(&c, 0);
-	const struct token *t = c.tokens, *end = ahead(&c, 0);
-	while (t->kind != TOKEN_END && t->at != fault->at)
+	const struct token *t = c.tokens;
+	while (t->kind != TOKEN_END && place_of(&c, t->text) != fault->at)
 		t++;
 	if (t->kind == TOKEN_END)
 		return;
-	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
-	fault->width = last->at + last->width - fault->at;
-	struct str text = { NULL, 0 };
-	if (t == end && !is_of_names &&
-		is_among(t, "select from where group order having limit join"))
-		text = arena_fmt(keep,
-			"'%.*s' belongs to a SELECT, and this is one expression: leave it out, or "
-			"write (select ...)",
-			STR_ARG(t->text));
-	else if (t == end && !is_of_names)
-		text = arena_fmt(keep,
-			"the expression ends before '%.*s': an operator is missing, or the quotes "
-			"of a text",
-			STR_ARG(t->text));
-	if (t->kind != TOKEN_NAME && !text.p)
-		return;
 	bool is_name = false;
-	for (ptrdiff_t i = 0; names->rule && i < names->rule->param_count; i++)
-		if (str_eq_nocase(names->rule->params[i].name, t->text)) /* without its colon */
-			text = arena_fmt(keep, "a parameter is written :%.*s",
-				STR_ARG(names->rule->params[i].name));
-	if (!text.p && is_of_names && token_is(t + 1, "("))
+	const struct rule *rule = names->rule;
+	const struct rule_param *param = /* without its colon */
+		rule && t->kind == TOKEN_NAME ? rule_param_named(rule, t->text) : NULL;
+	struct str text = { NULL, 0 };
+	if (param)
+		text = arena_fmt(keep, "a parameter is written :%.*s", STR_ARG(param->name));
+	else if (!fault->is_of_names)
+		text = tell_stray(&c, &t);
+	else if (t->kind == TOKEN_NAME && token_is(t + 1, "("))
 		text = tell_function(&c, t);
-	else if (!text.p && is_of_names && !t->is_reserved)
+	else if (t->kind == TOKEN_NAME && !is_reserved(t))
 		text = names->own ? tell_no_column(&c, t->text) : tell_column(&c, t, &is_name);
+	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
+	fault->at = place_of(&c, t->text);
+	fault->width = through(&c, t->text, last->text).len;
 	fault->text = text.p ? text : fault->text;
 	fault->id = is_name ? DIAG_RULE_NAME : fault->id;
 }
