@@ -163,6 +163,15 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	return ok;
 }
 
+static void add_passed_over(struct work *w)
+{
+	for (ptrdiff_t i = 0; i < w->part.passed_over_count; i++) {
+		const struct passed_over *p = &w->part.passed_over[i];
+		w->part.run = (struct found_run){ .path = p->dir, .name = path_base(p->dir) };
+		add_error(w, profile_name(p->dir, w->keep), &p->why);
+	}
+}
+
 /* Usually one part; neighbouring directories may turn out to be runs of their own. */
 static void judge_run(struct work *w)
 {
@@ -182,13 +191,9 @@ static void judge_run(struct work *w)
 		if (!judge_part(w, shown, &err))
 			add_error(w, shown, &err);
 		run_close(&w->part);
-		if (!w->crew->batch->all_runs)
+		if (!b->all_runs)
 			break;
-	}
-	for (ptrdiff_t i = 0; b->all_runs && i < w->all.passed_over_count; i++) {
-		const struct passed_over *p = &w->all.passed_over[i];
-		w->part.run = (struct found_run){ .path = p->dir, .name = path_base(p->dir) };
-		add_error(w, profile_name(p->dir, w->keep), &p->why);
+		add_passed_over(w);
 	}
 	run_close(&w->all);
 }

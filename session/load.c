@@ -517,12 +517,16 @@ bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret)
 	*ret = *l;
 	l->count = 0;
 	l->dump.count = 0;
+	l->passed_over_count = 0;
 	if (is_one_dir)
 		return true;
 	ptrdiff_t first = newest_file(ret);
 	struct str dir = dir_of(ret, first);
 	struct profile model = l->profiles[first];
-	*ret = (struct loaded){ .hosts_found = l->hosts_found, .dump = ret->dump };
+	*ret = (struct loaded){ .hosts_found = l->hosts_found,
+		.dump = ret->dump,
+		.passed_over = ret->passed_over,
+		.passed_over_count = ret->passed_over_count };
 	ret->run.tree = l->run.tree;
 	name_after(ret, dir);
 	ret->run.files = arena_make(keep, struct found_file, count);
@@ -552,6 +556,13 @@ static bool run_check(const struct loaded *l, bool ok, struct diag *err)
 	return ok || explain(l->count > 1 ? l->run.path : l->inputs[0].path, err);
 }
 
+/* What was passed over may be a process's, unless the run has all that there were. */
+static bool lacks_passed_over(const struct loaded *l, const struct tables *t)
+{
+	const struct run_row *row = table_rows(t, run);
+	return l->passed_over_count && !(table_count(t, run) && row->hosts_expected <= row->hosts);
+}
+
 struct measured *run_measure(const struct loaded *l, const struct load_options *options,
 	struct arena *keep, struct tables *ret, struct diag_list *notes, struct diag *err)
 {
@@ -566,7 +577,12 @@ struct measured *run_measure(const struct loaded *l, const struct load_options *
 		return NULL;
 	struct measured *m =
 		measure_begin(l->profiles, l->count, l->run.name, mine, keep, ret, notes, err);
-	if (run_check(l, m != NULL, err))
+	bool ok = run_check(l, m != NULL, err);
+	if (ok && lacks_passed_over(l, ret)) {
+		*err = l->passed_over[0].why;
+		ok = false;
+	}
+	if (ok)
 		return m;
 	measure_end(m);
 	return NULL;

@@ -63,7 +63,7 @@ struct found_run run_sample(const struct found_run *run, int hosts, struct arena
 
 /*
  * A directory whose file cannot be read, of a host that has a newer one next to it: a capture that
- * was cut short and taken again.  It costs the newer run nothing.
+ * was cut short and taken again.  It costs the newer run nothing where that is complete.
  */
 struct passed_over {
 	struct str dir;
