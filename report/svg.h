@@ -132,6 +132,7 @@ struct svg_bar {
 
 struct svg_row {
 	struct str name, value;
+	bool is_head; /* of those below it, up to the next */
 	struct svg_bar *bars;
 	ptrdiff_t count, cap;
 };
@@ -141,10 +142,12 @@ struct svg_rows {
 	ptrdiff_t count, cap;
 	double height;	   /* of a bar */
 	double name_width; /* of names beside the rows, in a wide drawing; 0: they stand above */
+	double value_width;
 	const char *title; /* or NULL */
 	int ticks;	   /* of an axis in seconds; 0: none */
 	bool is_chain;	   /* each row begins where the one above it ends */
 	bool is_of_all;	   /* a value is of all lines of its row, not of the first */
+	bool is_lane;	   /* a hair is between bars, and a label is cut to its bar */
 	const struct svg_key *keys;
 	int key_count;
 	const struct svg_rows *next; /* drawn below, on a scale of its own */
@@ -154,7 +157,8 @@ struct svg_rows {
 };
 struct svg_rows *svg_rows_new(double height, struct arena *keep);
 /* The value stands behind the bars of the first line, or behind all of them (is_of_all). */
-void svg_row_add(struct svg_rows *r, struct str name, struct str value, struct arena *keep);
+struct svg_row *svg_row_add(
+	struct svg_rows *r, struct str name, struct str value, struct arena *keep);
 /* One more of the row that was added last. */
 struct svg_bar *svg_bar_add(struct svg_rows *r, int line, enum ink ink, double from, double to,
 	struct str title, struct arena *keep);

@@ -5,7 +5,7 @@
 #include "report/svg.h"
 
 enum { LEFT = 8, TOP = 4, NAME_HEIGHT = 14, BETWEEN = 8, VALUE_WIDTH = 76 };
-enum { TITLE_HEIGHT = 28, AXIS_HEIGHT = 28 };
+enum { TITLE_HEIGHT = 28, AXIS_HEIGHT = 28, LABEL_LEAST = 6 };
 
 #define CHAR 6.6 /* of a name: an op's letters are wide */
 
@@ -13,13 +13,16 @@ struct svg_rows *svg_rows_new(double height, struct arena *keep)
 {
 	struct svg_rows *r = arena_make(keep, struct svg_rows, 1);
 	r->height = height;
+	r->value_width = VALUE_WIDTH;
 	return r;
 }
 
-void svg_row_add(struct svg_rows *r, struct str name, struct str value, struct arena *keep)
+struct svg_row *svg_row_add(
+	struct svg_rows *r, struct str name, struct str value, struct arena *keep)
 {
 	struct svg_row *row = arena_push(keep, r->items, r->count, r->cap);
 	*row = (struct svg_row){ .name = name, .value = value };
+	return row;
 }
 
 struct svg_bar *svg_bar_add(struct svg_rows *r, int line, enum ink ink, double from, double to,
@@ -44,10 +47,16 @@ static void draw_bar(
 {
 	double left = s.left + fmin(b->from, b->to) * s.scale;
 	double width = fabs(b->to - b->from) * s.scale;
+	int columns = (int)((width - 8) / CHAR);
+	bool fits = r->is_lane ? columns >= LABEL_LEAST
+			       : width > SVG_CHAR * text_columns(b->label) + 10;
 	top += b->line * (r->height + 1);
-	svg_rect(x, b->ink, left, top, width, r->height, b->title);
-	if (b->label.len && width > SVG_CHAR * text_columns(b->label) + 10)
-		svg_text(x, INK_ON_FILL, ANCHOR_START, left + 6, top + r->height / 2 + 4, b->label);
+	svg_rect(x, b->ink, left, top, r->is_lane && width > 3 ? width - 0.6 : width, r->height,
+		b->title);
+	if (b->label.len && fits)
+		svg_text(x, INK_ON_FILL, ANCHOR_START, left + (r->is_lane ? 4 : 6),
+			top + r->height / 2 + 4,
+			r->is_lane ? html_clip(b->label, columns, x->keep) : b->label);
 }
 
 /* Behind the bars that it is of, or at the end of them where there is no room. */
@@ -72,10 +81,12 @@ static double draw_rows(struct svg *x, const struct svg_rows *r, double top)
 {
 	bool is_beside = r->name_width > 0 && !x->is_narrow;
 	double left = is_beside ? r->name_width : LEFT;
-	double across = x->width - left - VALUE_WIDTH;
+	double across = x->width - left - r->value_width;
 	struct span s = { left, across / r->most };
 	double name = is_beside ? 0 : NAME_HEIGHT, bars = r->lines * (r->height + 1);
 	double pitch = name + bars + BETWEEN, bottom = top + pitch * (double)r->count;
+	for (ptrdiff_t i = 1; i < r->count; i++)
+		bottom += r->items[i].is_head ? BETWEEN : 0;
 	if (r->title) {
 		svg_strong(x, INK_TEXT, ANCHOR_START, LEFT, top + TITLE_HEIGHT - 10,
 			str_from(r->title));
@@ -90,7 +101,9 @@ static double draw_rows(struct svg *x, const struct svg_rows *r, double top)
 	}
 	for (ptrdiff_t i = 0; i < r->count; i++, top += pitch) {
 		const struct svg_row *row = &r->items[i];
-		svg_text(x, INK_TEXT, is_beside ? ANCHOR_END : ANCHOR_START,
+		top += i && row->is_head ? BETWEEN : 0;
+		(row->is_head ? svg_strong : svg_text)(x, INK_TEXT,
+			is_beside ? ANCHOR_END : ANCHOR_START,
 			is_beside ? left - 8 : LEFT + (r->ticks ? 4 : 0),
 			top + (is_beside ? r->height / 2 + 4 : NAME_HEIGHT - 4),
 			html_clip(row->name, (int)((is_beside ? left : x->width - LEFT - 8) / CHAR),

@@ -7,11 +7,9 @@
 
 /* The most of both is above what measure/ keeps: a report.json may come from anywhere. */
 enum { DEVICES_MOST = 8, LANES_MOST = 16 };
-/* Lanes are named on their left, or above where there is no room beside them. */
-enum { LEFT = 186, RIGHT = 22, TOP = 6, NAME_HEIGHT = 16, NAME_COLUMNS = 24 };
-enum { LANE_HEIGHT = 26, BAR_HEIGHT = 20, BETWEEN = 12, UNITS = SVG_WIDE - LEFT - RIGHT };
-
-#define CHAR 6.8 /* of a name in a bar: an op's letters are wide */
+enum { NAME_WIDTH = 186, NAME_COLUMNS = 26, RIGHT = 22, BAR_HEIGHT = 20 };
+enum { UNITS = SVG_WIDE - NAME_WIDTH - RIGHT }; /* of the wide drawing */
+#define OVERHANG 1.03				/* of the step: what is in flight at its end */
 
 /* In the order in which they hide each other: communication behind compute costs nothing. */
 static const struct svg_key acts[] = {
@@ -36,10 +34,7 @@ struct timeline {
 	ptrdiff_t bar_count;
 	struct part *parts;
 	int part_count;
-	double longest_s;		 /* of the steps */
-	double left, scale, name_height; /* of a drawing: units, units per second */
-	int units;			 /* of its bars; at most UNITS */
-	int name_columns;
+	double longest_s; /* of the steps */
 	double steady_steps;
 	bool many_hosts;
 };
@@ -77,50 +72,20 @@ static struct str part_name(
 	return arena_fmt(keep, "%.*s on %.*s", STR_ARG(device), STR_ARG(m->host));
 }
 
-static double lane_height(const struct timeline *t)
-{
-	return LANE_HEIGHT + t->name_height;
-}
-
-static double part_height(const struct timeline *t, const struct part *p)
-{
-	return (p->lane_count + 1) * lane_height(t);
-}
-
-/* Returns the top of the bars it names. */
-static double name_lane(
-	struct svg *x, const struct timeline *t, struct str name, bool is_strong, double top)
-{
-	bool is_above = t->name_height > 0;
-	(is_strong ? svg_strong : svg_text)(x, INK_TEXT, is_above ? ANCHOR_START : ANCHOR_END,
-		is_above ? t->left : t->left - 10, top + (is_above ? 12 : 16), name);
-	return top + t->name_height;
-}
-
 /* ---- the device ------------------------------------------------------------------------------ */
 
-static void add_cover(const struct timeline *t, struct part *p, const struct timeline_row *b)
-{
-	double from = b->start_s * t->scale, to = from + b->time_s * t->scale;
-	double density = b->time_s > 0 ? fmin(b->busy_s / b->time_s, 1) : 0;
-	if (!(from >= 0 && from <= to && to <= t->units + 1 && density > 0))
-		return;
-	for (int i = (int)from; i < t->units && i < to; i++)
-		p->cover[act_of(b)][i] += (fmin(to, i + 1) - fmax(from, i)) * density;
-}
-
 /* Of the lanes that are drawn; those are known by now. */
-static void take_cover(struct timeline *t, struct arena *keep)
+static void add_cover(const struct timeline *t, const struct timeline_row *b)
 {
-	struct part *parts = arena_make(keep, struct part, t->part_count);
-	for (int i = 0; i < t->part_count; i++)
-		parts[i] = t->parts[i];
-	t->parts = parts;
-	for (ptrdiff_t i = 0; i < t->bar_count; i++) {
-		struct part *p = part_of(t, &t->bars[i]);
-		if (p && NAMED(p->lanes, p->lane_count, t->bars[i].lane))
-			add_cover(t, p, &t->bars[i]);
-	}
+	struct part *p = part_of(t, b);
+	double from = b->start_s / t->longest_s * UNITS;
+	double to = from + b->time_s / t->longest_s * UNITS;
+	double density = b->time_s > 0 ? fmin(b->busy_s / b->time_s, 1) : 0;
+	if (!p || !NAMED(p->lanes, p->lane_count, b->lane) ||
+		!(from >= 0 && from <= to && to <= UNITS + 1 && density > 0))
+		return;
+	for (int i = (int)from; i < UNITS && i < to; i++)
+		p->cover[act_of(b)][i] += (fmin(to, i + 1) - fmax(from, i)) * density;
 }
 
 /* What takes most of a unit, when each activity hides those behind it. */
@@ -140,89 +105,74 @@ static int act_at(const struct part *p, int unit)
 }
 
 /* "TPU:3 (works longest)": the host goes where it has no room, and no role is twice. */
-static void draw_whole(struct svg *x, const struct timeline *t, const struct part *p, double top)
+static void add_device(
+	struct svg_rows *rows, const struct timeline *t, const struct part *p, struct arena *keep)
 {
 	const struct moment_row *m = p->moment;
-	int end = (int)fmax(fmin(ceil(m->shown_s * t->scale), t->units), 0), from = 0;
+	double unit_s = t->longest_s / UNITS;
+	int end = (int)fmax(fmin(ceil(m->shown_s / unit_s), UNITS), 0), from = 0;
 	struct str role = str_eq(m->role, STR("slowest"))   ? STR(" (works longest)")
 			  : str_eq(m->role, STR("waiting")) ? STR(" (waits most)")
 			  : str_eq(m->role, STR("median"))  ? STR(" (median)")
 							    : STR("");
-	struct str name = part_name(t, m, x->keep);
-	if (name.len + role.len > t->name_columns)
+	struct str name = part_name(t, m, keep);
+	if (name.len + role.len > NAME_COLUMNS)
 		name = device_name(m);
-	name = arena_fmt(x->keep, "%.*s%.*s", STR_ARG(name), STR_ARG(role));
-	top = name_lane(x, t, html_clip(name, t->name_columns, x->keep), true, top);
+	name = arena_fmt(keep, "%.*s%.*s", STR_ARG(name), STR_ARG(role));
+	svg_row_add(rows, name, MISSING, keep)->is_head = true;
 	for (int i = 1; i <= end; i++) {
 		int act = act_at(p, from);
 		if (i < end && act_at(p, i) == act)
 			continue;
-		svg_rect(x, acts[act].ink, t->left + from, top + 2, i - from, BAR_HEIGHT,
-			arena_fmt(x->keep, "%.*s: about %.*s from %.*s on", STR_ARG(acts[act].text),
-				STR_ARG(time_text(x->keep, (i - from) / t->scale)),
-				STR_ARG(time_text(x->keep, from / t->scale))));
+		svg_bar_add(rows, 0, acts[act].ink, from * unit_s, i * unit_s,
+			arena_fmt(keep, "%.*s: about %.*s from %.*s on", STR_ARG(acts[act].text),
+				STR_ARG(time_text(keep, (i - from) * unit_s)),
+				STR_ARG(time_text(keep, from * unit_s))),
+			keep);
 		from = i;
 	}
 }
 
-/* ---- lanes ----------------------------------------------------------------------------------- */
-
-/* A hair between bars, so that neighbours are told apart. */
-static void draw_bar(
-	struct svg *x, const struct timeline *t, const struct timeline_row *b, double top)
+static void add_bar(struct svg_rows *rows, const struct timeline *t, const struct timeline_row *b,
+	struct arena *keep)
 {
-	double left = t->left + b->start_s * t->scale, width = b->time_s * t->scale;
-	if (!(left >= t->left && width > 0 && left + width <= t->left + t->units + RIGHT))
+	double end_s = b->start_s + b->time_s;
+	struct out *o = out_memory(keep);
+	if (!(b->start_s >= 0 && b->time_s > 0 && end_s <= OVERHANG * t->longest_s))
 		return;
-	int act = act_of(b), columns = (int)((width - 8) / CHAR);
-	struct out *o = out_memory(x->keep);
 	out_fmt(o, "%.*s (%.*s): %.*s from %.*s on", STR_ARG(b->name), STR_ARG(b->kind),
-		STR_ARG(time_text(x->keep, b->time_s)), STR_ARG(time_text(x->keep, b->start_s)));
+		STR_ARG(time_text(keep, b->time_s)), STR_ARG(time_text(keep, b->start_s)));
 	if (b->ops > 1)
 		out_fmt(o, "\nand %.0f more ops, busy for %.*s together", b->ops - 1,
-			STR_ARG(time_text(x->keep, b->busy_s)));
-	svg_rect(x, acts[act].ink, left, top + 2, width > 3 ? width - 0.6 : width, BAR_HEIGHT,
-		out_text(o));
-	if (columns >= 6)
-		svg_text(x, INK_ON_FILL, ANCHOR_START, left + 4, top + 16,
-			html_clip(b->name, columns, x->keep));
+			STR_ARG(time_text(keep, b->busy_s)));
+	svg_bar_add(rows, 0, acts[act_of(b)].ink, b->start_s, end_s, out_text(o), keep)->label =
+		b->name;
 }
 
-static void draw_part(struct svg *x, const struct timeline *t, const struct part *p, double top)
+/* Each device as a whole, and its lanes below it. */
+static struct svg_rows *rows_of(const struct timeline *t, struct arena *keep)
 {
-	draw_whole(x, t, p, top);
-	for (int lane = 0; lane < p->lane_count; lane++) {
-		top += lane_height(t);
-		double bars = name_lane(
-			x, t, html_clip(p->lanes[lane], t->name_columns, x->keep), false, top);
-		for (ptrdiff_t i = 0; i < t->bar_count; i++)
-			if (part_of(t, &t->bars[i]) == p && str_eq(t->bars[i].lane, p->lanes[lane]))
-				draw_bar(x, t, &t->bars[i], bars);
+	struct svg_rows *rows = svg_rows_new(BAR_HEIGHT, keep);
+	rows->name_width = NAME_WIDTH;
+	rows->value_width = RIGHT;
+	rows->is_lane = true;
+	rows->ticks = 8;
+	rows->keys = acts;
+	rows->key_count = ACTS;
+	rows->most = t->longest_s;
+	for (ptrdiff_t i = 0; i < t->bar_count; i++)
+		add_cover(t, &t->bars[i]);
+	for (const struct part *p = t->parts; p < t->parts + t->part_count; p++) {
+		add_device(rows, t, p, keep);
+		for (int lane = 0; lane < p->lane_count; lane++) {
+			svg_row_add(rows, p->lanes[lane], MISSING, keep);
+			for (ptrdiff_t i = 0; i < t->bar_count; i++)
+				if (part_of(t, &t->bars[i]) == p &&
+					str_eq(t->bars[i].lane, p->lanes[lane]))
+					add_bar(rows, t, &t->bars[i], keep);
+		}
 	}
-}
-
-static double draw_timeline(struct svg *x, const void *what)
-{
-	struct timeline t = *(const struct timeline *)what;
-	bool is_narrow = x->is_narrow;
-	double height = (t.part_count - 1) * BETWEEN, top = TOP;
-	t.left = is_narrow ? 4 : LEFT;
-	t.units = (int)(x->width - t.left) - RIGHT;
-	t.scale = t.units / t.longest_s;
-	t.name_height = is_narrow ? NAME_HEIGHT : 0;
-	t.name_columns = is_narrow ? svg_columns(x->width) : NAME_COLUMNS;
-	take_cover(&t, x->keep);
-	for (int i = 0; i < t.part_count; i++)
-		height += part_height(&t, &t.parts[i]);
-	double bottom = TOP + height + 4;
-	struct svg_scale scale = svg_scale(t.longest_s, UNIT_SECONDS, is_narrow ? 3 : 8);
-	svg_scale_x(x, &scale, t.left, t.units, TOP, bottom);
-	for (int i = 0; i < t.part_count; i++) {
-		draw_part(x, &t, &t.parts[i], top);
-		top += part_height(&t, &t.parts[i]) + BETWEEN;
-	}
-	svg_keys(x, acts, ACTS, t.left, bottom + 26);
-	return bottom + 30 + (is_narrow ? 2 * 18 : 18);
+	return rows;
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -343,11 +293,11 @@ bool svg_timeline(const struct report *r, struct arena *keep, struct html_pictur
 	static const struct svg_plot plot = { "picture-timeline", "One step", "What ran when",
 		"Bars from left to right. Of each device the first row is the device as a whole, "
 		"with what hides behind compute left out; its lanes are below.",
-		SVG_WIDE, draw_timeline };
-	struct timeline *t = arena_make(keep, struct timeline, 1);
-	if (!take(t, r, keep))
+		SVG_WIDE, svg_draw_rows };
+	struct timeline t = { 0 };
+	if (!take(&t, r, keep))
 		return false;
-	*ret = svg_picture(&plot, t, caption_of(t, keep), keep);
+	*ret = svg_picture(&plot, rows_of(&t, keep), caption_of(&t, keep), keep);
 	if (is_whole_capture(r))
 		ret->title = STR("The capture");
 	return true;
