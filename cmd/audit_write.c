@@ -33,7 +33,7 @@ static void want_all(struct pages *p)
 
 static struct str run_of(const struct report *r)
 {
-	return r->facts ? r->facts->fingerprint : (struct str){ NULL, 0 };
+	return r->facts ? r->facts->fingerprint : MISSING;
 }
 
 static bool write_page(struct pages *p, const struct report *r, struct str run)
@@ -74,7 +74,7 @@ struct str audit_pages_below(const struct audit_settings *s)
 	struct str parent = str_head(s->html, str_rfind_char(s->html, '/') + 1), rest = s->pages;
 	bool is_below = str_take(&rest, parent) && rest.len && !str_starts(rest, STR("/")) &&
 			!str_starts(rest, STR(".."));
-	return is_below ? rest : (struct str){ NULL, 0 };
+	return is_below ? rest : MISSING;
 }
 
 static bool write_pages(
@@ -103,14 +103,16 @@ static bool write_pages(
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* In the order of writing: the page comes last, as it may judge its runs again. */
-enum output { OUTPUT_JSON, OUTPUT_CSV, OUTPUT_METRICS, OUTPUT_MARKDOWN, OUTPUT_HTML, OUTPUTS };
-
-static const ptrdiff_t output_paths[OUTPUTS] = { /* in the settings */
-	[OUTPUT_JSON] = offsetof(struct audit_settings, json),
-	[OUTPUT_CSV] = offsetof(struct audit_settings, csv),
-	[OUTPUT_METRICS] = offsetof(struct audit_settings, openmetrics),
-	[OUTPUT_MARKDOWN] = offsetof(struct audit_settings, markdown),
-	[OUTPUT_HTML] = offsetof(struct audit_settings, html)
+static const struct file_output {
+	ptrdiff_t path; /* in the settings */
+	/* NULL: the page, which has more to know. */
+	void (*write)(const struct fleet_report *r, struct arena *keep, struct out *out);
+} files[] = {
+	{ offsetof(struct audit_settings, json), report_fleet_json },
+	{ offsetof(struct audit_settings, csv), report_fleet_csv },
+	{ offsetof(struct audit_settings, openmetrics), report_fleet_openmetrics },
+	{ offsetof(struct audit_settings, markdown), report_fleet_markdown },
+	{ offsetof(struct audit_settings, html), NULL },
 };
 
 /* "weekly-" beside weekly.html. */
@@ -123,32 +125,26 @@ static struct str owners_of(const struct audit_settings *s, struct arena *keep)
 
 /* What may fail is done before a file is touched; it is whole when it is closed. */
 static bool write_output(struct context *c, const struct audit_settings *s, struct audit *a,
-	struct str path, enum output output)
+	struct str path, const struct file_output *file)
 {
 	const struct doc_template *page = NULL;
 	struct fleet_pages pages = { 0 };
 	struct arena scratch, of_file;
 	bool is_stdout = str_eq(path, STR("-"));
-	if (output == OUTPUT_HTML && (!(page = report_fleet_load(s->templates, a->keep, &a->err)) ||
-					     (s->pages.p && !write_pages(s, a, &pages, &a->err))))
+	if (!file->write && (!(page = report_fleet_load(s->templates, a->keep, &a->err)) ||
+				    (s->pages.p && !write_pages(s, a, &pages, &a->err))))
 		return false;
 	scratch = arena_new(ARENA_SCRATCH_BYTES);
 	of_file = arena_new(ARENA_SCRATCH_BYTES);
 	struct out *o = is_stdout ? c->out : out_file(&of_file, path, &a->err);
-	if (o && output == OUTPUT_JSON)
-		report_fleet_json(&a->report, o);
-	if (o && output == OUTPUT_CSV)
-		report_fleet_csv(&a->report, &scratch, o);
-	if (o && output == OUTPUT_METRICS)
-		report_fleet_openmetrics(&a->report, &scratch, o);
-	if (o && output == OUTPUT_MARKDOWN)
-		report_fleet_markdown(&a->report, &scratch, o);
+	if (o && file->write)
+		file->write(&a->report, &scratch, o);
 	if (s->owner_pages)
 		pages.owners = owners_of(s, a->keep);
-	if (o && output == OUTPUT_HTML)
+	if (o && !file->write)
 		report_fleet_html(&a->report, &pages, page, &scratch, o);
 	bool ok = o && (is_stdout || out_close(o, &a->err)); /* main closes standard output */
-	if (ok && output == OUTPUT_HTML)
+	if (ok && !file->write)
 		a->pages = pages;
 	arena_free(&of_file);
 	arena_free(&scratch);
@@ -231,12 +227,12 @@ bool audit_check_templates(const struct audit_settings *s, struct diag *err)
 enum status audit_write(struct context *c, const struct audit_settings *s, struct audit *a)
 {
 	bool delivered = true, takes_stdout = false;
-	for (int i = 0; i < OUTPUTS; i++) {
-		struct str path = *(const struct str *)((const char *)s + output_paths[i]);
+	for (ptrdiff_t i = 0; i < COUNT_OF(files); i++) {
+		struct str path = *(const struct str *)((const char *)s + files[i].path);
 		if (!path.p)
 			continue;
 		takes_stdout |= str_eq(path, STR("-"));
-		if (write_output(c, s, a, path, (enum output)i))
+		if (write_output(c, s, a, path, &files[i]))
 			continue;
 		print_error(&a->err);
 		delivered = false;

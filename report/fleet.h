@@ -88,7 +88,7 @@ struct str fleet_said(const struct fleet_report *r, enum fleet_said what, struct
 struct str fleet_paragraph(const struct fleet_report *r, unsigned left_out, struct arena *keep);
 
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out);
-void report_fleet_json(const struct fleet_report *r, struct out *out);
+void report_fleet_json(const struct fleet_report *r, struct arena *keep, struct out *out);
 /* The ranking, for spreadsheets: base units, no rounding. */
 void report_fleet_csv(const struct fleet_report *r, struct arena *keep, struct out *out);
 /* For the textfile collector of Prometheus' node exporter. */

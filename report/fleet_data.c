@@ -1,6 +1,4 @@
 /* The fleet as data: every answer as JSON, the ranking as CSV.  Base units, no rounding. */
-#include <math.h>
-
 #include "base/json.h"
 #include "report/fleet.h"
 #include "report/model.h"
@@ -8,12 +6,13 @@
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* A year's history has tens of thousands of rows: each is gone when it is written. */
-static void put_json_answer(struct json_stream *s, const struct fleet_answer *a)
+static void put_json_answer(
+	struct json_stream *s, const struct fleet_answer *a, const struct arena *keep)
 {
-	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
 	json_open(s, a->question->name.p, '[');
 	for (ptrdiff_t i = 0; i < a->count; i++) {
 		const struct fleet_row *r = &a->rows[i];
+		struct arena scratch = *keep;
 		cJSON *row = cJSON_CreateObject();
 		for (ptrdiff_t k = 0; k < a->question->column_count; k++) {
 			const struct fleet_column *c = &a->question->columns[k];
@@ -27,13 +26,11 @@ static void put_json_answer(struct json_stream *s, const struct fleet_answer *a)
 		json_add_str(row, "profile", clean_lines(&scratch, r->profile));
 		json_item(s, NULL, row);
 		cJSON_Delete(row);
-		arena_clear(&scratch);
 	}
 	json_close(s, ']');
-	arena_free(&scratch);
 }
 
-void report_fleet_json(const struct fleet_report *r, struct out *out)
+void report_fleet_json(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
 	cJSON *head = cJSON_CreateObject(), *totals;
 	struct json_stream s = { .out = out };
@@ -49,7 +46,7 @@ void report_fleet_json(const struct fleet_report *r, struct out *out)
 	json_open(&s, NULL, '{');
 	json_items(&s, head);
 	for (int id = 0; id < FLEET_COUNT; id++)
-		put_json_answer(&s, &r->answers[id]);
+		put_json_answer(&s, &r->answers[id], keep);
 	json_close(&s, '}');
 	cJSON_Delete(head);
 }

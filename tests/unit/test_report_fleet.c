@@ -112,7 +112,7 @@ static void json_is_json(void **state)
 	struct diag err;
 	struct fleet_report r = report_of(HOSTILE);
 	struct out *o = out_memory(&keep);
-	report_fleet_json(&r, o);
+	report_fleet_json(&r, &keep, o);
 	cJSON *root = json_parse(STR("r"), out_text(o), &err);
 	if (!root)
 		fail_msg("%s", err.text);
