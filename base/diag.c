@@ -115,7 +115,7 @@ static struct str source_line(struct str source, int64_t line)
 	struct str head, rest = source;
 	while (line-- > 1)
 		if (!str_cut(rest, '\n', &head, &rest))
-			return (struct str){ NULL, 0 };
+			return MISSING;
 	str_cut(rest, '\n', &head, &rest);
 	if (str_ends(head, STR("\r")))
 		head.len--;

@@ -5,7 +5,7 @@ struct str embed_find(struct str name)
 	for (const struct embedded *file = embedded_files; file->name; file++)
 		if (str_eq(str_from(file->name), name))
 			return file->text;
-	return (struct str){ NULL, 0 };
+	return MISSING;
 }
 
 const struct embedded *embed_of(struct str text)

@@ -413,8 +413,7 @@ struct str dir_of_user(
 	const char *given = getenv(variable), *home = getenv("HOME");
 	if (given && *given == '/')
 		return arena_fmt(keep, "%s/%s", given, name);
-	return home && *home == '/' ? arena_fmt(keep, "%s/%s/%s", home, folder, name)
-				    : str_from(NULL);
+	return home && *home == '/' ? arena_fmt(keep, "%s/%s/%s", home, folder, name) : MISSING;
 }
 
 bool dir_make(struct str path, struct arena *keep, struct diag *err)

@@ -300,7 +300,7 @@ void json_line(const cJSON *item, struct out *o)
 struct str json_get_str(const cJSON *object, const char *key)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-	return cJSON_IsString(item) ? str_from(item->valuestring) : (struct str){ NULL, 0 };
+	return cJSON_IsString(item) ? str_from(item->valuestring) : MISSING;
 }
 
 double json_get_double(const cJSON *object, const char *key)

@@ -23,7 +23,7 @@ struct str secret_value(struct str name)
 {
 	char z[SECRET_NAME_MAX + 1] = "";
 	if (!secret_name_ok(name))
-		return str_from(NULL);
+		return MISSING;
 	memcpy(z, name.p, (size_t)name.len);
 	const char *value = getenv(z);
 	return str_from(value && *value ? value : NULL);

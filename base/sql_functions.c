@@ -2,7 +2,6 @@
 #include "base/sql_functions.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- texts: as SQLite's own, but each byte looked at is paid for ---------------------------- */
 

@@ -189,7 +189,7 @@ bool str_cut(struct str s, char sep, struct str *head, struct str *tail)
 	ptrdiff_t at = str_find_char(s, sep);
 	if (at < 0) {
 		*head = s;
-		*tail = (struct str){ NULL, 0 };
+		*tail = MISSING;
 		return false;
 	}
 	*head = str_head(s, at);

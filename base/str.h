@@ -20,6 +20,7 @@ struct str {
 	ptrdiff_t len; /* bytes, never negative */
 };
 
+#define MISSING	     ((struct str){ NULL, 0 }) /* the one way to say "no value" */
 #define STR(literal) ((struct str){ "" literal, (ptrdiff_t)sizeof(literal) - 1 })
 #define STR_INIT(literal)                                                                          \
 	{                                                                                          \

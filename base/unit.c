@@ -114,7 +114,7 @@ bool unit_parse(struct str text, double *ret, enum unit *ret_unit, struct str *n
 {
 	double number;
 	if (nearest)
-		*nearest = (struct str){ NULL, 0 };
+		*nearest = MISSING;
 	text = str_trim(text);
 	bool dollars = str_take(&text, STR("$"));
 	ptrdiff_t len = str_number(text);

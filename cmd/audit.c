@@ -1,8 +1,6 @@
 /*
  * rooflint audit: what a fleet wastes, where, whose it is, and what would give it back.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,9 +24,8 @@ static bool take_facts(void *arg, const struct run_facts *f, struct diag *err)
 		a->newest_ns = ns;
 	if (a->facts)
 		run_facts_write(f, a->facts);
-	return a->connection.store
-		       ? store_append(a->connection.store, f, (struct str){ NULL, 0 }, err)
-		       : fleet_take(a->fleet, f, err);
+	return a->connection.store ? store_append(a->connection.store, f, MISSING, err)
+				   : fleet_take(a->fleet, f, err);
 }
 
 /* After a store failed nothing more is taken; what was judged until then is in it. */

@@ -3,7 +3,6 @@
  */
 #include "cmd/hlo.h"
 
-#include <math.h>
 #include <unistd.h>
 
 #include "base/input.h"

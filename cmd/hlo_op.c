@@ -461,7 +461,7 @@ static void put_op_times(struct sheet *s, const struct estimate *e)
 	put_word(s, "peak_source", roofline_op_source(d, &e->work));
 	put_word(s, "hbm_source", d->chip->hbm_bps.source);
 	put(s, NULL, "attainable_share", share ? share->value : NAN, UNIT_RATIO, STR(""));
-	put_word(s, "attainable_source", share ? share->source : (struct str){ NULL, 0 });
+	put_word(s, "attainable_source", share ? share->source : MISSING);
 	put_word(s, "bound", bound_name(r->bound));
 }
 

@@ -3,7 +3,6 @@
  * pipeline that judges every run, for the systems that templates/ci/ has.
  */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/embed.h"
 #include "base/task.h"
@@ -177,7 +176,7 @@ static enum status init_run(struct context *c, const void *settings, const struc
 	for (ptrdiff_t i = 0; i < args->count; i++)
 		list_add(&runs, args->items[i], c->keep);
 	if (s->ci)
-		return put_pipeline(c, s->ci, runs.count ? runs.items[0] : (struct str){ 0 });
+		return put_pipeline(c, s->ci, runs.count ? runs.items[0] : MISSING);
 	if (!runs.count)
 		return misuse("init needs good runs, or the reports of them: rooflint init --from "
 			      "RUN...");

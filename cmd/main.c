@@ -1,7 +1,6 @@
 /*
  * rooflint: find the command, read its options, run it, and see that its output arrived.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

@@ -4,7 +4,6 @@
  * Values are replaced where they stand, so comments and order stay.  A limit is never loosened.
  */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/doc.h"
 #include "base/task.h"

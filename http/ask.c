@@ -1,8 +1,6 @@
 /* Small answers and small files.  See keyring.h. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/out.h"
 #include "base/when.h"
@@ -100,7 +98,7 @@ static bool ini_read(struct str text, struct str section, struct str key, struct
 {
 	struct str line, name, value;
 	bool is_inside = false, is_there = false;
-	*ret = str_from(NULL);
+	*ret = MISSING;
 	while (!ret->p && str_next(&text, '\n', &line)) {
 		bool nested = str_starts(line, STR(" ")) || str_starts(line, STR("\t"));
 		line = str_trim(line);

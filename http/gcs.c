@@ -50,7 +50,7 @@ static bool prepare(struct call *c, struct diag *err)
 	if (!c->origin.p && (!server(c->keep, &c->origin, err) ||
 				    !keyring_google(&c->clouds->keys, &token, err)))
 		return false;
-	c->from = token.text.p ? token.from : str_from(NULL);
+	c->from = token.text.p ? token.from : MISSING;
 	c->x.url = arena_z(c->keep, url_of(c));
 	/* Objects stored packed come as they are stored: their length and hashes are of that. */
 	bool ok = header_add(&c->x.headers, "accept-encoding", STR("gzip"), c->keep) &&

@@ -115,7 +115,7 @@ bool aws_accept(struct keyring *k, struct aws_fresh got, struct aws_keys *ret, s
 			"the keys that came have ended already; is this machine's clock right?");
 	ret->id = arena_str(k->keep, got.id);
 	ret->secret = arena_str(k->keep, got.secret);
-	ret->token = got.token.len ? arena_str(k->keep, got.token) : str_from(NULL);
+	ret->token = got.token.len ? arena_str(k->keep, got.token) : MISSING;
 	k->aws_until_s = now_s() + (left < FRESH_S + SPARE_S ? left - SPARE_S : FRESH_S);
 	return true;
 }

@@ -116,7 +116,7 @@ static bool google_read(struct keyring *k, struct str body, struct google_token 
 	struct str text = json_get_str(root, "access_token"),
 		   end = json_get_str(root, "expireTime");
 	text = text.p ? text : json_get_str(root, "accessToken");
-	ret->text = text.len ? arena_str(k->keep, text) : str_from(NULL);
+	ret->text = text.len ? arena_str(k->keep, text) : MISSING;
 	k->google_until_s = google_until_s(
 		end.p ? moment_s(end) - (double)time(NULL) : json_get_double(root, "expires_in"));
 	cJSON_Delete(root);

@@ -130,7 +130,7 @@ bool listing_read_s3(
 	struct tag tag;
 	bool in_object = false, in_dir = false, is_list = false, is_whole = false, goes_on = false;
 	bool is_escaped = str_eq(xml_text(body, STR("EncodingType"), keep), STR("url"));
-	*next = str_from(NULL);
+	*next = MISSING;
 	while (tag_next(&body, &tag)) {
 		bool is_object = str_eq(tag.name, STR("Contents"));
 		is_list |= str_eq(tag.name, STR("ListBucketResult"));
@@ -146,8 +146,7 @@ bool listing_read_s3(
 			continue;
 		if (in_dir && str_eq(tag.name, STR("Prefix"))) {
 			struct str dir = entities_decode(tag.text, keep);
-			add_item(
-				ret, is_escaped ? url_unescape(dir, keep) : dir, 0, str_from(NULL));
+			add_item(ret, is_escaped ? url_unescape(dir, keep) : dir, 0, MISSING);
 		} else if (in_object && str_eq(tag.name, STR("Key")))
 			o.name = entities_decode(tag.text, keep);
 		else if (in_object && str_eq(tag.name, STR("Size")))
@@ -189,7 +188,7 @@ bool listing_read_gcs(
 	const cJSON *items = cJSON_GetObjectItemCaseSensitive(page, "items"), *item;
 	const cJSON *dirs = cJSON_GetObjectItemCaseSensitive(page, "prefixes");
 	const cJSON *more = cJSON_GetObjectItemCaseSensitive(page, "nextPageToken");
-	*next = str_from(NULL);
+	*next = MISSING;
 	/* One without objects has no items. */
 	bool ok = (cJSON_IsObject(page) && (!items || cJSON_IsArray(items)) &&
 			  (!more || cJSON_IsString(more))) ||
@@ -200,7 +199,7 @@ bool listing_read_gcs(
 	}
 	cJSON_ArrayForEach(item, dirs)
 	{
-		add_item(ret, str_from(item->valuestring), 0, str_from(NULL));
+		add_item(ret, str_from(item->valuestring), 0, MISSING);
 	}
 	struct str token = json_get_str(page, "nextPageToken");
 	if (token.len)
@@ -215,7 +214,7 @@ bool listing_read_gcs(
 static struct str word_only(struct str s, struct arena *keep)
 {
 	bool ok = s.len > 0 && s.len <= WORD_MAX && str_eq(url_escape(s, keep), s);
-	return ok ? arena_str(keep, s) : str_from(NULL);
+	return ok ? arena_str(keep, s) : MISSING;
 }
 
 struct str xml_text(struct str body, struct str name, struct arena *keep)
@@ -224,7 +223,7 @@ struct str xml_text(struct str body, struct str name, struct arena *keep)
 	while (tag_next(&body, &tag))
 		if (!tag.is_end && str_eq(tag.name, name))
 			return entities_decode(tag.text, keep);
-	return str_from(NULL);
+	return MISSING;
 }
 
 struct str refusal_s3(struct str body, struct arena *keep)

@@ -52,7 +52,7 @@ enum { KEYS = COUNT_OF(keys) };
 
 static bool read_value(const struct key *k, const cJSON *v, char *to, struct diag *err)
 {
-	struct str text = cJSON_IsString(v) ? str_from(v->valuestring) : str_from(NULL);
+	struct str text = cJSON_IsString(v) ? str_from(v->valuestring) : MISSING;
 	if (k->kind == KEY_NUMBER) {
 		double n = cJSON_IsNumber(v) ? v->valuedouble : (double)NAN;
 		*(double *)(void *)to = n;

@@ -90,7 +90,7 @@ static bool prepare(struct call *c, struct diag *err)
 	if (!keyring_aws(&c->clouds->keys, &keys, err))
 		return false;
 	c->origin = origin_of(c, region);
-	c->from = keys.id.p ? keys.from : str_from(NULL);
+	c->from = keys.id.p ? keys.from : MISSING;
 	c->x.url = arena_z(c->keep, url_of(c));
 	c->x.authorities = aws_authorities(c->keep);
 	bool ok = !c->r->version.p ||

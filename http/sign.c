@@ -73,7 +73,7 @@ struct str sign_standard(struct str secret, struct str id, int64_t timestamp, st
 		return out_text(o);
 	diag_set(err, DIAG_DELIVERY, "a signing key is \"whsec_\" and the Base64 of %d to %d bytes",
 		SIGN_MIN_KEY, SIGN_MAX_KEY);
-	return str_from(NULL);
+	return MISSING;
 }
 
 struct str sign_hub(struct str secret, struct str body, struct arena *keep)

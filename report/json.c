@@ -4,7 +4,6 @@
  * Lossless: what report_json_read makes of it writes the same bytes again.  NaN and missing
  * strings are null; tables are arrays by column, without the columns that are null throughout.
  */
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 

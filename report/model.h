@@ -11,9 +11,6 @@
 #include "base/map.h"
 #include "report/report.h"
 
-/* One way to say "no value". */
-#define MISSING ((struct str){ NULL, 0 })
-
 /*
  * The gate of every writer: text_clean, but newlines stay.  A report that was built here is clean
  * already and comes back as it is; one that was read from a file, or filled by hand, may not be.

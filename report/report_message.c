@@ -1,8 +1,6 @@
 /*
  * What a message says of reports: what is new, worst first.  See message.h.
  */
-#include <math.h>
-
 #include "base/text.h"
 #include "report/alert.h"
 #include "report/headline.h"

@@ -269,7 +269,7 @@ bool record_has(const struct records *r, struct ref ref)
 struct str record_text(const struct records *r, struct ref ref)
 {
 	if (!record_has(r, ref))
-		return str_from(NULL);
+		return MISSING;
 	if (ref.field->type == RECORD_FLAG)
 		return STR("yes");
 	if (ref.field->type == RECORD_REAL)

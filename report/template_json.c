@@ -20,7 +20,7 @@ static bool is_directive(struct str key)
 static struct str directive_of(struct loader *l, const void *from, const char *name)
 {
 	(void)l;
-	return is_directive(str_from(name)) ? json_get_str(from, name) : str_from(NULL);
+	return is_directive(str_from(name)) ? json_get_str(from, name) : MISSING;
 }
 
 static bool check_directives(struct loader *l, const cJSON *from, bool in_list)
@@ -172,7 +172,7 @@ static cJSON *fill_list(struct fill *f, const struct node *n, struct str type)
 		ptrdiff_t count = i->each.field ? record_list(&f->r, i->each).count : 0;
 		for (ptrdiff_t k = 0; k < count; k++) {
 			records_enter(&f->r, i->each, k);
-			cJSON_AddItemToArray(list, fill_item(f, i, str_from(NULL)));
+			cJSON_AddItemToArray(list, fill_item(f, i, MISSING));
 			f->r.count--;
 		}
 		if (!i->each.field)
@@ -210,6 +210,6 @@ cJSON *template_fill_json(const struct doc_template *t, const void *record,
 	const struct json_escape *escapes, struct arena *keep)
 {
 	struct fill f = { { .items = { record }, .count = 1, .keep = keep }, escapes };
-	cJSON *root = fill_item(&f, t->root, str_from(NULL));
+	cJSON *root = fill_item(&f, t->root, MISSING);
 	return root ? root : cJSON_CreateObject();
 }

@@ -7,7 +7,6 @@
 #include "report/template_tree.h"
 
 #include <libxml/parser.h>
-#include <stdio.h>
 
 #include "base/input.h"
 #include "base/sha256.h"
@@ -73,7 +72,7 @@ static bool check_attribute(
 static struct str attribute_of(struct loader *l, const void *from, const char *name)
 {
 	xmlChar *value = xmlGetNoNsProp((const xmlNode *)from, (const xmlChar *)name);
-	struct str s = value ? str_trim(arena_str(l->keep, xml_str(value))) : str_from(NULL);
+	struct str s = value ? str_trim(arena_str(l->keep, xml_str(value))) : MISSING;
 	xmlFree(value);
 	return s;
 }

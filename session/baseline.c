@@ -45,7 +45,7 @@ static bool load_profile(struct str path, const struct load_options *options, st
 struct load_options baseline_options(const struct load_options *of_head)
 {
 	struct load_options o = *of_head;
-	o.expect_commit = (struct str){ NULL, 0 };
+	o.expect_commit = MISSING;
 	o.max_age_s = NAN;
 	o.measure.job = NULL;
 	return o;

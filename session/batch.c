@@ -144,8 +144,7 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	bool ok = baselines_compare(&b->baselines, tables, shown, &w->scratch, &base, notes, err);
 	if (ok && base) {
 		context.base = base->tables;
-		context.baseline = base->query.p ? (struct str){ NULL, 0 }
-						 : text_shell(&w->scratch, base->name);
+		context.baseline = base->query.p ? MISSING : text_shell(&w->scratch, base->name);
 		ok = judge_alone(b->rules, context.base, &w->scratch, &alone, err);
 		context.alone = &alone;
 	}

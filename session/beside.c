@@ -43,9 +43,8 @@ static struct str job_file_in(const struct tree *tree, struct str dir, struct ar
 	struct tree_node node;
 	struct diag ignored; /* what cannot be looked at is told when it is opened */
 
-	return !tree->look(tree, path, keep, &node, &ignored) || node.kind != TREE_ABSENT
-		       ? path
-		       : (struct str){ 0 };
+	return !tree->look(tree, path, keep, &node, &ignored) || node.kind != TREE_ABSENT ? path
+											  : MISSING;
 }
 
 /*
@@ -58,12 +57,12 @@ static struct str log_dir_of(const struct loaded *l)
 	path = str_head(path, str_rfind_char(path, '/'));
 	path = str_head(path, str_rfind_char(path, '/'));
 	if (!str_ends(path, end))
-		return str_from(NULL);
+		return MISSING;
 	path = str_head(path, path.len - end.len);
 	if (!path.len)
 		return STR(".");
 	if (!str_ends(path, STR("/")))
-		return str_from(NULL);
+		return MISSING;
 	return path.len > 1 ? str_head(path, path.len - 1) : path;
 }
 
@@ -101,7 +100,7 @@ void note_log_dir(const struct loaded *l, const struct load_options *options, st
 	struct diag_list *notes)
 {
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
-	struct str dir = l->run.tree == &tree_local ? log_dir_of(l) : str_from(NULL);
+	struct str dir = l->run.tree == &tree_local ? log_dir_of(l) : MISSING;
 	struct str dump = { NULL, 0 }, snapshot = { NULL, 0 };
 	struct dir_entry *entries;
 	struct diag ignored;

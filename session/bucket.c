@@ -1,10 +1,7 @@
 /* Buckets as trees.  See bucket.h. */
 #include "session/bucket.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/secret.h"
 #include "base/stats.h"
@@ -128,7 +125,7 @@ static bool bucket_open(const struct tree *t, struct str path, struct arena *kee
 static struct str bucket_version(const struct tree *t, struct str path)
 {
 	const struct object *o = bucket_at((const struct bucket *)t, path);
-	return o ? o->version : (struct str){ NULL, 0 };
+	return o ? o->version : MISSING;
 }
 
 /* ---- the whole way --------------------------------------------------------------------------- */

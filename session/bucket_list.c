@@ -277,7 +277,7 @@ bool list_cut(
 					arena_str(&rest->names, o.version), o.bytes };
 	}
 	b->count = kept;
-	l->next = (struct str){ NULL, 0 };
+	l->next = MISSING;
 	l->last = arena_str(&rest->names, last.path);
 	return list_job_files(b, root, last.path, err);
 }

@@ -126,7 +126,7 @@ struct str cache_find(const struct cache *c, struct str name, int64_t bytes, str
 {
 	struct str path = path_join(c->dir, name, keep);
 	if (!is_sound(path, bytes, keep))
-		return str_from(NULL);
+		return MISSING;
 	(void)!utimensat(AT_FDCWD, path.p, NULL, 0); /* at worst it goes too early */
 	return path;
 }

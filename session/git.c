@@ -138,7 +138,7 @@ bool git_find_rules(struct str ref, struct arena *keep, struct str *ret, struct 
 {
 	struct str path = STR("rooflint.yaml");
 	ptrdiff_t up;
-	*ret = (struct str){ NULL, 0 };
+	*ret = MISSING;
 	if (!check_ref(ref, err) || !folders_up(keep, &up, err) || !verify_ref(ref, keep, err))
 		return false;
 	for (ptrdiff_t i = 0; i <= up; i++) {

@@ -276,7 +276,7 @@ static bool record_one(struct store *store, const struct report *r, struct str j
 	const struct report_set set = { &bare, 1, STR(ROOFLINT_VERSION) };
 	report_facts(r, judge, STR(ROOFLINT_VERSION), scratch, &facts);
 	if (r->error.text.p || !table_count(&r->tables, run))
-		return store_append(store, &facts, (struct str){ NULL, 0 }, err);
+		return store_append(store, &facts, MISSING, err);
 	/* What a report.json of this run would say of it as a baseline, and nothing else. */
 	bare.findings.count = bare.results.count = bare.notes.count = 0;
 	bare.facts = NULL;
@@ -288,7 +288,7 @@ static bool record_one(struct store *store, const struct report *r, struct str j
 			"warning: %.*s is recorded, but is no baseline for later runs: its tables "
 			"take %td bytes packed, and a store keeps %td",
 			STR_ARG(r->profile), kept.len, STORE_KEPT_MAX));
-		kept = (struct str){ NULL, 0 };
+		kept = MISSING;
 	}
 	return store_append(store, &facts, kept, err);
 }
@@ -317,7 +317,7 @@ static struct str branch_of(struct str labels)
 	while (str_next(&labels, ',', &label))
 		if (str_take(&label, STR("branch=")))
 			return label;
-	return (struct str){ NULL, 0 };
+	return MISSING;
 }
 
 /* A run before that one, of its workload. */

@@ -47,7 +47,7 @@ static struct str find_program(struct arena *keep)
 		if (!access(path.p, X_OK))
 			return path;
 	}
-	return str_from(NULL);
+	return MISSING;
 }
 
 /* ---- starting and ending it ------------------------------------------------------------------ */

@@ -2,7 +2,6 @@
 #include "session/load.h"
 
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/sha256.h"
@@ -270,12 +269,12 @@ struct str run_listing(const struct found_run *run, struct arena *keep)
 {
 	struct sha256 h = sha256_new();
 	if (!run->tree || !run->tree->version)
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	for (ptrdiff_t i = 0; i < run->file_count; i++) {
 		struct str path = run->files[i].path;
 		struct str version = run->tree->version(run->tree, path);
 		if (!version.p)
-			return (struct str){ NULL, 0 };
+			return MISSING;
 		sha256_field(&h, path_base(path));
 		sha256_field(&h, version);
 	}

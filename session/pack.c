@@ -15,7 +15,7 @@ struct str pack(struct str text, struct arena *keep)
 	ptrdiff_t room = text.len + text.len / 1024 + 1024;
 	char *to = text.len <= INT32_MAX ? arena_make(keep, char, room) : NULL;
 	if (!to)
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	isal_deflate_stateless_init(&z);
 	z.gzip_flag = IGZIP_GZIP;
 	z.end_of_stream = 1;
@@ -24,7 +24,7 @@ struct str pack(struct str text, struct arena *keep)
 	z.next_out = (uint8_t *)to;
 	z.avail_out = (uint32_t)room;
 	bool ok = isal_deflate_stateless(&z) == COMP_OK;
-	return ok ? (struct str){ to, (ptrdiff_t)z.total_out } : (struct str){ NULL, 0 };
+	return ok ? (struct str){ to, (ptrdiff_t)z.total_out } : MISSING;
 }
 
 /* The last four bytes of gzip say how long the text was; that is a hint, and nothing to trust. */
@@ -40,7 +40,7 @@ struct str unpack(struct str bytes, struct arena *keep)
 {
 	ptrdiff_t room = said_length(bytes);
 	if (room > PACK_MAX || bytes.len > PACK_MAX)
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	struct inflate_state *z = arena_make(keep, struct inflate_state, 1);
 	char *to = arena_make(keep, char, room + 1);
 	isal_inflate_init(z);
@@ -51,5 +51,5 @@ struct str unpack(struct str bytes, struct arena *keep)
 	z->avail_out = (uint32_t)room + 1;
 	bool ok = isal_inflate(z) == ISAL_DECOMP_OK && z->block_state == ISAL_BLOCK_FINISH &&
 		  z->total_out == room;
-	return ok ? (struct str){ to, room } : (struct str){ NULL, 0 };
+	return ok ? (struct str){ to, room } : MISSING;
 }

@@ -26,12 +26,11 @@ static struct str tidy_path(struct str path, struct arena *keep)
 /* What of a tidy path lies below a directory; missing: it does not. */
 static struct str below(struct str path, struct str dir)
 {
-	const struct str missing = { NULL, 0 };
 	if (!str_take(&path, dir))
-		return missing;
+		return MISSING;
 	if (!path.len)
 		return STR(".");
-	return str_take(&path, STR("/")) && path.len ? path : missing;
+	return str_take(&path, STR("/")) && path.len ? path : MISSING;
 }
 
 /* This directory as its user came to it, through links; missing: the shell does not say it. */
@@ -41,7 +40,7 @@ static struct str logical_cwd(void)
 	struct stat said, here;
 	bool is_here = pwd && *pwd == '/' && !stat(pwd, &said) && !stat(".", &here) &&
 		       said.st_dev == here.st_dev && said.st_ino == here.st_ino;
-	return is_here ? str_from(pwd) : (struct str){ NULL, 0 };
+	return is_here ? str_from(pwd) : MISSING;
 }
 
 struct str profile_name(struct str path, struct arena *keep)

@@ -24,7 +24,7 @@ static const struct scheduler {
 
 static bool number_in(const char *variable, int64_t otherwise, int64_t *ret)
 {
-	struct str value = variable ? str_from(getenv(variable)) : (struct str){ NULL, 0 };
+	struct str value = variable ? str_from(getenv(variable)) : MISSING;
 	*ret = otherwise;
 	return !value.len || str_to_i64(value, ret);
 }

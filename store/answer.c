@@ -33,8 +33,7 @@ enum answer_state answer_read(struct str body, int cells, struct arena *scratch,
 			return body.len ? ANSWER_BROKEN : ANSWER_WHOLE;
 		for (; more && count < cells; count++) {
 			more = str_cut(line, '\t', &cell, &line);
-			row[count] = str_eq(cell, STR("\\N")) ? (struct str){ NULL, 0 }
-							      : plain_text(cell, &keep);
+			row[count] = str_eq(cell, STR("\\N")) ? MISSING : plain_text(cell, &keep);
 		}
 		if (more || count < cells)
 			return ANSWER_BROKEN;

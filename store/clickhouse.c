@@ -113,7 +113,7 @@ static struct str type_in(struct str lines, struct str column)
 	while (str_next(&lines, '\n', &line))
 		if (str_cut(line, '\t', &name, &type) && str_eq(name, column))
 			return type;
-	return str_from(NULL);
+	return MISSING;
 }
 
 static bool fail_table(const struct clickhouse *c, struct diag *err, const char *what)

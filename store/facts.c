@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/sha256.h"
@@ -184,13 +183,13 @@ static struct str open_reason(const struct run_facts *f, struct str gate)
 			(!first || str_cmp(r->rule, first->rule) < 0))
 			first = r;
 	}
-	return first ? first->reason : (struct str){ NULL, 0 };
+	return first ? first->reason : MISSING;
 }
 
 static void take_outcome(const struct run_facts *f, struct arena *keep, struct run_numbers *ret)
 {
 	struct str gate;
-	ret->because = (struct str){ NULL, 0 };
+	ret->because = MISSING;
 	if (f->error_id.p) {
 		ret->outcome = arena_fmt(keep, "unreadable: %.*s", STR_ARG(f->error_id));
 		ret->because = f->error;

@@ -70,7 +70,7 @@ bool fleet_take(void *fleet, const struct run_facts *facts, struct diag *err)
 {
 	struct fleet *f = fleet;
 	struct store *store = store_of(f, NULL, err);
-	return store && store_append(store, facts, (struct str){ NULL, 0 }, err);
+	return store && store_append(store, facts, MISSING, err);
 }
 
 /* Runs a statement to its end, and is done with it. */
@@ -532,7 +532,7 @@ static bool drop_made(struct facts_db *d, struct diag *err)
 		    NULL, &stmt, err))
 		return false;
 	bool ok = sqlite3_step(stmt) == SQLITE_ROW || facts_db_fail(d, err);
-	struct str drops = ok ? facts_db_text(stmt, 0, d->keep) : (struct str){ NULL, 0 };
+	struct str drops = ok ? facts_db_text(stmt, 0, d->keep) : MISSING;
 	sqlite3_finalize(stmt);
 	return ok && (!drops.p || facts_db_execute(d, arena_z(d->keep, drops), err));
 }
@@ -550,7 +550,7 @@ bool fleet_ask_owner(struct fleet *f, struct str owner, struct arena *keep,
 		     run_script(&a, "store/fleet.sql", err) && answer_all(&a, keep, ret, err);
 		arena_free(&a.scratch);
 	}
-	f->owner = (struct str){ NULL, 0 };
+	f->owner = MISSING;
 	return ok;
 }
 

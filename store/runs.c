@@ -211,7 +211,7 @@ bool store_scan(struct store *s, int64_t from_ns, int64_t to_ns, run_facts_fn *t
 {
 	struct run_pages p;
 	bool ok = true;
-	run_pages_open(&p, s, (struct str){ NULL, 0 }, from_ns, to_ns);
+	run_pages_open(&p, s, MISSING, from_ns, to_ns);
 	while ((ok = ok && run_pages_next(&p, err)) && p.count)
 		ok = hand_out(&p, take, arg, err);
 	run_pages_close(&p);

@@ -344,8 +344,7 @@ bool facts_db_append(void *db, const struct run_facts *f, struct str kept, struc
 struct str facts_db_text(sqlite3_stmt *stmt, int at, struct arena *keep)
 {
 	const char *p = (const char *)sqlite3_column_text(stmt, at);
-	return p ? arena_str(keep, (struct str){ p, sqlite3_column_bytes(stmt, at) })
-		 : (struct str){ NULL, 0 };
+	return p ? arena_str(keep, (struct str){ p, sqlite3_column_bytes(stmt, at) }) : MISSING;
 }
 
 /* ---- ask ------------------------------------------------------------------------------------- */

@@ -95,7 +95,7 @@ static bool read_header(struct csv *c)
 
 static struct str field(const struct csv *c, enum wanted w)
 {
-	return c->at[w] >= 0 && c->at[w] < c->count ? c->fields[c->at[w]] : (struct str){ NULL, 0 };
+	return c->at[w] >= 0 && c->at[w] < c->count ? c->fields[c->at[w]] : MISSING;
 }
 
 static bool number(struct csv *c, enum wanted w, double most, double *ret)
