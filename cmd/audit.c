@@ -184,33 +184,34 @@ static bool audit_prepare(
 			STR_ARG(s->until));
 	clock_gettime(CLOCK_REALTIME, &now);
 	a->tomorrow_ns = ((int64_t)now.tv_sec + 86400) * 1000000000;
-	if (!args && !s->store.p)
-		return diag_set(&a->err, DIAG_USAGE,
-			"nothing to audit: name a ROOT with profiles, or a --store with facts");
-	if (s->facts.p && s->store.p && !s->merge)
-		return diag_set(&a->err, DIAG_USAGE,
-			"--facts has what is judged now, and runs that the --store has are not "
-			"judged again; give one of them");
-	if (s->owner_pages && (!s->html.p || str_eq(s->html, STR("-"))))
-		return diag_set(&a->err, DIAG_USAGE,
-			"--owner-pages lie beside the file of --html, and none is named");
-	if (s->pages.p && !s->html.p)
-		return diag_set(
-			&a->err, DIAG_USAGE, "--pages is for runs that the --html links to");
-	if (s->pages.p && !audit_pages_below(s).p)
-		return diag_set(&a->err, DIAG_USAGE,
-			"--pages lies in the directory of --html, so that links between them hold "
-			"wherever both are moved");
 	if (s->shard.p && !shard_parse(s->shard, &a->shard, &a->err))
 		return false;
-	if (a->shard.count && !s->store.p && !s->facts.p)
-		return diag_set(&a->err, DIAG_USAGE,
+	bool is_shard = a->shard.count > 0;
+	const struct {
+		bool is_made;
+		const char *text;
+	} mistakes[] = {
+		{ !args && !s->store.p,
+			"nothing to audit: name a ROOT with profiles, or a --store with facts" },
+		{ s->facts.p && s->store.p && !s->merge,
+			"--facts has what is judged now, and runs that the --store has are not "
+			"judged again; give one of them" },
+		{ s->owner_pages && (!s->html.p || str_eq(s->html, STR("-"))),
+			"--owner-pages lie beside the file of --html, and none is named" },
+		{ s->pages.p && !s->html.p, "--pages is for runs that the --html links to" },
+		{ s->pages.p && s->html.p && !audit_pages_below(s).p,
+			"--pages lies in the directory of --html, so that links between them hold "
+			"wherever both are moved" },
+		{ is_shard && !s->store.p && !s->facts.p,
 			"a shard's work goes to a --store or into a --facts file, and neither is "
-			"given");
-	if (a->shard.count && s->notify.to.count)
-		return diag_set(&a->err, DIAG_USAGE,
+			"given" },
+		{ is_shard && s->notify.to.count,
 			"--notify tells the whole fleet, and a shard is a part of it; give it "
-			"where the shards are merged");
+			"where the shards are merged" },
+	};
+	for (ptrdiff_t i = 0; i < COUNT_OF(mistakes); i++)
+		if (mistakes[i].is_made)
+			return diag_set(&a->err, DIAG_USAGE, "%s", mistakes[i].text);
 	return load_judge(load_engine(c, &a->err), &s->rule, &s->read, a->jobs, a->keep, &a->rules,
 		       &a->options, &a->err) &&
 	       audit_check_templates(s, &a->err) &&
