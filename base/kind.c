@@ -1,7 +1,9 @@
 /* The tables behind kind.h. */
 #include "base/kind.h"
 
-static const struct {
+#include "base/text.h"
+
+static const struct op_kind_row {
 	struct str name;
 	enum activity activity;
 } op_kinds[KIND_COUNT] = {
@@ -22,10 +24,8 @@ struct str op_kind_name(enum op_kind k)
 
 enum op_kind op_kind_find(struct str name)
 {
-	for (int k = 0; k < KIND_COUNT; k++)
-		if (str_eq(op_kinds[k].name, name))
-			return (enum op_kind)k;
-	return KIND_UNKNOWN;
+	const struct op_kind_row *row = NAMED(op_kinds, KIND_COUNT, name);
+	return row ? (enum op_kind)(row - op_kinds) : KIND_UNKNOWN;
 }
 
 enum activity op_kind_activity(enum op_kind k)

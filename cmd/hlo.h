@@ -49,7 +49,6 @@ static inline bool pads_little(double dense, double padded)
 	return !(padded > dense * 1.005);
 }
 
-/* "exact", "upper"; missing where the cost is unknown */
 /* "TPU v2, one device of two a chip" */
 struct str device_text(const struct hlo_view *v);
 /* What stands in for times without a chip. */

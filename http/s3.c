@@ -3,6 +3,7 @@
  *
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html, API_GetObject.html
  */
+#include "base/text.h"
 #include "http/cloud.h"
 #include "http/listing.h"
 
@@ -20,10 +21,7 @@ static struct str endpoint(void)
 
 static struct bucket_region *region_known(struct call *c)
 {
-	for (int i = 0; i < c->clouds->region_count; i++)
-		if (str_eq(c->clouds->regions[i].bucket, c->bucket))
-			return &c->clouds->regions[i];
-	return NULL;
+	return NAMED(c->clouds->regions, c->clouds->region_count, c->bucket);
 }
 
 static struct str region_of(struct call *c)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/text.h"
 #include "measure/plots.h"
 
 /*
@@ -87,18 +88,12 @@ struct str word_at(const char *words, int place)
 
 const struct table_def *table_find(struct str name)
 {
-	for (int i = 0; i < TABLE_COUNT; i++)
-		if (str_eq(table_defs[i].name, name))
-			return &table_defs[i];
-	return NULL;
+	return NAMED(table_defs, TABLE_COUNT, name);
 }
 
 const struct column *table_column(const struct table_def *def, struct str name)
 {
-	for (ptrdiff_t i = 0; i < def->column_count; i++)
-		if (str_eq(def->columns[i].name, name))
-			return &def->columns[i];
-	return NULL;
+	return NAMED(def->columns, def->column_count, name);
 }
 
 double cell_real(const struct column *c, const void *row)

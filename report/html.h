@@ -253,9 +253,8 @@ extern const struct record html_fact_record, html_note_record, html_picture_reco
 #define LIST(items, count) ((struct template_list){ (items), (count) })
 
 /* Prose with code in it: lines that begin with two blanks, and words between backquotes. */
-/* A line of it, of html_span. */
-struct template_list html_spans(struct str text, struct arena *keep);
 struct template_list html_prose(struct str text, struct arena *keep);
+struct template_list html_spans(struct str text, struct arena *keep); /* of one line */
 /* At most `columns` characters, the last of them an ellipsis when something was cut. */
 struct str html_clip(struct str s, int columns, struct arena *keep);
 /* Letters, digits, '-', '_' and '.'; anything else becomes '-'. */

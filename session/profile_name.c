@@ -1,4 +1,4 @@
-/* Names of profiles.  See shown.h. */
+/* Names of profiles.  See profile_name.h. */
 #include "session/profile_name.h"
 
 #include <stdlib.h>

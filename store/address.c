@@ -2,6 +2,7 @@
 #include "store/address.h"
 
 #include "base/secret.h"
+#include "base/text.h"
 
 static const struct address defaults = { .table = STR_INIT("rooflint_facts"), .timeout_s = 60 };
 
@@ -84,9 +85,9 @@ static bool apply(struct address *p, struct str word, struct diag *err)
 {
 	struct str name, value = STR("");
 	str_cut(word, '=', &name, &value);
-	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-		if (str_eq(name, settings[i].name))
-			return set(p, &settings[i], value) || fail(p, err, settings[i].fault);
+	const struct setting *s = NAMED(settings, COUNT_OF(settings), name);
+	if (s)
+		return set(p, s, value) || fail(p, err, s->fault);
 	return fail(p, err,
 		"has a setting that is none of table, secure, timeout, user_from and "
 		"password_from");

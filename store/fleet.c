@@ -6,6 +6,7 @@
 #include "store/change.h"
 #include "base/embed.h"
 #include "base/sql.h"
+#include "base/text.h"
 #include "base/when.h"
 #include "store/sqlite.h"
 #include "store/usage.h"
@@ -556,10 +557,9 @@ bool fleet_ask_owner(struct fleet *f, struct str owner, struct arena *keep,
 
 ptrdiff_t fleet_column(const struct fleet_answer *a, struct str name)
 {
-	for (ptrdiff_t i = 0; i < a->question->column_count; i++)
-		if (str_eq(a->question->columns[i].name, name))
-			return i;
-	return -1;
+	const struct fleet_column *columns = a->question->columns, *column;
+	column = NAMED(columns, a->question->column_count, name);
+	return column ? column - columns : -1;
 }
 
 const struct fleet_cell *fleet_cell(const struct fleet_answer *a, ptrdiff_t row, struct str column)

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/embed.h"
+#include "base/text.h"
 #include "store/facts.h"
 
 struct str question_statement(const char *file, ptrdiff_t index)
@@ -73,15 +74,15 @@ static void put_name(
 	static const struct str parts[FACT_PARTS] = {
 		[FACT_RULES] = STR_INIT("of_rules"), [FACT_DEVICES] = STR_INIT("of_devices")
 	};
-	const struct {
+	const struct word {
 		struct str name, text;
 	} words[] = { { STR("place"), d->place }, { STR("has_kept"), d->has_kept },
 		{ STR("kept"), d->kept } };
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (str_eq(name, words[i].name)) {
-			out_str(o, words[i].text);
-			return;
-		}
+	const struct word *word = NAMED(words, COUNT_OF(words), name);
+	if (word) {
+		out_str(o, word->text);
+		return;
+	}
 	for (int part = 0; part <= FACT_PARTS; part++) {
 		if (!str_eq(name, part < FACT_PARTS ? parts[part] : STR("runs")))
 			continue;
