@@ -228,7 +228,7 @@ static struct chip_match unlisted(
 	struct chip_set *set, const struct chip_hints *h, enum chip_vendor v, struct arena *keep)
 {
 	struct str name = quoted(h->device_name, keep), what = counters(h, keep);
-	struct candidates list = counted(set, h, v, (struct str){ NULL, 0 });
+	struct candidates list = counted(set, h, v, MISSING);
 	struct str ids = names_of(&list, keep);
 	if (str_contains(h->device_name, STR(" MIG ")))
 		return unknown(arena_fmt(keep,
@@ -254,7 +254,7 @@ static struct str arch_of(struct str name)
 {
 	struct str arch, rest;
 	if (!str_starts(name, STR("gfx")))
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	str_cut(name, ':', &arch, &rest);
 	return arch;
 }

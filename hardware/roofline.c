@@ -118,7 +118,7 @@ double roofline_ridge(const struct chip_device *d, const struct op_work *w)
 struct str roofline_op_source(const struct chip_device *d, const struct op_work *w)
 {
 	if (!d->chip || (unsigned)w->dtype >= DTYPE_COUNT)
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	return w->is_vector ? d->chip->f32_vector_flops.source : matrix_peak(d->chip, w)->source;
 }
 

@@ -328,7 +328,7 @@ static struct str operand_kind(const struct hlo_module *m, const struct hlo_inst
 	if (hlo_is_backward(i) || (from && hlo_is_backward(from)))
 		return STR("gradient");
 	bool named = i->op_name.len || (from && from->op_name.len);
-	return named ? STR("activation") : (struct str){ NULL, 0 };
+	return named ? STR("activation") : MISSING;
 }
 
 /* What a recv gets is its share of the result. */

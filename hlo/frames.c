@@ -36,7 +36,7 @@ struct hlo_frames *frames_parse(struct reader *r, struct str message)
 
 static struct str string_at(const struct read_strs *strings, int64_t id)
 {
-	return id >= 1 && id <= strings->count ? strings->items[id - 1] : (struct str){ NULL, 0 };
+	return id >= 1 && id <= strings->count ? strings->items[id - 1] : MISSING;
 }
 
 static const struct frame *frame_at(const struct hlo_frames *f, int64_t id)

@@ -385,8 +385,8 @@ static double attribute(struct str config, struct str key)
 		str_take(&entry, STR("{"));
 		if (!str_cut(entry, '=', &name, &text) || !str_eq(str_trim(name), key))
 			continue;
-		str_cut(text, ':', &text, &(struct str){ 0 });
-		str_cut(str_trim(text), '}', &text, &(struct str){ 0 });
+		str_cut(text, ':', &text, &MISSING);
+		str_cut(str_trim(text), '}', &text, &MISSING);
 		int64_t value;
 		return str_to_i64(str_trim(text), &value) ? (double)value : NAN;
 	}

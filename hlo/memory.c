@@ -361,7 +361,7 @@ static bool replay_choose(struct assignment *a, struct replay *ret, struct str *
 {
 	struct replay p;
 	*ret = (struct replay){ .our_events = 0 };
-	*trace = (struct str){ NULL, 0 };
+	*trace = MISSING;
 	for (ptrdiff_t i = 0; i < a->traces.count && !ret->is_ours; i++) {
 		if (!replay_run(&p, a, a->traces.items[i], INT64_MAX, NULL))
 			return false;

@@ -88,7 +88,7 @@ struct shape_slot *shape_slot(struct shape_cache *c, struct str bytes)
 {
 	struct shape_slot *slot = &c->slots[str_hash(bytes) % SHAPE_CACHE];
 	if (!slot->bytes.p || !str_eq(slot->bytes, bytes))
-		slot->bytes = (struct str){ NULL, 0 };
+		slot->bytes = MISSING;
 	return slot;
 }
 

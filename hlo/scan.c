@@ -165,10 +165,10 @@ struct str scan_string(struct scan *s)
 	ptrdiff_t from = s->at + 1;
 	if (scan_peek(s) != '"' || s->why) {
 		scan_fail(s, "expected a string in double quotes");
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	}
 	if (!skip_string(s))
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	struct str in = str_head(str_from_offset(s->text, from), s->at - from - 1);
 	if (str_find_char(in, '\\') < 0)
 		return in;

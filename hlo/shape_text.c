@@ -211,7 +211,7 @@ static struct text_place place(const struct scan *s)
 	ptrdiff_t from = s->wrong > QUOTE_BYTES / 2 ? s->wrong - QUOTE_BYTES / 2 : 0;
 	struct str quote = str_head(str_from_offset(s->text, from), QUOTE_BYTES);
 	ptrdiff_t newline = str_rfind_char(str_head(quote, s->wrong - from), '\n');
-	str_cut(str_from_offset(quote, newline + 1), '\n', &quote, &(struct str){ 0 });
+	str_cut(str_from_offset(quote, newline + 1), '\n', &quote, &MISSING);
 	return text_place_at(STR("shape"), quote, s->wrong - from - newline - 1);
 }
 

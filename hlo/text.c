@@ -130,7 +130,7 @@ bool text_instruction(struct text *t, struct hlo_instruction *i)
 			return scan_fail_at(
 				&t->s, from, "expected an instruction: name = shape opcode(");
 		t->s.at = from;
-		i->name = (struct str){ NULL, 0 };
+		i->name = MISSING;
 	}
 	scan_blanks(&t->s);
 	if (!read_type(t, &i->shape))

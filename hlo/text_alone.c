@@ -82,7 +82,7 @@ bool hlo_text_product(
 		if (at && !depth && str_starts(str_from_offset(text, at), STR(" x ")))
 			break;
 	}
-	*instruction = (struct str){ NULL, 0 };
+	*instruction = MISSING;
 	if (at == text.len)
 		return true;
 	struct str left = str_trim(str_head(text, at));

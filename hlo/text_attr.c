@@ -339,7 +339,7 @@ static struct str axis_name(struct scan *s)
 	ptrdiff_t end = str_find_char(rest, '\'');
 	if (scan_peek(s) != '\'' || end < 0) {
 		scan_fail(s, "expected an axis name in single quotes");
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	}
 	s->at = from + end + 1;
 	return str_head(rest, end);

@@ -7,9 +7,7 @@
  */
 #include "measure/aggregate.h"
 
-#include <assert.h>
 #include <pthread.h>
-#include <string.h>
 
 /* What all devices did of a subject.  Few are collectives: NULL else. */
 struct sums {

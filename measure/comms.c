@@ -231,7 +231,7 @@ struct str comms_disprove(const struct run *run, struct op_facts *facts)
 		f->comms->lo_s = f->comms->hi_s = NAN;
 		f->roof = roofline_unknown;
 	}
-	return beats ? beats->name : (struct str){ NULL, 0 };
+	return beats ? beats->name : MISSING;
 }
 
 bool fill_collectives(const struct run *run, const struct op_rows *op_rows)

@@ -1,7 +1,6 @@
 /* Rows of deltas.  See deltas.h, and baseline.h for the method. */
 #include "measure/deltas.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "measure/baseline.h"

@@ -191,7 +191,7 @@ static struct str line_of(const struct ops_row *op, struct arena *keep)
 
 	return file.len ? arena_fmt(keep, "%.*s:%.0f", STR_ARG(file),
 				  users ? op->user_line : op->source_line)
-			: (struct str){ NULL, 0 };
+			: MISSING;
 }
 
 /* Does the name come from the author of the kernel, and not from what XLA makes it of? */
@@ -247,7 +247,7 @@ static struct str place_of(const struct ops_row *op, struct arena *keep)
 	if (op->scope.len)
 		return slash > 0 ? str_head(op->scope, slash) : op->scope;
 	if (!op->source_file.len || !(op->source_line > 0))
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	return arena_fmt(keep, "%.*s:%.0f", STR_ARG(op->source_file), op->source_line);
 }
 
@@ -375,7 +375,7 @@ static bool next_word(struct str *list, struct str *ret)
 	if (!list->len)
 		return false;
 	if (!str_cut(*list, ',', ret, list))
-		*list = (struct str){ NULL, 0 };
+		*list = MISSING;
 	*ret = str_trim(*ret);
 	return true;
 }
@@ -431,7 +431,7 @@ static void add_piece(struct pieces *p, struct match *m, struct str held)
 /* A fusion that is gone, or that holds less than it did. */
 static bool may_have_split(const struct match *m)
 {
-	struct str held = m->base.op ? m->base.op->inside : (struct str){ NULL, 0 };
+	struct str held = m->base.op ? m->base.op->inside : MISSING;
 
 	if (!held.len || !m->head.op)
 		return held.len > 0;

@@ -146,7 +146,7 @@ static struct str dump_verdict(const struct run *run, const struct program *p, b
 			STR_ARG(p->module), STR_ARG(p->dumped), count, STR_ARG(first->name));
 	return p->dumped.p ? arena_fmt(run->keep, "%.*s is %.*s, and holds all ops that ran",
 				     STR_ARG(p->dumped), STR_ARG(p->module))
-			   : (struct str){ NULL, 0 };
+			   : MISSING;
 }
 
 /* A dump that is of something else must not be joined in silence.  Programs come in any order. */

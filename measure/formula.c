@@ -76,7 +76,7 @@ static void give_dim(sqlite3_context *c, const struct shape *s, sqlite3_value *v
 
 static void give_dtype(sqlite3_context *c, const struct shape *s)
 {
-	struct str name = s ? dtype_name(s->dtype) : (struct str){ NULL, 0 };
+	struct str name = s ? dtype_name(s->dtype) : MISSING;
 
 	if (name.p)
 		sqlite3_result_text(c, name.p, (int)name.len, SQLITE_STATIC);

@@ -485,7 +485,7 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 
 	if (g->gap && g->gap->inside) {
 		memset(g->by_cause_ps, 0, sizeof(g->by_cause_ps));
-		g->host.name = g->call.name = str_from(NULL);
+		g->host.name = g->call.name = MISSING;
 		g->by_cause_ps[CAUSE_PROGRAM] = left_ps;
 		return CAUSE_PROGRAM;
 	}
@@ -513,7 +513,7 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 		if (g->by_cause_ps[c] > g->by_cause_ps[most])
 			most = (enum cause)c;
 	if (most == CAUSE_UNKNOWN)
-		g->host.name = g->call.name = str_from(NULL);
+		g->host.name = g->call.name = MISSING;
 	if (most == CAUSE_TRANSFER && g->copy.covered_ps > g->host.covered_ps)
 		g->host = g->copy;
 	/* What is launched after a wait is not what the host waited for. */
@@ -521,7 +521,7 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 		(g->wait.class == HOST_CALLBACK || g->host.class == HOST_LAUNCH ||
 			g->call.class == HOST_LAUNCH)) {
 		g->host = g->wait;
-		g->call.name = names_a_line(g->wait.name) ? g->wait.name : str_from(NULL);
+		g->call.name = names_a_line(g->wait.name) ? g->wait.name : MISSING;
 	}
 	/* Of a library's frame the user's line that called it says more. */
 	struct str file, said = g->call.name.p ? g->call.name : g->host.name;

@@ -1,8 +1,6 @@
 /* Kernels of a graph against the schedule of their program.  See graphs.h. */
 #include "measure/graphs.h"
 
-#include <string.h>
-
 /* A kernel's instruction is looked for among so many behind the last one's: a branch that does not
  * run is skipped so.  What stands further apart is not of one stretch of the schedule. */
 #define LOOK_AHEAD 256
@@ -396,7 +394,7 @@ void graphs_read(struct plane *p, struct registry *r, struct arena scratch)
 			nodes[n] = kernels[k]->node;
 			ops[n++] = aligned && runs[k] >= 0	 ? m->instructions[runs[k]].name
 				   : m && is_told(m, kernels[k]) ? kernels[k]->hlo_op
-								 : (struct str){ 0 };
+								 : MISSING;
 		}
 	}
 	registry_keep_nodes(r, p, nodes, ops, n);

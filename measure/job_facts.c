@@ -69,7 +69,7 @@ static struct str topology_contradiction(
 			"the job file says %.0f slices, and %.*s is faster than the network "
 			"between them",
 			j->slices, STR_ARG(beats_network));
-	return (struct str){ 0 };
+	return MISSING;
 }
 
 /* The first contradiction, or the missing string. */

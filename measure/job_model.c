@@ -136,7 +136,7 @@ struct str job_axis_name(
 		if (size == (double)group_size && after == (double)stride && name.len)
 			return name;
 	}
-	return (struct str){ NULL, 0 };
+	return MISSING;
 }
 
 double job_bubble(const struct job_file *j)

@@ -256,7 +256,7 @@ struct str kernel_framework(struct str kernel)
 	for (size_t i = 0; i < sizeof(kernel_frameworks) / sizeof(kernel_frameworks[0]); i++)
 		if (str_contains(kernel, kernel_frameworks[i].part))
 			return kernel_frameworks[i].framework;
-	return str_from(NULL);
+	return MISSING;
 }
 
 /* cuDNN's, FlashAttention's, PyTorch's and Inductor's, and the optimizers that PyTorch fuses. */

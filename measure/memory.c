@@ -8,7 +8,6 @@
  * allocated against the program's plan plus whatever else was alive.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/text.h"
 #include "measure/op_key.h"

@@ -7,8 +7,6 @@
  * executions confirm it.  What cannot be told here is left to a look at the ops.
  */
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/task.h"
 #include "measure/swept.h"

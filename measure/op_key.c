@@ -219,7 +219,7 @@ struct str program_text(const struct program *p, struct arena *keep)
 	if (p->label.p)
 		return p->label;
 	if (p->id == PROGRAM_UNKNOWN)
-		return (struct str){ 0 };
+		return MISSING;
 	if (p->by_name)
 		return p->module;
 	return arena_fmt(keep, "%llu", (unsigned long long)p->id);

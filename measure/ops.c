@@ -24,7 +24,7 @@ static struct str scope_of(const struct subject *s, struct arena *keep)
 
 	if (str_ends(scope, STR(":")))
 		scope = str_head(scope, scope.len - 1);
-	return scope.len > 0 ? text_clean(keep, scope) : (struct str){ 0 };
+	return scope.len > 0 ? text_clean(keep, scope) : MISSING;
 }
 
 /* The opcodes of a large fusion's parts are few; what is beyond says nothing new. */
@@ -39,7 +39,7 @@ static struct str inside_of(const struct subject *s, struct arena *keep)
 	const struct hlo_instruction *op = subject_instruction(s);
 
 	if (!op || op->op != HLO_FUSION || !op->called_count || op->called[0] < 0)
-		return (struct str){ 0 };
+		return MISSING;
 	const struct hlo_computation *held = &h->computations[op->called[0]];
 	for (ptrdiff_t i = held->first; i < held->first + held->count; i++) {
 		struct str text = h->instructions[i].opcode;
@@ -51,7 +51,7 @@ static struct str inside_of(const struct subject *s, struct arena *keep)
 			texts[count++] = text;
 	}
 	if (!count)
-		return (struct str){ 0 };
+		return MISSING;
 	return text_clean(keep, text_sorted(keep, texts, count, ", "));
 }
 
@@ -179,7 +179,7 @@ static void op_row(const struct run *run, const struct subject *s, const struct 
 	row->source_line = where.line;
 	row->user_file = where.user_file;
 	row->user_line = where.user_line;
-	row->dtype = f->work.dtype != DTYPE_INVALID ? dtype_name(f->work.dtype) : (struct str){ 0 };
+	row->dtype = f->work.dtype != DTYPE_INVALID ? dtype_name(f->work.dtype) : MISSING;
 	if (i)
 		row->shape = text_clean(run->keep, shape_text(&i->shape, true, run->keep));
 	else if (s->said.shape.len > 0)

@@ -5,7 +5,6 @@
  * main program.  What it takes at least (programs.c) is a floor under the step, and no forecast.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/map.h"
 #include "base/text.h"

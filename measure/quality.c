@@ -425,7 +425,7 @@ static void quality_hlo(const struct run *run, const struct programs *programs)
 		: str_eq(table_rows(run->tables, run)->compiler, STR("none"))
 			? "no program of XLA ran, and only these have HLO"
 			: "the program's HLO is not in the profile: capture with enable_hlo_proto";
-	struct str dumped = run->first && run->main ? run->main->dumped : str_from(NULL);
+	struct str dumped = run->first && run->main ? run->main->dumped : MISSING;
 
 	quality_add(run, "hlo-present", run->first && h && !h->partial, "%s%.*s",
 		dumped.p ? "the program's HLO is that of the dump, " : says, STR_ARG(dumped));

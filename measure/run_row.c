@@ -136,7 +136,7 @@ static struct str modules_framework(const struct run *run)
 		for (ptrdiff_t k = 0; k < COUNT_OF(module_frameworks); k++)
 			if (str_starts(programs[i]->module, module_frameworks[k].prefix))
 				return module_frameworks[k].framework;
-	return str_from(NULL);
+	return MISSING;
 }
 
 /*
@@ -210,7 +210,7 @@ static struct str captured(const struct run *run)
 			first = start;
 	}
 	if (!first)
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	struct str seconds = str_head(when_text(run->keep, first), STR("2026-03-14T09:26:53").len);
 	return arena_fmt(run->keep, "%.*sZ", STR_ARG(seconds));
 }

@@ -7,7 +7,6 @@
  * every device ran; when another plan follows from that, the devices are swept again.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/out.h"
 #include "base/stats.h"
@@ -374,7 +373,7 @@ static bool steps_plan(struct run *run, struct diag *err)
 			run->devices[i].plan.keep_runs = true;
 		}
 		if (run->hosts[0].steps_named)
-			run->wanted = (struct str){ NULL, 0 }; /* these are what was asked for */
+			run->wanted = MISSING; /* these are what was asked for */
 		return true;
 	}
 	plan_window(run);

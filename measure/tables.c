@@ -82,7 +82,7 @@ struct str word_at(const char *words, int place)
 
 	for (int i = 0; i <= place; i++)
 		if (!str_cut(rest, '|', &word, &rest) && i < place)
-			return (struct str){ NULL, 0 };
+			return MISSING;
 	return word;
 }
 
