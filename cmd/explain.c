@@ -37,11 +37,10 @@ static struct str filled(const struct rule *r, struct str sql, struct arena *kee
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* As SQLite tells them, which reads the rule anyway. */
 static void put_columns(struct context *c, const struct rule *r)
 {
 	struct grid g = { .keep = c->keep, .columns = 3, .indent = INDENT, .wrap = WIDTH };
-	const struct reads reads = rule_reads(c->engine, r, c->keep);
+	const struct reads reads = rule_reads(r, c->keep);
 	for (ptrdiff_t i = 0; i < reads.count; i++) {
 		const struct column_read of = reads.items[i];
 		/* "as in ops" sends the reader to a column of the same name. */

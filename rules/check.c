@@ -25,8 +25,9 @@ enum token_kind {
 
 struct token {
 	enum token_kind kind;
-	struct str text;	 /* as it is written */
-	const struct word *word; /* what the grammar knows it as; or NULL */
+	struct str text;	       /* as it is written */
+	const struct word *word;       /* what the grammar knows it as; or NULL */
+	const struct table_def *table; /* that it names behind FROM or JOIN; or NULL */
 };
 
 /* What is known of an operand. */
@@ -38,8 +39,13 @@ struct value {
 	struct str text;	     /* as it is written */
 };
 
-/* Tables that a text may name, its row among them: a join of more is generated. */
-enum { TABLES_NAMED = 16 };
+/* A SELECT that is being read. */
+struct scope {
+	const struct scope *above;	   /* the one around it; or NULL */
+	const struct token *first;	   /* its SELECT, or what stands for that */
+	const struct table_def *tables[8]; /* of its FROM; a longer join is generated */
+	int count;
+};
 
 struct checker {
 	struct token *tokens; /* ends with a TOKEN_END at the end of the text */
@@ -47,18 +53,33 @@ struct checker {
 	struct str sql;
 	const struct sql_names *names;
 	struct sql_facts *facts;
-	const struct table_def *tables[TABLES_NAMED];
-	int table_count;
-	const struct token *select; /* that begins the innermost SELECT; NULL: there is none */
-	bool has_with;		    /* a table may be a WITH clause's */
-	bool is_number;		    /* the expression is a value, or what is computed with it */
-	ptrdiff_t wrong;	    /* where a name stands that SQLite does not know; or -1 */
-	bool means_text;	    /* that name is compared with a text */
-	bool failed;		    /* fault is filled; nothing more is read */
+	const struct scope *scope; /* the innermost SELECT; NULL: there is none */
+	bool has_with;		   /* a table may be a WITH clause's */
+	bool is_number;		   /* the expression is a value, or what is computed with it */
+	ptrdiff_t wrong;	   /* where a name stands that SQLite does not know; or -1 */
+	bool means_text;	   /* that name is compared with a text */
+	bool failed;		   /* fault is filled; nothing more is read */
 	int depth;
 	struct arena *keep, scratch; /* scratch: of the tokens */
 	struct sql_fault *fault;
 };
+
+static void reads_add(struct reads *reads, struct arena *keep, const struct table_def *table,
+	const struct column *column)
+{
+	for (ptrdiff_t i = 0; i < reads->count; i++)
+		if (reads->items[i].column == column && reads->items[i].table == table)
+			return;
+	*arena_push(keep, reads->items, reads->count, reads->cap) =
+		(struct column_read){ table, column };
+}
+
+void reads_join(struct reads *to, const struct reads *more, struct arena *keep)
+{
+	for (ptrdiff_t i = 0; i < more->count; i++)
+		if (engine_table(more->items[i].table->name))
+			reads_add(to, keep, more->items[i].table, more->items[i].column);
+}
 
 /* Where a part of the text stands in it. */
 static ptrdiff_t place_of(const struct checker *c, struct str part)
@@ -323,6 +344,13 @@ static const struct word *word_of(struct str text)
 	return NULL;
 }
 
+/* A keyword or a sign; ASCII case ignored. */
+#define token_is(t, word) token_reads(t, STR(word))
+static bool token_reads(const struct token *t, struct str word)
+{
+	return t->kind != TOKEN_TEXT && str_eq_nocase(t->text, word);
+}
+
 /* The token at the beginning of `s`; an empty one when there is none. */
 static struct token token_of(struct str s)
 {
@@ -345,7 +373,7 @@ static struct token token_of(struct str s)
 	}
 	struct str text = str_head(s, width);
 	bool is_word = width && (kind == TOKEN_NAME || kind == TOKEN_SIGN);
-	return (struct token){ kind, text, is_word ? word_of(text) : NULL };
+	return (struct token){ kind, text, is_word ? word_of(text) : NULL, NULL };
 }
 
 static bool refuse(struct checker *c, struct str s)
@@ -384,22 +412,20 @@ static bool read_tokens(struct checker *c)
 		depth += (first == '(') - (first == ')');
 		if (depth < 0)
 			return fail(c, DIAG_RULE_SQL, t.text, "this parenthesis was never opened");
+		const struct token *before = c->tokens + c->count - 1;
+		bool is_behind_table = c->count > 1 && token_is(before, ",") && before[-1].table;
+		if (is_behind_table ||
+			(c->count && (token_is(before, "from") || token_is(before, "join"))))
+			t.table = engine_table(t.text);
 		*arena_push(&c->scratch, c->tokens, c->count, c->cap) = t;
 		rest = str_from_offset(rest, t.text.len);
 	}
 	*arena_push(&c->scratch, c->tokens, c->count, c->cap) =
-		(struct token){ TOKEN_END, rest, NULL };
+		(struct token){ TOKEN_END, rest, NULL, NULL };
 	return !depth || fail(c, DIAG_RULE_SQL, opened, "this parenthesis is never closed");
 }
 
 /* ---- the next token ----------------------------------------------------------------------- */
-
-/* A keyword or a sign; ASCII case ignored. */
-#define token_is(t, word) token_reads(t, STR(word))
-static bool token_reads(const struct token *t, struct str word)
-{
-	return t->kind != TOKEN_TEXT && str_eq_nocase(t->text, word);
-}
 
 /* It can be neither operand nor alias; `null` is the end of "not null", and an operand. */
 static bool is_reserved(const struct token *t)
@@ -532,14 +558,14 @@ static void check_pair(
 			verb);
 }
 
-/* The table that is called so, behind its name or as its name, from a token on; or NULL. */
+/* The table of a FROM that is called so, by its name or an alias, from a token on; or NULL. */
 static const struct table_def *table_called(const struct token *t, struct str alias)
 {
 	for (; t->kind != TOKEN_END; t++) {
 		const struct token *as = token_is(t + 1, "as") ? t + 2 : t + 1;
 		bool has_alias = as->kind == TOKEN_NAME && !is_reserved(as);
-		if (str_eq_nocase(has_alias ? as->text : t->text, alias) && engine_table(t->text))
-			return engine_table(t->text);
+		if (t->table && str_eq_nocase(has_alias ? as->text : t->text, alias))
+			return t->table;
 	}
 	return NULL;
 }
@@ -548,8 +574,8 @@ static const struct table_def *table_called(const struct token *t, struct str al
 static bool is_own(const struct checker *c, struct str whole, struct str name)
 {
 	struct str table, column;
-	return c->select && str_cut(whole, '.', &table, &column) && str_eq_nocase(column, name) &&
-	       table_called(c->select, table);
+	return c->scope && str_cut(whole, '.', &table, &column) && str_eq_nocase(column, name) &&
+	       table_called(c->scope->first, table);
 }
 
 /* dtype = bf16: what is compared with a text, and is no name, is a text without its quotes. */
@@ -642,7 +668,7 @@ static void check_scale(struct checker *c, const struct value *a, const struct v
 {
 	const struct value *factor = s == '*' && is_conversion(a) ? a : b;
 	enum unit unit = (factor == a ? b : a)->dimension.unit;
-	if (!c->is_number || c->select || !strchr("*/", s) || unit <= UNIT_COUNT ||
+	if (!c->is_number || c->scope || !strchr("*/", s) || unit <= UNIT_COUNT ||
 		unit == UNIT_BOOL || !is_conversion(factor))
 		return;
 	fail(c, DIAG_RULE_UNIT, through(c, a->text, b->text),
@@ -707,45 +733,45 @@ static const struct column *find_column(const struct table_def *def, struct str 
 /* What stands in for a column that the row lacks; not the name: nothing else is called so. */
 static const struct column *column_of_run(const struct sql_names *names, struct str name)
 {
-	return names->has_run && !str_eq_nocase(name, STR("name"))
+	return names->table && !str_eq_nocase(name, STR("name"))
 		       ? find_column(&table_defs[TABLE_run], name)
 		       : NULL;
 }
 
-/*
- * A column of the row; in a subquery, of any table that the text names; else of the run.  Columns
- * of one name are of one unit nearly everywhere; where they are not, nothing is said.
- */
+/* The table whose column a bare name is: the innermost SELECT's that has one, else the row's. */
+static const struct table_def *table_with(const struct checker *c, struct str name)
+{
+	for (const struct scope *scope = c->scope; scope; scope = scope->above)
+		for (int i = 0; i < scope->count; i++)
+			if (find_column(scope->tables[i], name))
+				return scope->tables[i];
+	return c->names->table;
+}
+
+/* A column of the table before the dot, or of those in reach; else of the run. */
 static struct value name_value(struct checker *c)
 {
-	const struct sql_names *names = c->names;
-	const struct table_def *run = &table_defs[TABLE_run];
-	const struct column *found = NULL;
 	const struct token *t = next(c);
-	bool is_row = names->table && !c->select;
+	const struct table_def *def = NULL;
 	if (accept(c, ".")) {
+		def = c->scope ? table_called(c->scope->first, t->text) : NULL;
+		def = def ? def : table_called(c->tokens, t->text);
+		def = def ? def : engine_table(t->text);
 		t = next(c);
-		is_row = false;
 	}
-	for (int i = 0; i < (is_row ? 1 : c->table_count); i++) {
-		const struct column *column = find_column(c->tables[i], t->text);
-		if (column && found &&
-			(column->unit != found->unit || column->type != found->type ||
-				column->words != found->words))
-			return of_kind(DIMENSION_ANY);
-		found = found ? found : column;
+	if (!find_column(def, t->text))
+		def = table_with(c, t->text);
+	const struct column *column = find_column(def, t->text);
+	if (!column && (column = column_of_run(c->names, t->text))) {
+		def = &table_defs[TABLE_run];
+		reads_add(&c->facts->of_run, c->keep, def, column);
 	}
-	const struct column *of_run = found ? NULL : column_of_run(names, t->text);
-	found = found ? found : of_run;
-	if (!found)
+	if (!column)
 		return of_kind(DIMENSION_ANY);
-	if (of_run)
-		reads_add(&c->facts->of_run, c->keep, run, of_run);
-	if (is_row)
-		reads_add(&c->facts->of_row, c->keep, of_run ? run : names->table, found);
-	struct value v = of(of_unit(found->unit));
-	v.column = found;
-	if (found->type == COLUMN_TEXT)
+	reads_add(&c->facts->reads, c->keep, def, column);
+	struct value v = of(of_unit(column->unit));
+	v.column = column;
+	if (column->type == COLUMN_TEXT)
 		v.dimension.kind = DIMENSION_TEXT;
 	return v;
 }
@@ -827,7 +853,7 @@ static struct value parenthesis(struct checker *c)
 /* Behind `case`: [x] when a then b ... else c end */
 static struct value case_value(struct checker *c)
 {
-	const struct token equals = { TOKEN_SIGN, STR("="), word_of(STR("=")) };
+	const struct token equals = { .text = STR("="), .word = word_of(STR("=")) };
 	struct value base = of_kind(DIMENSION_ANY), result = base, v;
 	bool has_base = !is_ahead(c, "when"), is_first = true;
 	if (has_base)
@@ -1040,9 +1066,24 @@ static void from_item(struct checker *c)
 	if (t->kind != TOKEN_NAME || is_reserved(t))
 		return;
 	next(c);
-	if (!c->has_with && !engine_table(t->text))
+	if (!c->has_with && !t->table)
 		fail(c, DIAG_RULE_NAME, t->text, "%.*s",
 			STR_ARG(tell_table(c->keep, t->text, true)));
+}
+
+/* From its first token on: the tables up to its end, or to the next of a compound. */
+static void open_scope(struct scope *scope, const struct token *first)
+{
+	int depth = 0;
+	scope->first = first;
+	scope->count = 0;
+	for (const struct token *t = first + 1; t->kind != TOKEN_END && depth >= 0; t++) {
+		depth += token_is(t, "(") - token_is(t, ")");
+		if (!depth && token_is(t, "select"))
+			return;
+		if (!depth && t->table && scope->count < COUNT_OF(scope->tables))
+			scope->tables[scope->count++] = t->table;
+	}
 }
 
 /*
@@ -1054,7 +1095,10 @@ static struct value select_value(struct checker *c)
 	struct dimensions own = { NULL, 0, 0 };
 	struct dimensions *results = c->at ? &own : &c->facts->results;
 	bool is_listing = is_ahead(c, "select"), is_new = is_listing;
-	const struct token *above = c->select, *t = c->select = ahead(c, 0);
+	const struct token *t = ahead(c, 0);
+	struct scope scope = { .above = c->scope };
+	open_scope(&scope, t);
+	c->scope = &scope;
 	if (c->names->own)
 		fail(c, DIAG_RULE_SQL, t->text,
 			"a formula reads no tables: it has the shapes of the call alone");
@@ -1065,6 +1109,8 @@ static struct value select_value(struct checker *c)
 		ptrdiff_t before = c->at;
 		bool is_mark = token_is(t, ",") || token_is(t, "*");
 		is_new |= token_is(t, ",");
+		if (token_is(t, "select"))
+			open_scope(&scope, t);
 		is_listing &= !token_is(t, "*") && !token_is(t, "from");
 		if (accept(c, "from") || accept(c, "join")) {
 			from_item(c);
@@ -1085,7 +1131,7 @@ static struct value select_value(struct checker *c)
 	}
 	accept(c, ")");
 	c->depth--;
-	c->select = above;
+	c->scope = scope.above;
 	return results->count ? of(results->items[0]) : of_kind(DIMENSION_ANY);
 }
 
@@ -1105,17 +1151,10 @@ static bool open_checker(struct checker *c, struct str sql, const struct sql_nam
 					     names->rule ? names->rule->param_count + 1 : 1) };
 	if (!read_tokens(c))
 		return false;
-	if (names->table)
-		c->tables[c->table_count++] = names->table;
 	for (const struct token *t = c->tokens; t->kind != TOKEN_END; t++) {
+		bool is_long = t->kind == TOKEN_TEXT && t->text.len > SQL_PATTERN_MAX;
 		const struct table_def *def =
 			t->kind == TOKEN_NAME && !t->word ? engine_table(t->text) : NULL;
-		int i = 0;
-		while (i < c->table_count && c->tables[i] != def)
-			i++;
-		if (def && i == c->table_count && i < TABLES_NAMED)
-			c->tables[c->table_count++] = def;
-		bool is_long = t->kind == TOKEN_TEXT && t->text.len > SQL_PATTERN_MAX;
 		facts->needs_baseline |= def && !table_find(def->name);
 		facts->is_joining |= is_long || token_is(t, "||");
 	}
@@ -1218,7 +1257,7 @@ static struct str tell_function(const struct checker *c, const struct token *t)
 	if (c->names->own ? !own : !f || (f->query_only && c->names->rule))
 		return tell_no_function(c, t->text);
 	if (!rows || (!f->aggregate && !token_is(t, "min") && !token_is(t, "max")))
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	return arena_fmt(c->keep, "%.*s() runs over rows, and each row is judged by itself; %.*s",
 		STR_ARG(t->text),
 		STR_ARG(table_find(rows->name)
@@ -1278,21 +1317,23 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 	struct list known = { NULL, 0, 0 };
 	if (names->rule)
 		NAMES(&known, c->keep, names->rule->params, names->rule->param_count);
-	for (int i = 0; i <= c->table_count; i++) {
-		const struct table_def *def = i < c->table_count ? c->tables[i]
-					      : names->has_run	 ? &table_defs[TABLE_run]
-								 : NULL;
-		if (def)
-			NAMES(&known, c->keep, def->columns, def->column_count);
-		if (i < c->table_count ? !find_column(def, last->text)
-				       : !column_of_run(names, last->text))
-			continue;
-		if (last != t && names->table && engine_table(t->text))
-			return arena_fmt(c->keep,
-				"table %.*s is not in reach here; write (select %.*s from %.*s)",
-				STR_ARG(t->text), STR_ARG(last->text), STR_ARG(t->text));
-		return (struct str){ NULL, 0 }; /* SQLite knows better */
+	const struct table_def *run = names->table ? &table_defs[TABLE_run] : NULL;
+	bool is_known = column_of_run(names, last->text);
+	for (const struct token *x = c->tokens; x; x = x->kind == TOKEN_END ? NULL : x + 1) {
+		/* The row's and the run's stand at the end. */
+		const struct table_def *defs[] = { x->kind == TOKEN_END ? names->table : x->table,
+			x->kind == TOKEN_END ? run : NULL };
+		for (int i = 0; i < COUNT_OF(defs); i++)
+			if (defs[i])
+				NAMES(&known, c->keep, defs[i]->columns, defs[i]->column_count);
+		is_known |= find_column(defs[0], last->text) != NULL;
 	}
+	if (is_known && last != t && names->table && engine_table(t->text))
+		return arena_fmt(c->keep,
+			"table %.*s is not in reach here; write (select %.*s from %.*s)",
+			STR_ARG(t->text), STR_ARG(last->text), STR_ARG(t->text));
+	if (is_known)
+		return MISSING; /* SQLite knows better */
 	if (c->means_text)
 		return arena_fmt(c->keep, "a text takes single quotes: '%.*s'", STR_ARG(t->text));
 	struct str name = through(c, t->text, last->text);
@@ -1335,13 +1376,12 @@ static struct str tell_stray(const struct checker *c, const struct token **at)
 			"a unit belongs into a parameter: params: { slack: %.*s }, then :slack",
 			STR_ARG(text));
 	}
-	if (before - c->tokens > 0 && t->word && t->word->precedence &&
-		engine_table(before[-1].text)) {
+	if (before - c->tokens > 0 && t->word && t->word->precedence && before[-1].table) {
 		*at = before;
 		return arena_fmt(c->keep, "'where' is missing before the condition '%.*s ...'",
 			STR_ARG(before->text));
 	}
-	return (struct str){ NULL, 0 };
+	return MISSING;
 }
 
 void check_tell(struct str sql, const struct sql_names *names, struct arena *keep,

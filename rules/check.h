@@ -41,9 +41,9 @@ bool unit_fits(enum unit a, enum unit b);
 
 /* What an expression may speak of beside the tables. */
 struct sql_names {
-	const struct table_def *table; /* its row; NULL for a SELECT */
-	const struct rule *rule;       /* whose; NULL: a query by hand, which has no parameters */
-	bool has_run;		       /* what the row lacks may be a column of the run */
+	/* Its row, beside which columns of the run stand that it lacks; NULL for a SELECT. */
+	const struct table_def *table;
+	const struct rule *rule; /* whose; NULL: a query by hand, which has no parameters */
 	/* Of a formula, which has neither tables nor parameters: what it may call; or NULL. */
 	const struct sql_own_function *own;
 };
@@ -51,7 +51,7 @@ struct sql_names {
 /* What it speaks of, and what it comes to. */
 struct sql_facts {
 	bool *uses;		     /* for each parameter of the rule */
-	struct reads of_row;	     /* outside of subqueries, with what is the run's */
+	struct reads reads;	     /* in order of first use, of subqueries, too */
 	struct reads of_run;	     /* columns of the run that the row has none of */
 	bool needs_baseline;	     /* it names a table of the baseline */
 	bool is_joining;	     /* it makes long texts: puts some together, or writes one */
@@ -63,6 +63,9 @@ struct sql_facts {
 		ptrdiff_t count, cap;
 	} results;
 };
+
+/* Adds all but columns of a SELECT's rows, which are in no table. */
+void reads_join(struct reads *to, const struct reads *more, struct arena *keep);
 
 /* What an expression is for: a condition, a number, or a text or number. */
 enum sql_want { WANT_CONDITION, WANT_NUMBER, WANT_ANY };

@@ -47,12 +47,11 @@ static bool expression_fault(struct compiler *c, struct expression *x, struct sq
 
 /* SQLite's word on before + text + ')': a fault becomes one in the text. */
 static sqlite3_stmt *prepare_alone(struct engine *e, const struct sql_names *names,
-	struct str before, struct str text, struct reads *reads, struct arena *keep,
-	struct sql_fault *fault)
+	struct str before, struct str text, struct arena *keep, struct sql_fault *fault)
 {
 	struct arena scratch = e->scratch;
 	struct str sql = arena_fmt(&scratch, "%.*s%.*s\n)", STR_ARG(before), STR_ARG(text));
-	sqlite3_stmt *stmt = engine_prepare(e, sql, reads, keep, fault);
+	sqlite3_stmt *stmt = sql_prepare(&e->sql, sql, keep, fault);
 
 	if (stmt)
 		return stmt;
@@ -77,32 +76,16 @@ static struct str source_with(
 	return out_text(o);
 }
 
-/*
- * Whether SQLite takes the expression by itself; adds what it reads.  In a WHERE it may not be an
- * aggregate of the rows.
- */
+/* Whether SQLite takes the expression by itself; in a WHERE, so as no aggregate of the rows. */
 static bool try_alone(struct engine *e, const struct listing *l, const struct expression *x,
-	const struct sql_names *names, struct reads *reads, struct arena *keep,
-	struct sql_fault *fault)
+	const struct sql_names *names, struct arena *keep, struct sql_fault *fault)
 {
 	struct str before = arena_fmt(keep, "SELECT 1 FROM %.*s WHERE (",
 		STR_ARG(source_with(l, &x->facts.of_run, keep)));
-	sqlite3_stmt *stmt = prepare_alone(e, names, before, x->text, reads, keep, fault);
+	sqlite3_stmt *stmt = prepare_alone(e, names, before, x->text, keep, fault);
 
 	sqlite3_finalize(stmt);
 	return stmt != NULL;
-}
-
-const struct reads *expression_reads(
-	struct engine *e, const struct listing *l, struct expression *x)
-{
-	const struct sql_names nothing = { 0 };
-	struct sql_fault ignored; /* the whole statement was prepared */
-
-	if (!x->is_asked)
-		try_alone(e, l, x, &nothing, &x->reads, &e->keep, &ignored);
-	x->is_asked = true;
-	return &x->reads;
 }
 
 /* ---- rows --------------------------------------------------------------------------------- */
@@ -133,16 +116,17 @@ static enum unit unit_by_suffix(struct str name)
  * that name lends its type, words and unit, but means something else.  Else it is what SQLite
  * declares, and a number has the unit that its name says.
  */
-static struct column select_column(sqlite3_stmt *stmt, int i, const struct dimensions *results,
-	const struct reads *reads, struct arena *keep)
+static struct column select_column(
+	sqlite3_stmt *stmt, int i, const struct sql_facts *facts, struct arena *keep)
 {
+	const struct dimensions *results = &facts->results;
 	struct str name = arena_str(keep, str_from(sqlite3_column_name(stmt, i)));
 	const char *declared = sqlite3_column_decltype(stmt, i);
 	struct column c = { .name = name, .type = COLUMN_REAL };
 
-	for (ptrdiff_t k = 0; k < reads->count; k++)
-		if (str_eq(reads->items[k].column->name, name))
-			return *reads->items[k].column;
+	for (ptrdiff_t k = 0; k < facts->reads.count; k++)
+		if (str_eq(facts->reads.items[k].column->name, name))
+			return *facts->reads.items[k].column;
 	for (int t = 0; t < TABLE_COUNT; t++) {
 		const struct column *known = table_column(&table_defs[t], name);
 
@@ -161,8 +145,8 @@ static struct column select_column(sqlite3_stmt *stmt, int i, const struct dimen
 }
 
 /* A table definition for the first columns of the result, their cells side by side in a row. */
-static const struct table_def *select_table(sqlite3_stmt *stmt, int count,
-	const struct dimensions *results, const struct reads *reads, struct arena *keep)
+static const struct table_def *select_table(
+	sqlite3_stmt *stmt, int count, const struct sql_facts *facts, struct arena *keep)
 {
 	struct table_def *def = arena_make(keep, struct table_def, 1);
 	struct column *columns = arena_make(keep, struct column, count);
@@ -170,7 +154,7 @@ static const struct table_def *select_table(sqlite3_stmt *stmt, int count,
 	*def = (struct table_def){ STR_INIT("the SELECT"), STR_INIT("rows of the SELECT"),
 		STR_INIT("key"), columns, count, 0 };
 	for (int i = 0; i < count; i++) {
-		columns[i] = select_column(stmt, i, results, reads, keep);
+		columns[i] = select_column(stmt, i, facts, keep);
 		columns[i].offset = def->row_bytes;
 		def->row_bytes += columns[i].type == COLUMN_TEXT ? (ptrdiff_t)sizeof(struct str)
 								 : (ptrdiff_t)sizeof(double);
@@ -188,9 +172,7 @@ static void note_facts(struct compiler *c, struct listing *l, const struct sql_f
 	c->code->is_backstop |= facts->uses[PARAM_EXPLAINED];
 	c->code->needs_baseline |= facts->needs_baseline;
 	l->is_joining |= facts->is_joining;
-	for (ptrdiff_t i = 0; i < facts->of_run.count; i++)
-		reads_add(&l->of_run, c->keep, facts->of_run.items[i].table,
-			facts->of_run.items[i].column);
+	reads_join(&l->of_run, &facts->of_run, c->keep);
 }
 
 /* Rows whose `where` is false are left out; those where it is unknown stay. */
@@ -217,50 +199,50 @@ static bool is_shipped(const struct listing *l)
 	return is;
 }
 
-bool listing_prepare(struct engine *e, struct listing *l, struct reads *reads, struct arena *keep,
-	struct sql_fault *fault)
+bool listing_prepare(
+	struct engine *e, struct listing *l, struct arena *keep, struct sql_fault *fault)
 {
 	struct arena scratch = e->scratch;
 
 	if (!l->stmt)
-		l->stmt = engine_prepare(e, write_statement(l, &scratch), reads, keep, fault);
+		l->stmt = sql_prepare(&e->sql, write_statement(l, &scratch), keep, fault);
 	if (l->stmt)
 		l->first_result = sqlite3_column_count(l->stmt) - (int)l->result_count;
 	return l->stmt != NULL;
 }
 
-struct reads rule_reads(struct engine *e, const struct rule *rule, struct arena *keep)
+struct reads rule_reads(const struct rule *rule, struct arena *keep)
 {
-	struct arena scratch = e->scratch;
-	struct reads reads = { NULL, 0, 0 };
-	struct sql_fault ignored; /* loading has prepared it, or tests have */
-	struct str sql = write_statement(&rule->code->subjects, &scratch);
+	const struct listing *l = &rule->code->subjects;
+	struct reads ret = { NULL, 0, 0 };
 
-	sqlite3_finalize(engine_prepare(e, sql, &reads, keep, &ignored));
-	return reads;
+	reads_join(&ret, &l->of_select, keep);
+	for (ptrdiff_t i = 0; i < l->result_count; i++)
+		reads_join(&ret, &l->all[i]->facts.reads, keep);
+	return ret;
 }
 
 /* A fault when the SELECT is wrong. */
 static bool look_at_select(struct compiler *c, struct listing *l, struct sql_fault *fault)
 {
 	struct str select = l->select->text;
-	struct reads reads = { NULL, 0, 0 };
 	const struct sql_names names = { .rule = c->rule };
 	struct sql_facts facts;
 
 	if (!check_select(select, &names, c->keep, c->engine->scratch, &facts, fault))
 		return false;
 	note_facts(c, l, &facts);
+	l->of_select = facts.reads;
 	/* The whole statement tells the columns, too: what ships is prepared once. */
-	if (is_shipped(l) && listing_prepare(c->engine, l, &reads, c->keep, fault)) {
-		l->rows = select_table(l->stmt, l->first_result, &facts.results, &reads, c->keep);
+	if (is_shipped(l) && listing_prepare(c->engine, l, c->keep, fault)) {
+		l->rows = select_table(l->stmt, l->first_result, &facts, c->keep);
 		return true;
 	}
-	sqlite3_stmt *stmt = prepare_alone(
-		c->engine, &names, STR("SELECT * FROM ("), select, &reads, c->keep, fault);
+	sqlite3_stmt *stmt =
+		prepare_alone(c->engine, &names, STR("SELECT * FROM ("), select, c->keep, fault);
 	if (!stmt)
 		return false;
-	l->rows = select_table(stmt, sqlite3_column_count(stmt), &facts.results, &reads, c->keep);
+	l->rows = select_table(stmt, sqlite3_column_count(stmt), &facts, c->keep);
 	sqlite3_finalize(stmt);
 	return true;
 }
@@ -302,9 +284,7 @@ static void find_columns(struct listing *l)
 /* What its expressions may speak of. */
 static struct sql_names names_of(const struct compiler *c, const struct listing *l)
 {
-	return (struct sql_names){
-		.table = l->rows, .rule = c->rule, .has_run = l->rows != &table_defs[TABLE_run]
-	};
+	return (struct sql_names){ .table = l->rows, .rule = c->rule };
 }
 
 static bool check(
@@ -315,10 +295,6 @@ static bool check(
 		x->text, &names, x->want, c->keep, c->engine->scratch, &x->facts, fault);
 
 	note_facts(c, l, &x->facts);
-	/* SQLite does not say which columns of a SELECT are read, but the check does. */
-	x->is_asked = l->select != NULL;
-	if (x->is_asked)
-		x->reads = x->facts.of_row;
 	return ok;
 }
 
@@ -661,11 +637,11 @@ static void check_listing(struct compiler *c, struct listing *l)
 	for (ptrdiff_t i = 0; i < l->result_count; i++) {
 		struct expression *x = l->all[i];
 
-		if (!x->is_wrong && !try_alone(c->engine, l, x, &names, NULL, c->keep, &fault))
+		if (!x->is_wrong && !try_alone(c->engine, l, x, &names, c->keep, &fault))
 			expression_fault(c, x, fault);
 		is_told |= x->is_wrong;
 	}
-	if (is_told || listing_prepare(c->engine, l, NULL, c->keep, &fault))
+	if (is_told || listing_prepare(c->engine, l, c->keep, &fault))
 		return;
 	/* A limit of SQLite's: each is small enough, and its place is in no file. */
 	fault.at = -1;

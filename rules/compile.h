@@ -21,9 +21,7 @@ struct expression {
 	enum sql_want want;
 	int result; /* its column, counted from first_result */
 	struct sql_facts facts;
-	struct reads reads; /* see expression_reads */
-	bool is_asked;	    /* whether `reads` is filled */
-	bool is_wrong;	    /* its mistake was told of */
+	bool is_wrong; /* its mistake was told of */
 };
 
 /* What a statement lists: rows of a table or of a SELECT, and expressions over them. */
@@ -43,8 +41,9 @@ struct listing {
 	struct expression **all; /* by result */
 	ptrdiff_t result_count, cap;
 	struct expression *where;
-	struct reads of_run; /* of all its expressions */
-	bool is_joining;     /* it makes long texts, which costs */
+	struct reads of_select; /* what the SELECT reads */
+	struct reads of_run;	/* of all its expressions */
+	bool is_joining;	/* it makes long texts, which costs */
 	/* Columns of `rows` that say what and where a subject is; NULL when it has none such. */
 	const struct column *key, *name, *family, *kind, *scope, *source_file, *source_line,
 		*user_file, *user_line, *host, *device, *role, *recurs, *window_share, *share,
@@ -85,22 +84,12 @@ void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, st
  */
 void rule_texts_want(const struct rule *rule, struct diag *err);
 
-/*
- * Its statement, when it is first wanted, and what that reads, unless NULL; false and a fault that
- * no rule is to blame for.
- */
-bool listing_prepare(struct engine *e, struct listing *l, struct reads *reads, struct arena *keep,
-	struct sql_fault *fault);
+/* Its statement, when it is first wanted; false and a fault that no rule is to blame for. */
+bool listing_prepare(
+	struct engine *e, struct listing *l, struct arena *keep, struct sql_fault *fault);
 
 int result_column(const struct listing *l, const struct expression *x);
 /* Of the current row; NaN for NULL, a text, an infinity, a NaN, or what the rule does not have. */
 double number_of(const struct listing *l, const struct expression *x);
-
-/*
- * The columns that an expression reads, of the row and of other tables, in order of first use; of a
- * SELECT's row only.  Found out once, when a finding has to show them, and kept with the engine.
- */
-const struct reads *expression_reads(
-	struct engine *e, const struct listing *l, struct expression *x);
 
 #endif

@@ -38,16 +38,6 @@ static const struct sql_limit limits[] = {
 	{ SQLITE_LIMIT_WORKER_THREADS, 0 },
 };
 
-void reads_add(struct reads *reads, struct arena *keep, const struct table_def *table,
-	const struct column *column)
-{
-	for (ptrdiff_t i = 0; i < reads->count; i++)
-		if (reads->items[i].column == column && reads->items[i].table == table)
-			return;
-	*arena_push(keep, reads->items, reads->count, reads->cap) =
-		(struct column_read){ table, column };
-}
-
 const struct table_def *engine_table(struct str name)
 {
 	static const struct str base = STR_INIT("base_");
@@ -62,14 +52,8 @@ const struct table_def *engine_table(struct str name)
 
 static bool may_read(void *arg, const char *table, const char *column)
 {
-	struct engine *e = arg;
-	const struct table_def *def = engine_table(str_from(table));
-	/* An empty column name is count(*). */
-	const struct column *c = def && e->reads ? table_column(def, str_from(column)) : NULL;
-
-	if (c)
-		reads_add(e->reads, e->reads_keep, def, c);
-	return def != NULL;
+	(void)arg, (void)column;
+	return engine_table(str_from(table)) != NULL;
 }
 
 /* What a rule may take, by the rows that it may look at. */
@@ -142,16 +126,6 @@ void engine_show(struct engine *e, const struct tables *tables, const struct tab
 	for (int i = 0; i < 2 * TABLE_COUNT; i++)
 		memset(e->sources[i].indexes, 0, sizeof(e->sources[i].indexes));
 	arena_clear(&e->scratch);
-}
-
-sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *reads,
-	struct arena *keep, struct sql_fault *fault)
-{
-	e->reads = reads;
-	e->reads_keep = keep;
-	sqlite3_stmt *stmt = sql_prepare(&e->sql, sql, keep, fault);
-	e->reads = NULL;
-	return stmt;
 }
 
 /* What the statement may hold and make from now on; nothing is lowered below what is in use. */

@@ -16,9 +16,6 @@
 #include "base/text.h"
 #include "rules/judge.h"
 
-void reads_add(struct reads *reads, struct arena *keep, const struct table_def *table,
-	const struct column *column);
-
 /* A virtual table's view of one table of the run. */
 struct source {
 	sqlite3_vtab vtab; /* first: SQLite hands this pointer back */
@@ -35,8 +32,6 @@ struct engine {
 	struct arena scratch;			/* indexes of the current tables */
 	const struct tables *tables, *base;	/* what the virtual tables show; NULL: no rows */
 	struct source sources[2 * TABLE_COUNT]; /* the run's, then the baseline's */
-	struct reads *reads;			/* where the authorizer notes columns, or NULL */
-	struct arena *reads_keep;
 	int64_t least_steps; /* of a rule over no rows: BUDGET_RULE_STEPS, or less for a test */
 };
 
@@ -55,12 +50,6 @@ enum { BUDGET_FILE_RULES = 2 };
 const struct table_def *engine_table(struct str name);
 /* Show `tables`, and `base` as base_*, from now on; either may be NULL. */
 void engine_show(struct engine *e, const struct tables *tables, const struct tables *base);
-/*
- * sql_prepare, which adds the columns that the statement reads to `reads`, unless that is NULL.
- * What is not finalised before lives as long as the engine.
- */
-sqlite3_stmt *engine_prepare(struct engine *e, struct str sql, struct reads *reads,
-	struct arena *keep, struct sql_fault *fault);
 /* A rule's statement is about to run; `is_joining`: it makes long texts. */
 void engine_grant(struct engine *e, bool is_joining);
 void engine_grant_query(struct engine *e);

@@ -51,12 +51,12 @@ static struct evidence_value cell_value(const struct column *c, const void *row)
 static void add_evidence(const struct trial *t, const struct subject *s, const struct expression *x,
 	struct finding *f)
 {
-	struct evidence *items =
-		arena_make(t->s->keep, struct evidence, x->reads.count + t->rule->param_count + 1);
+	struct evidence *items = arena_make(
+		t->s->keep, struct evidence, x->facts.reads.count + t->rule->param_count + 1);
 	ptrdiff_t n = 0;
 
-	for (ptrdiff_t i = 0; i < x->reads.count; i++) {
-		const struct column_read *read = &x->reads.items[i];
+	for (ptrdiff_t i = 0; i < x->facts.reads.count; i++) {
+		const struct column_read *read = &x->facts.reads.items[i];
 		const void *row = row_of(t, s, read);
 
 		if (row)
@@ -88,12 +88,12 @@ enum which { WHICH_NULL, WHICH_ELSEWHERE, WHICH_ALL };
 static struct str columns_of(const struct trial *t, const struct subject *s,
 	const struct expression *x, enum which which, const struct column **first)
 {
-	struct str *names = arena_make(t->s->keep, struct str, x->reads.count + 1);
+	struct str *names = arena_make(t->s->keep, struct str, x->facts.reads.count + 1);
 	ptrdiff_t count = 0;
 
 	*first = NULL;
-	for (ptrdiff_t i = 0; i < x->reads.count; i++) {
-		const struct column_read *read = &x->reads.items[i];
+	for (ptrdiff_t i = 0; i < x->facts.reads.count; i++) {
+		const struct column_read *read = &x->facts.reads.items[i];
 		const void *row = row_of(t, s, read);
 		bool is_null = row && cell_is_null(read->column, row);
 
@@ -111,7 +111,6 @@ static struct str subject_unknown(
 {
 	const struct column *first;
 
-	expression_reads(t->s->rules->engine, &t->code->subjects, s->open);
 	if (s->open == &t->code->unclear && !isnan(s->value) && !isnan(s->unclear)) {
 		*missing = columns_of(t, s, s->open, WHICH_ALL, &first);
 		return arena_fmt(t->s->keep, "of %.*s %.*s is known, and %.*s may come %s",
@@ -216,7 +215,6 @@ bool finding_fill(
 		ret->source_line = t->told[0].source_line;
 		ret->scope = t->told[0].scope;
 	}
-	expression_reads(t->s->rules->engine, &code->subjects, x);
 	add_evidence(t, s, x, ret);
 	struct listing *texts = &t->code->texts;
 	if (texts->result_count &&

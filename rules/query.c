@@ -21,7 +21,7 @@ static sqlite3_stmt *prepare(struct engine *e, struct str sql, struct arena *kee
 	struct str text = str_ends(sql, STR(";")) ? str_head(sql, sql.len - 1) : sql;
 	/* `keep` is the scratch arena: what the checks need lies behind what the engine keeps. */
 	bool is_good = check_select(text, &names, keep, e->keep, &ignored, &fault);
-	sqlite3_stmt *stmt = is_good ? engine_prepare(e, text, NULL, keep, &fault) : NULL;
+	sqlite3_stmt *stmt = is_good ? sql_prepare(&e->sql, text, keep, &fault) : NULL;
 
 	if (!stmt && is_good && fault.at >= 0)
 		check_tell(text, &names, keep, e->keep, &fault);

@@ -224,7 +224,7 @@ struct noise_prior ruleset_noise(const struct ruleset *set);
 /* The text of an advice that stands alone, or its last one without a condition; or missing. */
 struct str advice_text(const struct advice_list *list);
 
-/* A column that a statement reads, as SQLite itself told the authorizer. */
+/* A column that a text of SQL reads. */
 struct column_read {
 	const struct table_def *table;
 	const struct column *column;
@@ -235,7 +235,7 @@ struct reads {
 	ptrdiff_t count, cap;
 };
 
-/* What the statement over a rule's subjects reads. */
-struct reads rule_reads(struct engine *e, const struct rule *rule, struct arena *keep);
+/* What the rule asks of its subjects, and of its SELECT the columns behind it. */
+struct reads rule_reads(const struct rule *rule, struct arena *keep);
 
 #endif

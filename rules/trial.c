@@ -100,7 +100,7 @@ bool trial_prepare(const struct trial *t, struct listing *l, const struct subjec
 	struct sql_fault fault;
 	int code = SQLITE_OK;
 
-	if (!listing_prepare(e, l, NULL, t->s->keep, &fault))
+	if (!listing_prepare(e, l, t->s->keep, &fault))
 		return trial_ended(t, l, SQLITE_ERROR, SQLITE_OK);
 	engine_grant(e, l->is_joining);
 	for (int i = sqlite3_bind_parameter_count(l->stmt); i > 0 && code == SQLITE_OK; i--)

@@ -106,8 +106,8 @@ void tell_places(struct trial *t, const struct place_row *places, ptrdiff_t coun
 /* ---- findings (finding.c) ----------------------------------------------------------------- */
 
 /*
- * Its columns, which expression_reads has found out, are the evidence.  Credit is the caller's.
- * False with a diagnostic, as each_row.
+ * The columns that its expression reads are the evidence.  Credit is the caller's.  False with a
+ * diagnostic, as each_row.
  */
 bool finding_fill(
 	const struct trial *t, const struct subject *s, enum verdict verdict, struct finding *ret);

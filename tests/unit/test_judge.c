@@ -1293,7 +1293,7 @@ static void the_run_is_in_reach(void **state)
 	assert_verdict("r", VERDICT_FAIL);
 	assert_int_equal(result("r")->subjects, 1);
 	assert_near(result("r")->number.value, 0.5);
-	assert_str(finding("r", "a")->evidence.items[0].name, "run.step_time_s");
+	assert_str(finding("r", "a")->evidence.items[1].name, "run.step_time_s");
 	assert_int_equal(finding("r", "a")->evidence.count, 3); /* platform is not the value's */
 	tables = (struct tables){ 0 };
 	add("ops key=a name=n p50_s=1\n");
@@ -1652,8 +1652,7 @@ static void what_the_authorizer_denies(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(denied) / sizeof(denied[0]); i++) {
 		struct sql_fault fault = { .id = DIAG_NONE };
-		sqlite3_stmt *stmt =
-			engine_prepare(engine, str_from(denied[i]), NULL, &keep, &fault);
+		sqlite3_stmt *stmt = sql_prepare(&engine->sql, str_from(denied[i]), &keep, &fault);
 
 		if (stmt)
 			fail_msg("allowed: %s", denied[i]);

@@ -1454,6 +1454,9 @@ static void no_false_alarms(void **state)
 		"flops / p50_s < 1e15 and flops / hbm_bytes > 100 and hbm_bytes / p50_s < 3e12",
 		"p50_s * time_share < 1 and 2 * p50_s < lo_s * (1 + 0.1) and p50_s / lo_s < 2",
 		"exists (select 1 from ops where ops.family = families.family and ops.p50_s > 1)",
+		"exists (select 1 from ops where family = families.family)",
+		"exists (select 1 from families as f where family = families.family)",
+		"exists (select 1 from families as f where f.family = families.family)",
 		"p50_s < (select avg(o.p50_s) as mean from ops o where o.kind = 'matmul')",
 		"family in (select family from ops as x left join edges e on e.consumer = x.name)",
 		"p50_s > (with big as (select p50_s as t from ops where p50_s > 1) "
