@@ -6,18 +6,43 @@
 #include "hlo/memory.h"
 #include "measure/schedule_state.h"
 
-/* The smallest p with seq[i] = seq[i + p] throughout, by the failure function of Knuth et al. */
-static ptrdiff_t period_of(const int32_t *seq, ptrdiff_t n, struct arena scratch)
+/*
+ * The smallest p with seq[i] = seq[i + p] from *first on, by the failure function of Knuth et al.
+ * over the sequence read backwards.  What stands before *first is less than a period: a warm-up in
+ * another order, or the last execution of it, which the job did not wait for.  0: nothing repeats.
+ */
+static ptrdiff_t period_of(const int32_t *seq, ptrdiff_t n, ptrdiff_t *first, struct arena scratch)
 {
 	ptrdiff_t *fail = arena_make(&scratch, ptrdiff_t, n + 1), k = 0;
 
 	for (ptrdiff_t i = 1; i < n; i++) {
-		while (k > 0 && seq[i] != seq[k])
+		while (k > 0 && seq[n - 1 - i] != seq[n - 1 - k])
 			k = fail[k];
-		k += seq[i] == seq[k];
+		k += seq[n - 1 - i] == seq[n - 1 - k];
 		fail[i + 1] = k;
 	}
-	return n - fail[n];
+	for (ptrdiff_t before = 0; before < n; before++) {
+		ptrdiff_t m = n - before, period = m - fail[m];
+		if (m >= PERIODS_MIN * period && before < period) {
+			*first = before;
+			return period;
+		}
+	}
+	return 0;
+}
+
+/* Are the `first` of them executions of modules that come again in the period behind them? */
+static bool come_again(const int32_t *seq, ptrdiff_t first, ptrdiff_t period,
+	ptrdiff_t module_count, struct arena scratch)
+{
+	bool *again = arena_make(&scratch, bool, module_count);
+
+	for (ptrdiff_t i = first; i < first + period; i++)
+		again[seq[i]] = true;
+	for (ptrdiff_t i = 0; i < first; i++)
+		if (!again[seq[i]])
+			return false;
+	return true;
 }
 
 /*
@@ -58,9 +83,11 @@ static bool device_periods(struct scheduling *s, struct sweep *d, const bool *le
 	}
 	if (n == 0)
 		return true; /* it ran nothing of the step */
-	ptrdiff_t period = period_of(seq, n, scratch);
-	if (n < PERIODS_MIN * period)
+	ptrdiff_t first, period = period_of(seq, n, &first, scratch);
+	if (!period || !come_again(seq, first, period, s->module_count, scratch))
 		return false;
+	runs += first;
+	n -= first;
 	ptrdiff_t phase = phase_of((const struct program_run *const *)runs, n, period, scratch);
 	for (ptrdiff_t i = phase; i < n; i++)
 		runs[i]->step = (int32_t)((i - phase) / period);

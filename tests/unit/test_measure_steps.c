@@ -1808,6 +1808,25 @@ static void a_period_of_programs_is_a_step(void **state)
 	assert_number(step_row(1)->idle_s, (600 - 2 * 150 - 80) * US);
 }
 
+/* An execution from before the capture, not waited for, ends in front of the first period. */
+static void a_late_execution_hides_no_period(void **state)
+{
+	(void)state;
+	struct xplane *tpu = one_tpu();
+	struct xline *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+	execute(ops, 0);
+	for (int64_t i = 0; i < 5; i++) {
+		execute(ops, 200 + i * 400);
+		x_event(ops, "sum.1", 200 + i * 400 + 160, 200 + i * 400 + 240, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 3);
+	assert_number(xrun_row(&run)->step_time_s, 400 * US);
+	assert_number(xrun_row(&run)->programs_per_step, 2);
+	assert_number(step_row(0)->start_s, 200 * US);
+}
+
 /* What ran once, for longer than all steps together, is left out before what runs in every step. */
 static void an_initialisation_hides_no_period(void **state)
 {
@@ -2025,6 +2044,7 @@ int main(void)
 		TEST(whose_step_is_judged),
 		TEST(work_is_the_mark_s_that_launched_it),
 		TEST(a_period_of_programs_is_a_step),
+		TEST(a_late_execution_hides_no_period),
 		TEST(a_server_s_step_is_an_execution),
 		TEST(why_a_device_waits),
 		TEST(a_loader_by_its_name),
