@@ -264,6 +264,17 @@ static ptrdiff_t *order_calls(struct hlo_module *m, struct arena *keep, struct d
 	return NULL;
 }
 
+/* A program of several slices is compiled for the devices of one, unless it counts all it names. */
+double hlo_devices(const struct hlo_module *m)
+{
+	double n = (double)m->replica_count * (double)m->partition_count;
+
+	if (m->slice_devices <= 0 || n < (double)m->slices * (double)m->slice_devices)
+		n *= (double)m->slices;
+	/* No machine has this many; a hostile count must not pass for one. */
+	return n > 0 && n < 1e9 ? n : 0;
+}
+
 bool module_finish(struct hlo_module *m, struct arena *keep, struct diag *err)
 {
 	index_names(m, keep);

@@ -209,6 +209,8 @@ ptrdiff_t hlo_unwrap(const struct hlo_module *m, ptrdiff_t instruction);
 /* Is it of a backward pass?  JAX names that transpose(jvp(..)). */
 bool hlo_is_backward(const struct hlo_instruction *i);
 
+/* Those it runs on, as the compiler counts them; 0 unknown. */
+double hlo_devices(const struct hlo_module *m);
 /* Is it one program, compiled or written out twice?  same.c */
 bool hlo_same(const struct hlo_module *a, const struct hlo_module *b);
 

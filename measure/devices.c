@@ -89,18 +89,9 @@ double host_device_planes(const struct profile *host)
 	return n;
 }
 
-/* A program of several slices is compiled for the devices of one, unless it counts all it names. */
 double program_devices(const struct program *p)
 {
-	const struct hlo_module *h = p ? p->hlo : NULL;
-	double n = h ? (double)h->replica_count * (double)h->partition_count : 0;
-
-	if (!h)
-		return 0;
-	if (h->slice_devices <= 0 || n < (double)h->slices * (double)h->slice_devices)
-		n *= (double)h->slices;
-	/* No machine has this many; a hostile count must not pass for one. */
-	return n > 0 && n < 1e9 ? n : 0;
+	return p && p->hlo ? hlo_devices(p->hlo) : 0;
 }
 
 struct run_shape run_shape_of(const struct run *run)

@@ -64,7 +64,7 @@ struct program {
 	int32_t next_of_hash; /* registry's: another one whose id and module have the same hash */
 };
 
-/* devices.c: those it runs on, as the compiler counts them; 0 unknown. */
+/* devices.c: hlo_devices of its HLO; 0 unknown. */
 double program_devices(const struct program *p);
 
 /* An order that does not depend on which thread met a program first. */

@@ -6,6 +6,7 @@
 
 #include "base/sha256.h"
 #include "base/unit.h"
+#include "hlo/module.h"
 #include "profile/pprof.h"
 #include "rules/print.h"
 #include "session/git.h"
@@ -420,12 +421,47 @@ void run_close(struct loaded *l)
 
 /* ---- one job or several ---------------------------------------------------------------------- */
 
-static bool share_program(const struct profile *a, const struct profile *b)
+/* Devices that worked; the planes of a chip, which may be one device or two, are counted once. */
+static ptrdiff_t devices_here(const struct profile *p)
+{
+	ptrdiff_t n = 0;
+	int64_t chip = -1;
+
+	for (ptrdiff_t i = 0; i < p->plane_count; i++) {
+		const struct plane *plane = &p->planes[i];
+		if (plane->class != PLANE_DEVICE || !plane->lane_count)
+			continue;
+		n += plane->chip.global_chip_id < 0 || plane->chip.global_chip_id != chip;
+		chip = plane->chip.global_chip_id;
+	}
+	return n;
+}
+
+/* Is it for more devices than worked in this file?  True where its HLO does not tell. */
+static bool reaches_beyond(
+	const struct hlo_entry *program, const struct profile *p, struct arena scratch)
+{
+	struct diag untold = { 0 };
+
+	if (!program->proto.len)
+		return true;
+	const struct hlo_module *m =
+		hlo_module_parse(program->proto, p->input->bytes, &scratch, &untold);
+	double devices = m ? hlo_devices(m) : 0;
+	return devices == 0 || devices > (double)devices_here(p);
+}
+
+/*
+ * A program that stays within one file's devices says nothing: whoever tries one model with two
+ * rates of learning runs it twice, and every job has the small programs that JAX makes.
+ */
+static bool share_program(const struct profile *a, const struct profile *b, struct arena scratch)
 {
 	for (ptrdiff_t i = 0; i < a->hlo_count; i++)
 		for (ptrdiff_t k = 0; k < b->hlo_count; k++)
 			if (a->hlo[i].program == b->hlo[k].program &&
-				str_eq(a->hlo[i].name, b->hlo[k].name))
+				str_eq(a->hlo[i].name, b->hlo[k].name) &&
+				reaches_beyond(&a->hlo[i], a, scratch))
 				return true;
 	return a->hlo_count == 0 || b->hlo_count == 0;
 }
@@ -448,10 +484,10 @@ static struct str dir_of(const struct loaded *l, ptrdiff_t i)
  * `taken` has already it is another process when both were captured at one time, and else another
  * capture; a copy of one begins at the same nanosecond.
  */
-static bool belongs(
-	const struct profile *p, const struct profile *model, const struct loaded *taken)
+static bool belongs(const struct profile *p, const struct profile *model,
+	const struct loaded *taken, struct arena scratch)
 {
-	bool is_its = share_program(p, model) && overlap(p, model);
+	bool is_its = overlap(p, model) && share_program(p, model, scratch);
 	/* Files are sorted by host. */
 	for (ptrdiff_t i = taken->count; is_its && i-- > 0;) {
 		const struct profile *twin = &taken->profiles[i];
@@ -532,7 +568,8 @@ bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret)
 	ret->inputs = arena_make(keep, struct input, count);
 	ret->profiles = arena_make(keep, struct profile, count);
 	for (ptrdiff_t i = 0; i < count; i++) {
-		bool is_its = str_eq(dir_of(l, i), dir) || belongs(&l->profiles[i], &model, ret);
+		bool is_its =
+			str_eq(dir_of(l, i), dir) || belongs(&l->profiles[i], &model, ret, *keep);
 		move(l, i, is_its ? ret : l);
 		if (is_its)
 			number_process(ret, keep);

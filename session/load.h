@@ -86,9 +86,10 @@ bool run_open(const struct found_run *run, const struct load_options *options, s
 void run_close(struct loaded *l);
 
 /*
- * Files from neighbouring directories belong together when they tell of the same program at the
- * same time; of one host they are its processes', and are numbered.  Moves those that belong to the
- * newest directory of `l` to *ret, and leaves the others in `l`; false when none is left.
+ * Files from neighbouring directories belong together when they tell, at the same time, of one
+ * program that is for more devices than either has; of one host they are its processes', and are
+ * numbered.  Moves those that belong to the newest directory of `l` to *ret, and leaves the others
+ * in `l`; false when none is left.
  */
 bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret);
 
