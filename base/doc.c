@@ -628,8 +628,11 @@ bool doc_parse(
 			 : diag_set(err, DIAG_LIMIT, "no memory to read %.*s", STR_ARG(file));
 	fy_parser_destroy(parser);
 	fy_diag_destroy(collected);
-	if (!ok)
+	if (!ok) {
 		ret->root = NULL;
+		ret->repeat_count = 0;
+		return false;
+	}
 	const struct doc_repeat *told = ret->repeats; /* the first in the file */
 	for (ptrdiff_t i = 1; i < ret->repeat_count; i++) {
 		const struct doc_node *key = ret->repeats[i].key;
@@ -638,7 +641,7 @@ bool doc_parse(
 			(key->line == told->key->line && key->column < told->key->column))
 			told = &ret->repeats[i];
 	}
-	return ok && (!told || doc_tell_repeat(ret, told, err));
+	return !told || doc_tell_repeat(ret, told, err);
 }
 
 const struct doc_node *doc_get(const struct doc_node *map, struct str key)

@@ -421,7 +421,7 @@ bool keyed_open(const struct keyed *r, struct doc *doc, struct str file, struct 
 {
 	bool ok = doc_parse(file, text, r->keep, doc, r->err);
 
-	for (ptrdiff_t i = 0; r->mistakes && doc->root && i < doc->repeat_count; i++) {
+	for (ptrdiff_t i = 0; r->mistakes && i < doc->repeat_count; i++) {
 		ok = true;
 		doc_tell_repeat(doc, &doc->repeats[i], r->err);
 		mistake_note(r->mistakes, r->keep, r->err);
