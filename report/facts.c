@@ -50,8 +50,9 @@ static void take_identity(const struct report *r, struct arena *keep, struct run
 /* Columns of the run table that facts have under the same name. */
 static void take_columns(const struct report *r, struct run_facts *ret)
 {
-	for (ptrdiff_t i = 0; i < run_facts_def.column_count; i++) {
-		const struct column *c = &run_facts_def.columns[i];
+	const struct table_def *def = &fact_forms[FACT_RUN].table;
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
 		const struct column *run = table_column(&table_defs[TABLE_run], c->name);
 		if (!run || run->type != c->type)
 			continue;

@@ -130,7 +130,7 @@ static bool check_columns(struct clickhouse *c, struct str lines, struct diag *e
 	ptrdiff_t count = rowbinary_columns(&c->page, &columns);
 	if (!lines.len)
 		return fail_table(c, err, "is not there, or not for this user");
-	if (!type_in(lines, run_facts_def.key).p || !type_in(lines, STR("captured")).p)
+	if (!type_in(lines, fact_forms[FACT_RUN].table.key).p || !type_in(lines, STR("captured")).p)
 		return fail_table(c, err, "is no store of rooflint's");
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct str type = type_in(lines, columns[i].name);

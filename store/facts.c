@@ -36,44 +36,62 @@ static const struct column device_columns[] = { FACT_DEVICE(AS_TEXT, AS_REAL) };
 #undef ROW
 /* clang-format on */
 
-#define COLUMNS(list) list, sizeof(list) / sizeof((list)[0])
-const struct table_def run_facts_def = { STR_INIT("runs"), STR_INIT("a judged run"),
-	STR_INIT("hash"), COLUMNS(run_columns), sizeof(struct run_facts) };
-const struct table_def fact_part_defs[FACT_PARTS] = {
-	[FACT_RULES] = { STR_INIT("verdicts"), STR_INIT("what a rule said of it"), STR_INIT("rule"),
-		COLUMNS(rule_columns), sizeof(struct rule_facts) },
-	[FACT_DEVICES] = { STR_INIT("machines"), STR_INIT("a device beside the others of its job"),
-		STR_INIT("device"), COLUMNS(device_columns), sizeof(struct device_facts) },
+static const struct fact_extra run_extras[] = {
+	{ STR_INIT("captured_ns"), false }, /* since 1970; 0 when no date is known */
+	{ STR_INIT("step_ns"), false },
+	{ STR_INIT("share_e12"), false }, /* of the step: what findings would give back, or all */
+	{ STR_INIT("lo_e12"), false },	  /* of the roofline, where some op was judged */
+	{ STR_INIT("hi_e12"), false },	  /* the same, or lo where there is none */
+	{ STR_INIT("mfu_e12"), false }, { STR_INIT("steps_e12"), false },
+	{ STR_INIT("outcome"), true }, /* "judged": a number can be made of it; else why not */
+	{ STR_INIT("because"), true }, /* the same in words; missing when judged */
 };
+static const struct fact_extra rule_extras[] = {
+	{ STR_INIT("gain_e12"), false }, /* share of the step that it claims */
+};
+static const struct fact_extra device_extras[] = {
+	{ STR_INIT("excess_e12"), false }, /* slowness less one */
+	{ STR_INIT("lost_e12"), false },   /* share of the step */
+};
+static_assert(COUNT_OF(run_extras) == FACT_EXTRAS_MAX, "others have fewer");
 
-/* Sorts of records, by the word in them. */
-enum { RECORDS = FACT_PARTS + 1 };
-static const struct {
-	struct str word;
-	const struct table_def *def;
-} records[RECORDS] = {
-	{ STR_INIT("rule"), &fact_part_defs[FACT_RULES] },
-	{ STR_INIT("device"), &fact_part_defs[FACT_DEVICES] },
-	{ STR_INIT("run"), &run_facts_def },
+#define ALL(list) list, COUNT_OF(list)
+const struct fact_form fact_forms[FACT_RECORDS] = {
+	[FACT_RUN] = { { STR_INIT("runs"), STR_INIT("a judged run"), STR_INIT("hash"),
+			       ALL(run_columns), sizeof(struct run_facts) },
+		STR_INIT("run"), STR_INIT("runs"), ALL(run_extras) },
+	[FACT_RULES] = { { STR_INIT("verdicts"), STR_INIT("what a rule said of it"),
+				 STR_INIT("rule"), ALL(rule_columns), sizeof(struct rule_facts) },
+		STR_INIT("rule"), STR_INIT("of_rules"), ALL(rule_extras) },
+	[FACT_DEVICES] = { { STR_INIT("machines"),
+				   STR_INIT("a device beside the others of its job"),
+				   STR_INIT("device"), ALL(device_columns),
+				   sizeof(struct device_facts) },
+		STR_INIT("device"), STR_INIT("of_devices"), ALL(device_extras) },
 };
-enum { RECORD_RUN = FACT_PARTS }; /* those before it are parts */
 
 void run_facts_clear(struct run_facts *f)
 {
 	*f = (struct run_facts){ 0 };
-	for (size_t i = 0; i < sizeof(run_columns) / sizeof(run_columns[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(run_columns); i++)
 		if (run_columns[i].type == COLUMN_REAL)
 			cell_set_real(&run_columns[i], f, NAN);
 }
 
-void *run_facts_add(struct run_facts *f, enum fact_part part, struct arena *keep)
+void *run_facts_add(struct run_facts *f, enum fact_record part, struct arena *keep)
 {
-	return rows_add(&f->parts[part], &fact_part_defs[part], keep);
+	return rows_add(&f->parts[part], &fact_forms[part].table, keep);
 }
 
-static const void *part_row(const struct run_facts *f, int part, ptrdiff_t row)
+ptrdiff_t fact_row_count(const struct run_facts *f, enum fact_record record)
 {
-	return (const char *)f->parts[part].rows + row * fact_part_defs[part].row_bytes;
+	return record == FACT_RUN ? 1 : f->parts[record].count;
+}
+
+const void *fact_row(const struct run_facts *f, enum fact_record record, ptrdiff_t row)
+{
+	const char *rows = record == FACT_RUN ? (const char *)f : f->parts[record].rows;
+	return rows + row * fact_forms[record].table.row_bytes;
 }
 
 /* ---- the hash -------------------------------------------------------------------------------- */
@@ -96,10 +114,9 @@ static void hash_row(
 static struct str hash_of(const struct run_facts *f, struct arena *keep)
 {
 	struct sha256 h = sha256_new();
-	hash_row(&h, &run_facts_def, f, keep);
-	for (int part = 0; part < FACT_PARTS; part++)
-		for (ptrdiff_t i = 0; i < f->parts[part].count; i++)
-			hash_row(&h, &fact_part_defs[part], part_row(f, part, i), keep);
+	for (enum fact_record k = 0; k < FACT_RECORDS; k++)
+		for (ptrdiff_t i = 0; i < fact_row_count(f, k); i++)
+			hash_row(&h, &fact_forms[k].table, fact_row(f, k, i), keep);
 	return sha256_id(&h, keep);
 }
 
@@ -127,29 +144,15 @@ const char *run_facts_flaw(const struct run_facts *f, struct arena *scratch)
 
 /* ---- whole numbers --------------------------------------------------------------------------- */
 
-const struct str fact_number_names[FACT_NUMBER_COUNT] = {
-#define X(name, meaning) STR_INIT(#name),
-	FACT_NUMBERS(X)
-#undef X
-};
-
 static int64_t whole(double value, double unit)
 {
 	double scaled = value * unit;
 	return fabs(scaled) < 9e18 ? (int64_t)llround(scaled) : FACT_NONE; /* not for NaN, either */
 }
 
-const struct str fact_part_numbers[FACT_PARTS][FACT_PART_NUMBERS] = {
-	[FACT_RULES] = { STR_INIT("gain_e12") },
-	[FACT_DEVICES] = { STR_INIT("excess_e12"), STR_INIT("lost_e12") },
-};
-
-int64_t fact_part_number(const struct run_facts *f, enum fact_part part, ptrdiff_t row, int number)
+static double of_step(const struct run_facts *f, double s)
 {
-	double of_step = part == FACT_RULES ? run_rules(f)[row].gain_s : run_devices(f)[row].lost_s;
-	if (part == FACT_DEVICES && number == 0)
-		return whole(run_devices(f)[row].slowness - 1, 1e12);
-	return f->step_mean_s > 0 ? whole(of_step / f->step_mean_s, 1e12) : FACT_NONE;
+	return f->step_mean_s > 0 ? s / f->step_mean_s : (double)NAN;
 }
 
 /* The gate that keeps most rules from being judged. */
@@ -186,56 +189,80 @@ static struct str open_reason(const struct run_facts *f, struct str gate)
 	return first ? first->reason : MISSING;
 }
 
-static void take_outcome(const struct run_facts *f, struct arena *keep, struct run_numbers *ret)
+/* Returns why, in words. */
+static struct str outcome_of(
+	const struct run_facts *f, int64_t captured_ns, struct arena *keep, struct str *outcome)
 {
-	struct str gate;
-	ret->because = MISSING;
 	if (f->error_id.p) {
-		ret->outcome = arena_fmt(keep, "unreadable: %.*s", STR_ARG(f->error_id));
-		ret->because = f->error;
-	} else if (!ret->values[FACT_captured_ns]) {
-		ret->outcome = STR("no date");
-		ret->because =
-			STR("neither the profile nor its directory says when it was captured");
-	} else if (str_eq(f->verdict, STR("inconclusive"))) {
-		gate = gate_of(f);
-		ret->outcome =
-			arena_fmt(keep, "inconclusive%s%.*s", gate.len ? ": " : "", STR_ARG(gate));
-		ret->because = open_reason(f, gate);
-	} else if (!(f->step_time_s > 0)) {
-		ret->outcome = STR("no steps");
-		ret->because = STR("the profile shows no step");
-	} else {
-		ret->outcome = STR("judged");
+		*outcome = arena_fmt(keep, "unreadable: %.*s", STR_ARG(f->error_id));
+		return f->error;
 	}
+	if (!captured_ns) {
+		*outcome = STR("no date");
+		return STR("neither the profile nor its directory says when it was captured");
+	}
+	if (str_eq(f->verdict, STR("inconclusive"))) {
+		struct str gate = gate_of(f);
+		*outcome =
+			arena_fmt(keep, "inconclusive%s%.*s", gate.len ? ": " : "", STR_ARG(gate));
+		return open_reason(f, gate);
+	}
+	if (!(f->step_time_s > 0)) {
+		*outcome = STR("no steps");
+		return STR("the profile shows no step");
+	}
+	*outcome = STR("judged");
+	return MISSING;
 }
 
-void run_numbers_of(const struct run_facts *f, struct arena *keep, struct run_numbers *ret)
+static void run_values(const struct run_facts *f, struct arena *keep, union fact_value *ret)
 {
-	int64_t *n = ret->values, captured;
 	bool is_counted = f->judged_ratio != 0; /* where no op's cost is known, no ratio is */
 	double hi = isnan(f->roofline_ratio_hi) ? f->roofline_ratio_lo : f->roofline_ratio_hi;
-	double share = f->step_mean_s > 0 ? f->gain_s / f->step_mean_s : (double)NAN;
-	n[FACT_captured_ns] = f->captured.p && when_parse(f->captured, &captured) ? captured : 0;
-	n[FACT_step_ns] = whole(f->step_time_s, 1e9);
-	n[FACT_share_e12] = whole(isnan(share) ? share : fmin(1, fmax(0, share)), 1e12);
-	n[FACT_lo_e12] = is_counted ? whole(f->roofline_ratio_lo, 1e12) : FACT_NONE;
-	n[FACT_hi_e12] = is_counted ? whole(hi, 1e12) : FACT_NONE;
-	/* Above one the job file is of another job. */
-	n[FACT_mfu_e12] = f->mfu <= 1 ? whole(f->mfu, 1e12) : FACT_NONE;
-	n[FACT_steps_e12] = whole(f->steps_ratio, 1e12);
-	take_outcome(f, keep, ret);
+	double share = of_step(f, f->gain_s);
+	struct str outcome;
+	int64_t captured;
+	int64_t captured_ns = f->captured.p && when_parse(f->captured, &captured) ? captured : 0;
+	struct str because = outcome_of(f, captured_ns, keep, &outcome);
+	const union fact_value values[] = {
+		{ captured_ns },
+		{ whole(f->step_time_s, 1e9) },
+		{ whole(isnan(share) ? share : fmin(1, fmax(0, share)), 1e12) },
+		{ is_counted ? whole(f->roofline_ratio_lo, 1e12) : FACT_NONE },
+		{ is_counted ? whole(hi, 1e12) : FACT_NONE },
+		/* Above one the job file is of another job. */
+		{ f->mfu <= 1 ? whole(f->mfu, 1e12) : FACT_NONE },
+		{ whole(f->steps_ratio, 1e12) },
+		{ .text = outcome },
+		{ .text = because },
+	};
+	static_assert(COUNT_OF(values) == COUNT_OF(run_extras), "in their order");
+	memcpy(ret, values, sizeof(values));
+}
+
+void fact_extras(const struct run_facts *f, enum fact_record record, ptrdiff_t row,
+	struct arena *keep, union fact_value *ret)
+{
+	if (record == FACT_RUN) {
+		run_values(f, keep, ret);
+	} else if (record == FACT_RULES) {
+		ret[0].number = whole(of_step(f, run_rules(f)[row].gain_s), 1e12);
+	} else {
+		ret[0].number = whole(run_devices(f)[row].slowness - 1, 1e12);
+		ret[1].number = whole(of_step(f, run_devices(f)[row].lost_s), 1e12);
+	}
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* What is known of a row.  A part's has the hash that joins it to its run. */
-static void write_line(const struct run_facts *f, int record, const void *row, struct out *out)
+static void write_line(
+	const struct run_facts *f, enum fact_record record, const void *row, struct out *out)
 {
-	const struct table_def *def = records[record].def;
+	const struct table_def *def = &fact_forms[record].table;
 	cJSON *line = cJSON_CreateObject();
-	json_add_str(line, "record", records[record].word);
-	if (record != RECORD_RUN)
+	json_add_str(line, "record", fact_forms[record].word);
+	if (record != FACT_RUN)
 		json_add_str(line, "hash", f->hash);
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
 		const struct column *c = &def->columns[i];
@@ -253,10 +280,9 @@ static void write_line(const struct run_facts *f, int record, const void *row, s
 void run_facts_write(const struct run_facts *f, struct out *out)
 {
 	assert(f->hash.p);
-	write_line(f, RECORD_RUN, f, out);
-	for (int part = 0; part < FACT_PARTS; part++)
-		for (ptrdiff_t i = 0; i < f->parts[part].count; i++)
-			write_line(f, part, part_row(f, part, i), out);
+	for (enum fact_record k = 0; k < FACT_RECORDS; k++)
+		for (ptrdiff_t i = 0; i < fact_row_count(f, k); i++)
+			write_line(f, k, fact_row(f, k, i), out);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -314,7 +340,7 @@ static bool end_run(struct reading *r)
 
 static bool begin_run(struct reading *r, const cJSON *line)
 {
-	if (!end_run(r) || !read_row(r, line, &run_facts_def, &r->run))
+	if (!end_run(r) || !read_row(r, line, &fact_forms[FACT_RUN].table, &r->run))
 		return false;
 	if (!r->run.hash.p || !r->run.run.p || !r->run.profile.p)
 		return bad_line(r, "a run without hash, run or profile");
@@ -323,30 +349,31 @@ static bool begin_run(struct reading *r, const cJSON *line)
 	return true;
 }
 
-static bool add_row(struct reading *r, const cJSON *line, int record)
+static bool add_row(struct reading *r, const cJSON *line, enum fact_record record)
 {
 	if (!r->run.hash.p || !str_eq(r->run.hash, json_get_str(line, "hash")))
 		return bad_line(r, "a record of a rule or a device does not follow its run's");
 	if (r->run.parts[record].count >= FACTS_MAX_ROWS)
 		return bad_line(r, "more rules or devices than a run's facts have");
-	return read_row(r, line, records[record].def, run_facts_add(&r->run, record, &r->keep));
+	return read_row(
+		r, line, &fact_forms[record].table, run_facts_add(&r->run, record, &r->keep));
 }
 
 static bool read_line(struct reading *r, struct str text)
 {
-	int record = 0;
+	enum fact_record record = 0;
 	if (text.len > FACTS_MAX_LINE)
 		return bad_line(r, "a line longer than any record");
 	if (!str_trim(text).len)
 		return true;
 	cJSON *line = cJSON_ParseWithLength(text.p, (size_t)text.len);
 	struct str word = line ? json_get_str(line, "record") : STR("");
-	while (record < RECORDS && !str_eq(word, records[record].word))
+	while (record < FACT_RECORDS && !str_eq(word, fact_forms[record].word))
 		record++;
-	bool ok = !line			 ? bad_line(r, "not a JSON object in one line")
-		  : record == RECORDS	 ? bad_line(r, "no record of a run, a rule or a device")
-		  : record == RECORD_RUN ? begin_run(r, line)
-					 : add_row(r, line, record);
+	bool ok = !line			   ? bad_line(r, "not a JSON object in one line")
+		  : record == FACT_RECORDS ? bad_line(r, "no record of a run, a rule or a device")
+		  : record == FACT_RUN	   ? begin_run(r, line)
+					   : add_row(r, line, record);
 	cJSON_Delete(line);
 	return ok;
 }
@@ -390,12 +417,9 @@ struct flat {
 static struct str records_with(struct str column, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	for (int i = 0; i < RECORDS; i++) {
-		int record = (i + RECORD_RUN) % RECORDS;
-		if (str_eq(column, STR("hash")) || table_column(records[record].def, column))
-			out_fmt(o, "%s%.*s", out_text(o).len ? ", " : "",
-				STR_ARG(records[record].word));
-	}
+	for (const struct fact_form *f = fact_forms; f < fact_forms + FACT_RECORDS; f++)
+		if (str_eq(column, STR("hash")) || table_column(&f->table, column))
+			out_fmt(o, "%s%.*s", out_text(o).len ? ", " : "", STR_ARG(f->word));
 	return out_text(o);
 }
 
@@ -403,13 +427,13 @@ static ptrdiff_t flat_columns(struct arena *keep, struct flat **ret)
 {
 	ptrdiff_t count = 0, cap = 0;
 	*ret = NULL;
-	for (int i = 0; i < RECORDS; i++) {
-		const struct table_def *def = records[(i + RECORD_RUN) % RECORDS].def;
+	for (enum fact_record i = 0; i < FACT_RECORDS; i++) {
+		const struct table_def *def = &fact_forms[i].table;
 		for (ptrdiff_t k = 0; k < def->column_count; k++) {
 			const struct column *c = &def->columns[k];
 			struct str word = records_with(c->name, keep);
 			/* The run's record comes first. */
-			if (def == &run_facts_def || !str_starts(word, STR("run")))
+			if (i == FACT_RUN || !str_starts(word, STR("run")))
 				*arena_push(keep, *ret, count, cap) = (struct flat){ c, word };
 		}
 	}

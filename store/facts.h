@@ -125,14 +125,15 @@ struct device_facts {
 	FACT_DEVICE(ROW_TEXT, ROW_REAL)
 };
 
-/* What a run has many of: a table of a store each, and rows in the order of the records. */
-enum fact_part { FACT_RULES, FACT_DEVICES, FACT_PARTS };
+/* Sorts of records, a table of a store each, in their order: a run, and its parts: what it has many
+ * of. */
+enum fact_record { FACT_RUN, FACT_RULES, FACT_DEVICES, FACT_RECORDS };
 
 struct run_facts {
 	FACT_IDENTITY(ROW_TEXT, ROW_REAL)
 	FACT_OUTCOME(ROW_TEXT, ROW_REAL)
 	FACT_MEASURES(ROW_TEXT, ROW_REAL)
-	struct table parts[FACT_PARTS];
+	struct table parts[FACT_RECORDS]; /* none of FACT_RUN */
 };
 #define run_rules(f)	    ((struct rule_facts *)(f)->parts[FACT_RULES].rows)
 #define run_rule_count(f)   ((f)->parts[FACT_RULES].count)
@@ -140,38 +141,23 @@ struct run_facts {
 #define run_device_count(f) ((f)->parts[FACT_DEVICES].count)
 
 /*
- * What questions add up, as whole numbers, so that sums are the same in any order and in any store:
- * times in nanoseconds, ratios in units of 1e-12, of which nine million fit into a sum.
+ * What questions read of a record beside its columns: texts, and what they add up as whole numbers,
+ * so that sums are the same in any order and in any store: times in nanoseconds, ratios in units of
+ * 1e-12, of which nine million fit into a sum.
  */
 #define FACT_NONE INT64_MIN
-#define FACT_NUMBERS(X)                                                                            \
-	X(captured_ns, "when the capture began, since 1970; 0 when no date is known")              \
-	X(step_ns, "time of a step")                                                               \
-	X(share_e12, "step time that findings would give back, at most all of it")                 \
-	X(lo_e12, "roofline_ratio_lo, where some op was judged")                                   \
-	X(hi_e12, "roofline_ratio_hi, where some op was judged, else roofline_ratio_lo")           \
-	X(mfu_e12, "mfu")                                                                          \
-	X(steps_e12, "steps_ratio")
-enum fact_number {
-#define X(name, meaning) FACT_##name,
-	FACT_NUMBERS(X)
-#undef X
-		FACT_NUMBER_COUNT
+struct fact_extra {
+	struct str name;
+	bool is_text;
 };
-extern const struct str fact_number_names[FACT_NUMBER_COUNT];
-struct run_numbers {
-	int64_t values[FACT_NUMBER_COUNT];
-	struct str outcome; /* "judged": a number can be made of it; else why not */
-	struct str because; /* the same in words; missing when judged */
+union fact_value {
+	int64_t number;
+	struct str text;
 };
-void run_numbers_of(const struct run_facts *f, struct arena *keep, struct run_numbers *ret);
-/*
- * The same of a part's row, by name; a part that has fewer has missing ones.  gain_e12: share of
- * the step that the rule claims; excess_e12: slowness less one; lost_e12: share of the step.
- */
-enum { FACT_PART_NUMBERS = 2 };
-extern const struct str fact_part_numbers[FACT_PARTS][FACT_PART_NUMBERS];
-int64_t fact_part_number(const struct run_facts *f, enum fact_part part, ptrdiff_t row, int number);
+enum { FACT_EXTRAS_MAX = 9 };
+/* In the order of the record's extras. */
+void fact_extras(const struct run_facts *f, enum fact_record record, ptrdiff_t row,
+	struct arena *keep, union fact_value *ret);
 
 /*
  * More rules than a rule file may have (RULES_MAX) are no facts of ours.  Of more devices the
@@ -181,13 +167,22 @@ int64_t fact_part_number(const struct run_facts *f, enum fact_part part, ptrdiff
 /* Longest record read: each text is at most TEXT_MAX, and there are some twenty. */
 #define FACTS_MAX_LINE ((ptrdiff_t)1 << 18)
 
-/* A run's columns and its parts', for whoever keeps them; `hash` joins them. */
-extern const struct table_def run_facts_def, fact_part_defs[FACT_PARTS];
+/* What whoever keeps records has to know of a sort; `hash` joins the parts to their run. */
+extern const struct fact_form {
+	struct table_def table;
+	struct str word;   /* in a line of it */
+	struct str source; /* in questions: its rows, beside their run */
+	const struct fact_extra *extras;
+	ptrdiff_t extra_count;
+} fact_forms[FACT_RECORDS];
+
+ptrdiff_t fact_row_count(const struct run_facts *f, enum fact_record record);
+const void *fact_row(const struct run_facts *f, enum fact_record record, ptrdiff_t row);
 
 /* Every cell NULL, and no rows. */
 void run_facts_clear(struct run_facts *f);
 /* A new last row with every cell NULL; the pointer lives until the next one. */
-void *run_facts_add(struct run_facts *f, enum fact_part part, struct arena *keep);
+void *run_facts_add(struct run_facts *f, enum fact_record part, struct arena *keep);
 /* Set version and hash, after everything else is said. */
 void run_facts_seal(struct run_facts *f, struct arena *keep);
 

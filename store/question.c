@@ -71,9 +71,6 @@ static void put_value(struct out *o, const struct question_value *v, const struc
 static void put_name(
 	struct out *o, struct str name, const struct question *q, const struct dialect *d)
 {
-	static const struct str parts[FACT_PARTS] = {
-		[FACT_RULES] = STR_INIT("of_rules"), [FACT_DEVICES] = STR_INIT("of_devices")
-	};
 	const struct word {
 		struct str name, text;
 	} words[] = { { STR("place"), d->place }, { STR("has_kept"), d->has_kept },
@@ -83,12 +80,12 @@ static void put_name(
 		out_str(o, word->text);
 		return;
 	}
-	for (int part = 0; part <= FACT_PARTS; part++) {
-		if (!str_eq(name, part < FACT_PARTS ? parts[part] : STR("runs")))
+	for (enum fact_record i = 0; i < FACT_RECORDS; i++) {
+		if (!str_eq(name, fact_forms[i].source))
 			continue;
 		out_fmt(o, "%.*s AS r", STR_ARG(d->runs));
-		if (part < FACT_PARTS)
-			d->put_part(o, &fact_part_defs[part]);
+		if (i != FACT_RUN)
+			d->put_part(o, &fact_forms[i].table);
 		return;
 	}
 	for (ptrdiff_t i = 0; i < q->count; i++)

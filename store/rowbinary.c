@@ -7,19 +7,20 @@
 /* Two years: thirteen windows of four weeks, and the same season a year ago. */
 enum { TTL_DAYS = 731 };
 
-/* The one column that cannot be NULL, since a table is sorted by it. */
-static bool is_key(const struct column *c)
+/* Never NULL: a table is sorted and parted by the moment, and the others are always said. */
+static bool is_always(struct str name)
 {
-	return str_eq(c->name, run_facts_def.key);
+	return str_is_among(name, "hash captured_ns outcome");
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
 /* Texts that differ from run to run; of all the others there are few, which a dictionary holds. */
-static bool is_free(const struct column *c)
+static bool is_free(struct str name)
 {
-	return str_is_among(
-		c->name, "run listing profile captured commit_id labels error reason message note");
+	return str_is_among(name,
+		"hash run listing profile captured commit_id labels error reason message note "
+		"because kept");
 }
 
 struct columns {
@@ -29,50 +30,46 @@ struct columns {
 };
 
 /* Of a part: an array with an element for each row. */
-static void add(struct columns *to, const struct table_def *part, struct str name, const char *type,
-	bool has_dictionary)
+static void add(struct columns *to, enum fact_record record, struct str name, const char *type)
 {
-	const char *before = part ? "Array(" : "", *after = part ? ")" : "";
+	const struct table_def *def = &fact_forms[record].table;
+	bool is_run = record == FACT_RUN;
+	bool has_dictionary = str_eq(str_from(type), STR("String")) && !is_free(name);
+	const char *before = is_run ? "" : "Array(", *after = is_run ? "" : ")";
+	if (!is_always(name))
+		type = arena_fmt(to->keep, "Nullable(%s)", type).p;
 	*arena_push(to->keep, to->items, to->count, to->cap) = (struct rowbinary_column){
-		.name = part ? arena_fmt(to->keep, "%.*s.%.*s", STR_ARG(part->name), STR_ARG(name))
-			     : name,
+		.name = is_run ? name
+			       : arena_fmt(
+					 to->keep, "%.*s.%.*s", STR_ARG(def->name), STR_ARG(name)),
 		.type = arena_fmt(to->keep, "%s%s%s", before, type, after),
 		.stored = arena_fmt(to->keep, has_dictionary ? "%sLowCardinality(%s)%s" : "%s%s%s",
 			before, type, after),
 	};
 }
 
-static void add_facts(struct columns *to, const struct table_def *def, const struct table_def *part)
+static void add_extras(struct columns *to, enum fact_record record)
 {
-	for (ptrdiff_t i = 0; i < def->column_count; i++) {
-		const struct column *c = &def->columns[i];
-		bool is_text = c->type == COLUMN_TEXT;
-		add(to, part, c->name,
-			is_key(c) ? "String"
-			: is_text ? "Nullable(String)"
-				  : "Nullable(Float64)",
-			is_text && !is_key(c) && !is_free(c));
-	}
+	const struct fact_form *form = &fact_forms[record];
+	for (ptrdiff_t i = 0; i < form->extra_count; i++)
+		add(to, record, form->extras[i].name, form->extras[i].is_text ? "String" : "Int64");
 }
 
 ptrdiff_t rowbinary_columns(struct arena *keep, struct rowbinary_column **ret)
 {
 	struct columns to = { .keep = keep };
-	add_facts(&to, &run_facts_def, NULL);
-	for (int part = 0; part < FACT_PARTS; part++)
-		add_facts(&to, &fact_part_defs[part], &fact_part_defs[part]);
-	for (int part = 0; part < FACT_PARTS; part++)
-		for (int i = 0; i < FACT_PART_NUMBERS && fact_part_numbers[part][i].p; i++)
-			add(&to, &fact_part_defs[part], fact_part_numbers[part][i],
-				"Nullable(Int64)", false);
-	/* The moment is what a table is sorted and parted by. */
-	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
-		add(&to, NULL, fact_number_names[i],
-			i == FACT_captured_ns ? "Int64" : "Nullable(Int64)", false);
-	add(&to, NULL, STR("outcome"), "String", true);
-	add(&to, NULL, STR("because"), "Nullable(String)", false);
-	add(&to, NULL, STR("kept"), "Nullable(String)", false);
-	add(&to, NULL, STR("kept_bytes"), "UInt64", false);
+	for (enum fact_record k = 0; k < FACT_RECORDS; k++) {
+		const struct table_def *def = &fact_forms[k].table;
+		for (ptrdiff_t i = 0; i < def->column_count; i++)
+			add(&to, k, def->columns[i].name,
+				def->columns[i].type == COLUMN_TEXT ? "String" : "Float64");
+	}
+	for (enum fact_record k = FACT_RUN + 1; k < FACT_RECORDS; k++)
+		add_extras(&to, k);
+	add_extras(&to, FACT_RUN);
+	add(&to, FACT_RUN, STR("kept"), "String");
+	*arena_push(keep, to.items, to.count, to.cap) =
+		(struct rowbinary_column){ STR("kept_bytes"), STR("UInt64"), STR("UInt64") };
 	*ret = to.items;
 	return to.count;
 }
@@ -135,10 +132,11 @@ static void put_string(struct out *o, struct str s)
 	out_str(o, s);
 }
 
-static void put_nullable(struct out *o, struct str s)
+static void put_text(struct out *o, struct str name, struct str s)
 {
-	out_char(o, !s.p);
-	if (s.p)
+	if (!is_always(name))
+		out_char(o, !s.p);
+	if (s.p || is_always(name))
 		put_string(o, s);
 }
 
@@ -148,56 +146,64 @@ static void put_int(struct out *o, int64_t n)
 		out_char(o, (char)((uint64_t)n >> i));
 }
 
-static void put_number(struct out *o, int64_t n)
+static void put_word(struct out *o, struct str name, int64_t bits, bool is_null)
 {
-	out_char(o, n == FACT_NONE);
-	if (n != FACT_NONE)
-		put_int(o, n);
+	if (!is_always(name))
+		out_char(o, is_null);
+	if (!is_null)
+		put_int(o, bits);
 }
 
 static void put_cell(struct out *o, const struct column *c, const void *row)
 {
-	if (is_key(c)) {
-		put_string(o, cell_text(c, row));
-	} else if (c->type == COLUMN_TEXT) {
-		put_nullable(o, cell_text(c, row));
-	} else {
-		double value = cell_real(c, row);
-		int64_t bits;
-		bool is_null = !isfinite(value);
-		memcpy(&bits, &value, sizeof(bits));
-		out_char(o, is_null);
-		if (!is_null)
-			put_int(o, bits);
+	double value = c->type == COLUMN_REAL ? cell_real(c, row) : 0;
+	int64_t bits;
+	memcpy(&bits, &value, sizeof(bits));
+	if (c->type == COLUMN_TEXT)
+		put_text(o, c->name, cell_text(c, row));
+	else
+		put_word(o, c->name, bits, !isfinite(value));
+}
+
+/* Columns of a part are arrays: each begins with its length. */
+static void put_length(struct out *o, const struct run_facts *f, enum fact_record record)
+{
+	if (record != FACT_RUN)
+		put_count(o, (uint64_t)fact_row_count(f, record));
+}
+
+static void put_extras(
+	struct out *o, const struct run_facts *f, enum fact_record record, struct arena *scratch)
+{
+	const struct fact_form *form = &fact_forms[record];
+	union fact_value values[FACT_EXTRAS_MAX];
+	for (ptrdiff_t i = 0; i < form->extra_count; i++) {
+		put_length(o, f, record);
+		for (ptrdiff_t row = 0; row < fact_row_count(f, record); row++) {
+			fact_extras(f, record, row, scratch, values);
+			if (form->extras[i].is_text)
+				put_text(o, form->extras[i].name, values[i].text);
+			else
+				put_word(o, form->extras[i].name, values[i].number,
+					values[i].number == FACT_NONE);
+		}
 	}
 }
 
 void rowbinary_write(
 	struct out *o, const struct run_facts *f, struct str kept, struct arena *scratch)
 {
-	struct run_numbers n;
-	run_numbers_of(f, scratch, &n);
-	for (ptrdiff_t i = 0; i < run_facts_def.column_count; i++)
-		put_cell(o, &run_facts_def.columns[i], f);
-	for (int part = 0; part < FACT_PARTS; part++) {
-		const struct table_def *def = &fact_part_defs[part];
-		const char *rows = f->parts[part].rows;
+	for (enum fact_record k = 0; k < FACT_RECORDS; k++) {
+		const struct table_def *def = &fact_forms[k].table;
 		for (ptrdiff_t i = 0; i < def->column_count; i++) {
-			put_count(o, (uint64_t)f->parts[part].count);
-			for (ptrdiff_t k = 0; k < f->parts[part].count; k++)
-				put_cell(o, &def->columns[i], rows + k * def->row_bytes);
+			put_length(o, f, k);
+			for (ptrdiff_t row = 0; row < fact_row_count(f, k); row++)
+				put_cell(o, &def->columns[i], fact_row(f, k, row));
 		}
 	}
-	for (int part = 0; part < FACT_PARTS; part++)
-		for (int i = 0; i < FACT_PART_NUMBERS && fact_part_numbers[part][i].p; i++) {
-			put_count(o, (uint64_t)f->parts[part].count);
-			for (ptrdiff_t k = 0; k < f->parts[part].count; k++)
-				put_number(o, fact_part_number(f, (enum fact_part)part, k, i));
-		}
-	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
-		(i == FACT_captured_ns ? put_int : put_number)(o, n.values[i]);
-	put_string(o, n.outcome);
-	put_nullable(o, n.because);
-	put_nullable(o, kept);
+	for (enum fact_record k = FACT_RUN + 1; k < FACT_RECORDS; k++)
+		put_extras(o, f, k, scratch);
+	put_extras(o, f, FACT_RUN, scratch);
+	put_text(o, STR("kept"), kept);
 	put_int(o, kept.len);
 }

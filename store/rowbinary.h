@@ -1,8 +1,8 @@
 /*
  * Tables of ClickHouse, and runs as rows of its RowBinary, which keeps every bit of a number.
  *
- * A row has the columns of run_facts_def, those of fact_part_defs as arrays with an element for
- * each rule, and for each device, what questions read (facts.h), and what is kept beside the run.
+ * A row has the columns of a run, those of its parts as arrays with an element for each rule, and
+ * for each device, what questions read (extras in facts.h), and what is kept beside the run.
  * Without separators or names, one after the other:
  *
  *     hash       String             length (varint), bytes

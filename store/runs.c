@@ -66,12 +66,13 @@ static bool take_run(void *arg, const struct str *cells, struct diag *err)
 {
 	struct run_pages *p = arg;
 	struct stored_run *run = arena_make(&p->keep, struct stored_run, 1);
+	const struct table_def *def = &fact_forms[FACT_RUN].table;
 	int64_t is_kept = 0;
 	(void)err;
 	run_facts_clear(&run->facts);
-	read_cells(&run_facts_def, cells, &run->facts, &p->keep);
-	str_to_i64(cells[run_facts_def.column_count], &run->captured_ns);
-	run->is_kept = str_to_i64(cells[run_facts_def.column_count + 1], &is_kept) && is_kept;
+	read_cells(def, cells, &run->facts, &p->keep);
+	str_to_i64(cells[def->column_count], &run->captured_ns);
+	run->is_kept = str_to_i64(cells[def->column_count + 1], &is_kept) && is_kept;
 	/* A server may hold a run twice: the row with kept bytes comes first. */
 	if (!p->count || !str_eq(run->facts.hash, p->runs[p->count - 1]->facts.hash))
 		*arena_push(&p->keep, p->runs, p->count, p->cap) = run;
@@ -81,7 +82,7 @@ static bool take_run(void *arg, const struct str *cells, struct diag *err)
 bool run_pages_next(struct run_pages *p, struct diag *err)
 {
 	const struct question_value values[] = {
-		VALUE_COLUMNS("columns", STR("r."), &run_facts_def),
+		VALUE_COLUMNS("columns", STR("r."), &fact_forms[FACT_RUN].table),
 		VALUE_SQL("left", sql_of(ASK_LEFT)),
 		VALUE_SQL("of_workload", of_workload(p)),
 		VALUE_TEXT("workload", p->workload),
@@ -92,7 +93,7 @@ bool run_pages_next(struct run_pages *p, struct diag *err)
 		VALUE_NUMBER("most", PAGE_RUNS),
 	};
 	const struct question q = { sql_of(ASK_PAGE), VALUES(values),
-		(int)run_facts_def.column_count + 2 };
+		(int)fact_forms[FACT_RUN].table.column_count + 2 };
 	arena_clear(&p->keep);
 	p->runs = NULL;
 	p->count = p->cap = 0;
@@ -111,18 +112,16 @@ bool run_pages_next(struct run_pages *p, struct diag *err)
 
 /* A question about some of them; their moments tell a server which weeks to read. */
 static bool ask_of(struct run_pages *p, enum asked id, struct stored_run **runs, ptrdiff_t count,
-	int part, answer_row_fn *take, void *arg, struct diag *err)
+	enum fact_record part, answer_row_fn *take, void *arg, struct diag *err)
 {
-	static const struct str parts[FACT_PARTS] = {
-		[FACT_RULES] = STR_INIT("{of_rules}"), [FACT_DEVICES] = STR_INIT("{of_devices}")
-	};
+	const struct fact_form *form = &fact_forms[part];
 	struct arena scratch = p->keep; /* until it is asked: then come rows */
 	struct str *hashes = arena_make(&scratch, struct str, count);
 	for (ptrdiff_t i = 0; i < count; i++)
 		hashes[i] = runs[i]->facts.hash;
 	const struct question_value values[] = {
-		VALUE_COLUMNS("columns", STR("v."), &fact_part_defs[part]),
-		VALUE_SQL("of_part", parts[part]),
+		VALUE_COLUMNS("columns", STR("v."), &form->table),
+		VALUE_SQL("of_part", arena_fmt(&scratch, "{%.*s}", STR_ARG(form->source))),
 		VALUE_TEXTS("hashes", hashes, count),
 		VALUE_SQL("of_workload", of_workload(p)),
 		VALUE_TEXT("workload", p->workload),
@@ -130,7 +129,7 @@ static bool ask_of(struct run_pages *p, enum asked id, struct stored_run **runs,
 		VALUE_NUMBER("to", runs[0]->captured_ns),
 	};
 	const struct question q = { sql_of(id), VALUES(values),
-		id == ASK_KEPT ? 2 : (int)fact_part_defs[part].column_count + 3 };
+		id == ASK_KEPT ? 2 : (int)form->table.column_count + 3 };
 	return store_ask(p->store, &q, take, arg, err);
 }
 
@@ -138,14 +137,14 @@ struct adding {
 	struct arena *keep;
 	struct stored_run **runs;
 	ptrdiff_t count;
-	enum fact_part part;
+	enum fact_record part;
 };
 
 /* Rows come in the order of their runs. */
 static bool take_part(void *arg, const struct str *cells, struct diag *err)
 {
 	struct adding *a = arg;
-	const struct table_def *def = &fact_part_defs[a->part];
+	const struct table_def *def = &fact_forms[a->part].table;
 	while (a->count && !str_eq(a->runs[0]->facts.hash, cells[1])) {
 		a->runs++;
 		a->count--;
@@ -158,7 +157,7 @@ static bool take_part(void *arg, const struct str *cells, struct diag *err)
 }
 
 bool run_pages_add(struct run_pages *p, struct stored_run **runs, ptrdiff_t count,
-	enum fact_part part, struct diag *err)
+	enum fact_record part, struct diag *err)
 {
 	struct adding a = { &p->keep, runs, count, part };
 	return ask_of(p, ASK_PART, runs, count, part, take_part, &a, err);
@@ -178,10 +177,10 @@ static bool take_bytes(void *arg, const struct str *cells, struct diag *err)
 bool run_pages_kept(
 	struct run_pages *p, struct stored_run **runs, ptrdiff_t count, struct diag *err)
 {
-	struct adding a = { &p->bytes, runs, count, 0 };
+	struct adding a = { &p->bytes, runs, count, FACT_RUN };
 	assert(count <= RUNS_KEPT_MAX);
 	arena_clear(&p->bytes);
-	return !count || ask_of(p, ASK_KEPT, runs, count, 0, take_bytes, &a, err);
+	return !count || ask_of(p, ASK_KEPT, runs, count, FACT_RUN, take_bytes, &a, err);
 }
 
 /* ---- the other questions --------------------------------------------------------------------- */
@@ -190,8 +189,8 @@ enum { HASH_SHOWN = 64 };
 
 static bool hand_out(struct run_pages *p, run_facts_fn *take, void *arg, struct diag *err)
 {
-	for (int part = 0; part < FACT_PARTS; part++)
-		if (!run_pages_add(p, p->runs, p->count, (enum fact_part)part, err))
+	for (enum fact_record part = FACT_RUN + 1; part < FACT_RECORDS; part++)
+		if (!run_pages_add(p, p->runs, p->count, part, err))
 			return false;
 	for (ptrdiff_t i = 0; i < p->count; i++) {
 		const struct run_facts *f = &p->runs[i]->facts;

@@ -37,7 +37,7 @@ bool run_pages_next(struct run_pages *p, struct diag *err);
 void run_pages_close(struct run_pages *p);
 /* Of some runs of the page, in its order. */
 bool run_pages_add(struct run_pages *p, struct stored_run **runs, ptrdiff_t count,
-	enum fact_part part, struct diag *err);
+	enum fact_record part, struct diag *err);
 /* What is kept of them, until this is asked again: so many take 10 MB at most. */
 enum { RUNS_KEPT_MAX = 20 };
 bool run_pages_kept(

@@ -69,9 +69,8 @@ bool facts_db_number(struct facts_db *d, const char *sql, int64_t *ret, struct d
 void facts_db_close(void *db)
 {
 	struct facts_db *d = db;
-	sqlite3_finalize(d->add_run);
-	for (int part = 0; part < FACT_PARTS; part++)
-		sqlite3_finalize(d->add_part[part]);
+	for (int i = 0; i < FACT_RECORDS; i++)
+		sqlite3_finalize(d->add[i]);
 	sqlite3_finalize(d->add_kept);
 	sqlite3_close(d->db);
 	arena_free(&d->scratch);
@@ -80,41 +79,27 @@ void facts_db_close(void *db)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* The columns that facts have not and questions read, as many as *returned*. */
-static int put_more(
-	struct out *o, const struct table_def *def, const char *number, const char *text)
+static bool make_table(struct facts_db *d, enum fact_record record, struct diag *err)
 {
-	int count = 0;
-	if (def != &run_facts_def) {
-		const struct str *names = fact_part_numbers[def - fact_part_defs];
-		for (; count < FACT_PART_NUMBERS && names[count].p; count++)
-			out_fmt(o, ", %.*s%s", STR_ARG(names[count]), number);
-		return count;
-	}
-	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
-		out_fmt(o, ", %.*s%s", STR_ARG(fact_number_names[i]), number);
-	out_fmt(o, ", outcome%s, because%s", text, text);
-	return FACT_NUMBER_COUNT + 2;
-}
-
-static bool make_table(
-	struct facts_db *d, const struct table_def *def, const char *first, struct diag *err)
-{
+	const struct fact_form *form = &fact_forms[record];
 	struct out *o = out_memory(d->keep);
-	out_fmt(o, "CREATE TABLE IF NOT EXISTS %.*s (%s", STR_ARG(def->name), first);
-	for (ptrdiff_t i = 0; i < def->column_count; i++)
-		out_fmt(o, ", %.*s %s", STR_ARG(def->columns[i].name),
-			def->columns[i].type == COLUMN_TEXT ? "TEXT" : "REAL");
-	put_more(o, def, " INTEGER", " TEXT");
+	out_fmt(o, "CREATE TABLE IF NOT EXISTS %.*s (%s", STR_ARG(form->table.name),
+		record == FACT_RUN ? "id INTEGER PRIMARY KEY" : "run_id INTEGER NOT NULL");
+	for (ptrdiff_t i = 0; i < form->table.column_count; i++)
+		out_fmt(o, ", %.*s %s", STR_ARG(form->table.columns[i].name),
+			form->table.columns[i].type == COLUMN_TEXT ? "TEXT" : "REAL");
+	for (ptrdiff_t i = 0; i < form->extra_count; i++)
+		out_fmt(o, ", %.*s %s", STR_ARG(form->extras[i].name),
+			form->extras[i].is_text ? "TEXT" : "INTEGER");
 	out_z(o, ")");
 	return facts_db_execute(d, arena_z(d->keep, out_text(o)), err);
 }
 
 bool facts_db_make(struct facts_db *d, struct diag *err)
 {
-	bool ok = make_table(d, &run_facts_def, "id INTEGER PRIMARY KEY", err);
-	for (int part = 0; ok && part < FACT_PARTS; part++)
-		ok = make_table(d, &fact_part_defs[part], "run_id INTEGER NOT NULL", err);
+	bool ok = true;
+	for (enum fact_record i = 0; ok && i < FACT_RECORDS; i++)
+		ok = make_table(d, i, err);
 	return ok &&
 	       facts_db_execute(d,
 		       "CREATE UNIQUE INDEX IF NOT EXISTS runs_hash ON runs (hash);"
@@ -191,23 +176,21 @@ static bool add_functions(struct facts_db *d, struct diag *err)
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-static void put_names(struct out *o, const struct table_def *def, const char *before)
+/* A run's id is its row's number, which SQLite makes. */
+static struct str insert_sql(struct facts_db *d, enum fact_record record)
 {
-	for (ptrdiff_t i = 0; i < def->column_count; i++)
-		out_fmt(o, "%s%.*s", i ? ", " : before, STR_ARG(def->columns[i].name));
-}
-
-static struct str insert_sql(
-	struct facts_db *d, const struct table_def *def, const char *before, const char *after)
-{
+	const struct fact_form *form = &fact_forms[record];
 	struct out *o = out_memory(d->keep);
-	out_fmt(o, "INSERT INTO %.*s (", STR_ARG(def->name));
-	put_names(o, def, before);
-	ptrdiff_t count = def->column_count + put_more(o, def, "", "");
+	out_fmt(o, "INSERT INTO %.*s (%s", STR_ARG(form->table.name),
+		record == FACT_RUN ? "id" : "run_id");
+	for (ptrdiff_t i = 0; i < form->table.column_count; i++)
+		out_fmt(o, ", %.*s", STR_ARG(form->table.columns[i].name));
+	for (ptrdiff_t i = 0; i < form->extra_count; i++)
+		out_fmt(o, ", %.*s", STR_ARG(form->extras[i].name));
 	out_z(o, ") VALUES (?");
-	for (ptrdiff_t i = *before ? 0 : 1; i < count; i++)
+	for (ptrdiff_t i = 0; i < form->table.column_count + form->extra_count; i++)
 		out_z(o, ", ?");
-	out_fmt(o, ")%s", after);
+	out_z(o, record == FACT_RUN ? ") ON CONFLICT (hash) DO NOTHING" : ")");
 	return out_text(o);
 }
 
@@ -226,12 +209,9 @@ bool facts_db_prepare(struct facts_db *d, struct diag *err)
 {
 	bool ok = true;
 	d->scratch = arena_new(ARENA_SCRATCH_BYTES);
-	for (int part = 0; ok && part < FACT_PARTS; part++)
-		ok = prepare(d, insert_sql(d, &fact_part_defs[part], "run_id, ", ""),
-			&d->add_part[part], err);
+	for (enum fact_record i = 0; ok && i < FACT_RECORDS; i++)
+		ok = prepare(d, insert_sql(d, i), &d->add[i], err);
 	return ok && add_functions(d, err) &&
-	       prepare(d, insert_sql(d, &run_facts_def, "", " ON CONFLICT (hash) DO NOTHING"),
-		       &d->add_run, err) &&
 	       prepare(d, STR("INSERT OR IGNORE INTO kept (hash, bytes) VALUES (?, ?)"),
 		       &d->add_kept, err);
 }
@@ -252,32 +232,24 @@ bool facts_db_open_temporary(struct facts_db *d, struct arena *keep, struct diag
 
 /* ---- append ---------------------------------------------------------------------------------- */
 
-static void bind_row(sqlite3_stmt *stmt, int at, const struct table_def *def, const void *row)
+static void bind_cell(sqlite3_stmt *stmt, int at, const struct column *c, const void *row)
 {
-	for (ptrdiff_t i = 0; i < def->column_count; i++, at++) {
-		const struct column *c = &def->columns[i];
-		if (c->type == COLUMN_TEXT)
-			sql_bind_text(stmt, at, cell_text(c, row));
-		else
-			sqlite3_bind_double(
-				stmt, at, isfinite(cell_real(c, row)) ? cell_real(c, row) : NAN);
-	}
+	if (c->type == COLUMN_TEXT)
+		sql_bind_text(stmt, at, cell_text(c, row));
+	else
+		sqlite3_bind_double(
+			stmt, at, isfinite(cell_real(c, row)) ? cell_real(c, row) : NAN);
 }
 
-static void bind_number(sqlite3_stmt *stmt, int at, int64_t n)
+static void bind_extra(
+	sqlite3_stmt *stmt, int at, const struct fact_extra *extra, const union fact_value *value)
 {
-	if (n == FACT_NONE)
+	if (extra->is_text)
+		sql_bind_text(stmt, at, value->text);
+	else if (value->number == FACT_NONE)
 		sqlite3_bind_null(stmt, at);
 	else
-		sqlite3_bind_int64(stmt, at, n);
-}
-
-static void bind_numbers(sqlite3_stmt *stmt, int at, const struct run_numbers *n)
-{
-	for (int i = 0; i < FACT_NUMBER_COUNT; i++)
-		bind_number(stmt, at++, n->values[i]);
-	sql_bind_text(stmt, at++, n->outcome);
-	sql_bind_text(stmt, at, n->because);
+		sqlite3_bind_int64(stmt, at, value->number);
 }
 
 static bool step_done(struct facts_db *d, sqlite3_stmt *stmt, struct diag *err)
@@ -287,34 +259,35 @@ static bool step_done(struct facts_db *d, sqlite3_stmt *stmt, struct diag *err)
 	return ok;
 }
 
-static bool append_part(struct facts_db *d, int64_t id, const struct run_facts *f, int part,
-	ptrdiff_t row, struct diag *err)
+/* `id`: of its run; of the run itself 0. */
+static bool append_row(struct facts_db *d, int64_t id, const struct run_facts *f,
+	enum fact_record record, ptrdiff_t row, struct diag *err)
 {
-	const struct table_def *def = &fact_part_defs[part];
-	sqlite3_stmt *stmt = d->add_part[part];
-	sqlite3_bind_int64(stmt, 1, id);
-	bind_row(stmt, 2, def, (const char *)f->parts[part].rows + row * def->row_bytes);
-	for (int i = 0; i < FACT_PART_NUMBERS && fact_part_numbers[part][i].p; i++)
-		bind_number(stmt, 2 + (int)def->column_count + i,
-			fact_part_number(f, (enum fact_part)part, row, i));
+	struct arena scratch = *d->keep; /* for what is bound until the statement is over */
+	const struct fact_form *form = &fact_forms[record];
+	sqlite3_stmt *stmt = d->add[record];
+	union fact_value extras[FACT_EXTRAS_MAX];
+	int at = 1;
+	if (id)
+		sqlite3_bind_int64(stmt, at, id);
+	for (ptrdiff_t i = 0; i < form->table.column_count; i++)
+		bind_cell(stmt, ++at, &form->table.columns[i], fact_row(f, record, row));
+	fact_extras(f, record, row, &scratch, extras);
+	for (ptrdiff_t i = 0; i < form->extra_count; i++)
+		bind_extra(stmt, ++at, &form->extras[i], &extras[i]);
 	return step_done(d, stmt, err);
 }
 
 static bool append_rows(struct facts_db *d, const struct run_facts *f, struct diag *err)
 {
-	struct arena scratch = *d->keep; /* for what is bound until the statement is over */
-	struct run_numbers numbers;
-	run_numbers_of(f, &scratch, &numbers);
-	bind_row(d->add_run, 1, &run_facts_def, f);
-	bind_numbers(d->add_run, 1 + (int)run_facts_def.column_count, &numbers);
-	if (!step_done(d, d->add_run, err))
+	if (!append_row(d, 0, f, FACT_RUN, 0, err))
 		return false;
 	if (!sqlite3_changes(d->db))
 		return true; /* it was there, with its parts */
 	int64_t id = sqlite3_last_insert_rowid(d->db);
-	for (int part = 0; part < FACT_PARTS; part++)
-		for (ptrdiff_t i = 0; i < f->parts[part].count; i++)
-			if (!append_part(d, id, f, part, i, err))
+	for (enum fact_record k = FACT_RUN + 1; k < FACT_RECORDS; k++)
+		for (ptrdiff_t i = 0; i < fact_row_count(f, k); i++)
+			if (!append_row(d, id, f, k, i, err))
 				return false;
 	return true;
 }

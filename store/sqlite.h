@@ -1,9 +1,9 @@
 /*
  * Facts in SQLite: tables made from the columns of facts.h.  Private to store/.
  *
- *     runs      id, the columns of run_facts_def, and run_numbers; hash is unique
+ *     runs      id, columns and extras of its fact_form; hash is unique
  *     verdicts, machines
- *               run_id, the columns of that fact_part_defs, and its fact_part_numbers
+ *               run_id, columns and extras of theirs
  *
  *     kept      hash of a run, and bytes beside its facts
  *
@@ -31,7 +31,7 @@ struct facts_db {
 	struct arena *keep;
 	int64_t frozen_bytes, frozen_ns; /* of a file that is read without locks; else 0 */
 	struct arena scratch;		 /* a row's texts while it is handed out */
-	sqlite3_stmt *add_run, *add_part[FACT_PARTS], *add_kept;
+	sqlite3_stmt *add[FACT_RECORDS], *add_kept;
 };
 
 /* What SQLite said last, in words for the user of the file.  Always false. */
