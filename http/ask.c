@@ -52,6 +52,19 @@ long ask(struct keyring *k, const struct question *q, struct arena *keep, struct
 	return 0;
 }
 
+bool ask_well(struct keyring *k, const struct question *q, struct str *ret, struct diag *err)
+{
+	long status = ask(k, q, k->keep, ret, err);
+	return status == 200 ||
+	       (status && diag_set(err, DIAG_BUCKET, "the server answered %ld", status));
+}
+
+cJSON *parse_secret(struct str text)
+{
+	struct diag ignored;
+	return json_parse(STR("credentials"), text, &ignored);
+}
+
 static struct str unquoted(struct str s)
 {
 	bool is_quoted = s.len >= 2 && (*s.p == '"' || *s.p == '\'') && s.p[s.len - 1] == *s.p;

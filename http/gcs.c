@@ -45,18 +45,19 @@ static struct str url_of(const struct call *c)
 
 static bool prepare(struct call *c, struct diag *err)
 {
-	struct google_token token = { .text = { NULL, 0 } };
+	struct credential found = { .until_s = 0 };
 	c->origin = emulator(c->keep);
 	if (!c->origin.p && (!server(c->keep, &c->origin, err) ||
-				    !keyring_google(&c->clouds->keys, &token, err)))
+				    !keyring_google(&c->clouds->keys, &found, err)))
 		return false;
-	c->from = token.text.p ? token.from : MISSING;
+	c->from = found.token.p ? found.from : MISSING;
 	c->x.url = arena_z(c->keep, url_of(c));
 	/* Objects stored packed come as they are stored: their length and hashes are of that. */
-	bool ok = header_add(&c->x.headers, "accept-encoding", STR("gzip"), c->keep) &&
-		  (!token.text.p ||
-			  header_add(&c->x.headers, "authorization",
-				  arena_fmt(c->keep, "Bearer %.*s", STR_ARG(token.text)), c->keep));
+	bool ok =
+		header_add(&c->x.headers, "accept-encoding", STR("gzip"), c->keep) &&
+		(!found.token.p ||
+			header_add(&c->x.headers, "authorization",
+				arena_fmt(c->keep, "Bearer %.*s", STR_ARG(found.token)), c->keep));
 	return ok || diag_set(err, DIAG_LIMIT, "no memory for a request");
 }
 

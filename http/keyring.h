@@ -20,13 +20,11 @@
 
 #include "http/exchange.h"
 
-struct aws_keys {
-	struct str id, secret, token; /* no id: none were found; no token: they are lasting ones */
+/* Amazon's keys, or Google's token.  Neither id nor token: none were found. */
+struct credential {
+	struct str id, secret, token; /* keys without a token are lasting ones */
 	struct str from;	      /* for people: where they were found */
-};
-struct google_token {
-	struct str text; /* missing: none was found */
-	struct str from;
+	double until_s;		      /* by now_s; then they are asked for again */
 };
 
 struct keyring {
@@ -34,14 +32,10 @@ struct keyring {
 	struct arena *keep;	  /* lives as long as the program */
 	void (*alive)(void *arg); /* called about once a second while something lasts */
 	void *alive_arg;
-	/* Asked for once, and again when they end. */
-	struct aws_keys aws;
-	double aws_until_s;
-	struct google_token google;
-	double google_until_s;
+	struct credential aws, google;
 };
-bool keyring_aws(struct keyring *k, struct aws_keys *ret, struct diag *err);
-bool keyring_google(struct keyring *k, struct google_token *ret, struct diag *err);
+bool keyring_aws(struct keyring *k, struct credential *ret, struct diag *err);
+bool keyring_google(struct keyring *k, struct credential *ret, struct diag *err);
 /* The region that the environment or the profile names; "us-east-1" where none does. */
 struct str keyring_region(struct arena *keep);
 
@@ -59,11 +53,9 @@ struct str aws_profile_get(const struct aws_profile *p, const char *key);
 /* The file that AWS_CA_BUNDLE names, or the profile's ca_bundle; NULL for neither. */
 const char *aws_authorities(struct arena *keep);
 const char *aws_domain(struct str region);
-/* Keys with the moment they end; or an error that begins with what they are from. */
-struct aws_fresh {
-	struct str id, secret, token, until; /* borrowed; until missing: not told */
-};
-bool aws_accept(struct keyring *k, struct aws_fresh got, struct aws_keys *ret, struct diag *err);
+/* Keeps what *ret borrows, until shortly before the moment they end (missing: not told); or it has
+ * none, with an error. */
+bool aws_accept(struct keyring *k, struct str end, struct credential *ret, struct diag *err);
 
 /* ---- what both clouds' parts share ----------------------------------------------------------- */
 
@@ -82,6 +74,10 @@ struct question {
 /* The status; 0 when nothing came, with an error. */
 long ask(struct keyring *k, const struct question *q, struct arena *keep, struct str *ret,
 	struct diag *err);
+/* The same, where every status but 200 is an error. */
+bool ask_well(struct keyring *k, const struct question *q, struct str *ret, struct diag *err);
+/* A text in what only a credential's owner may see: errors would quote it. */
+cJSON *parse_secret(struct str text);
 /*
  * Key of a section "[name]" of an INI file, as AWS writes them; missing when it is not there.  The
  * second word of a name may stand in quotes, and behind a tab.

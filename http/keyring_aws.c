@@ -105,9 +105,11 @@ const char *aws_domain(struct str region)
 
 /* ---- what came ------------------------------------------------------------------------------- */
 
-bool aws_accept(struct keyring *k, struct aws_fresh got, struct aws_keys *ret, struct diag *err)
+bool aws_accept(struct keyring *k, struct str end, struct credential *ret, struct diag *err)
 {
-	double left = got.until.len ? moment_s(got.until) - (double)time(NULL) : (double)NAN;
+	double left = end.len ? moment_s(end) - (double)time(NULL) : (double)NAN;
+	struct credential got = *ret;
+	*ret = (struct credential){ .from = got.from, .until_s = got.until_s };
 	if (!got.id.len || !got.secret.len)
 		return diag_set(err, DIAG_BUCKET, "what came has no keys in it");
 	if (left <= 0)
@@ -116,19 +118,18 @@ bool aws_accept(struct keyring *k, struct aws_fresh got, struct aws_keys *ret, s
 	ret->id = arena_str(k->keep, got.id);
 	ret->secret = arena_str(k->keep, got.secret);
 	ret->token = got.token.len ? arena_str(k->keep, got.token) : MISSING;
-	k->aws_until_s = now_s() + (left < FRESH_S + SPARE_S ? left - SPARE_S : FRESH_S);
+	ret->until_s = now_s() + (left < FRESH_S + SPARE_S ? left - SPARE_S : FRESH_S);
 	return true;
 }
 
-static bool accept_json(struct keyring *k, struct str body, const char *token, struct aws_keys *ret,
-	struct diag *err)
+static bool accept_json(struct keyring *k, struct str body, const char *token,
+	struct credential *ret, struct diag *err)
 {
-	struct diag ignored; /* would quote the keys */
-	cJSON *root = json_parse(STR("keys"), body, &ignored);
-	struct aws_fresh got = { json_get_str(root, "AccessKeyId"),
-		json_get_str(root, "SecretAccessKey"), json_get_str(root, token),
-		json_get_str(root, "Expiration") };
-	bool ok = aws_accept(k, got, ret, err);
+	cJSON *root = parse_secret(body);
+	ret->id = json_get_str(root, "AccessKeyId");
+	ret->secret = json_get_str(root, "SecretAccessKey");
+	ret->token = json_get_str(root, token);
+	bool ok = aws_accept(k, json_get_str(root, "Expiration"), ret, err);
 	cJSON_Delete(root);
 	return ok;
 }
@@ -148,7 +149,7 @@ static bool metadata(struct keyring *k, const char *method, const char *path, co
 }
 
 /* That it gives none is no error: it is asked last, and the bucket may be public. */
-static bool aws_machine(struct keyring *k, struct aws_keys *ret, struct diag *err)
+static bool aws_machine(struct keyring *k, struct credential *ret, struct diag *err)
 {
 	static const char roles[] = "meta-data/iam/security-credentials/";
 	static const char key[] = "x-aws-ec2-metadata-token";
@@ -205,7 +206,7 @@ static bool container_token(struct arena *keep, struct str *ret, struct diag *er
 }
 
 /* No id in *ret when there is none. */
-static bool aws_container(struct keyring *k, struct aws_keys *ret, struct diag *err)
+static bool aws_container(struct keyring *k, struct credential *ret, struct diag *err)
 {
 	struct str url, token, body;
 	if (!container_url(k->keep, &url, err))
@@ -218,11 +219,8 @@ static bool aws_container(struct keyring *k, struct aws_keys *ret, struct diag *
 	if (token.len)
 		header_add(&q.headers, "authorization", token, k->keep);
 	ret->from = STR("the role of this container");
-	long status = ask(k, &q, k->keep, &body, err);
-	bool ok = status == 200 && accept_json(k, body, "Token", ret, err);
-	if (status && status != 200)
-		diag_set(err, DIAG_BUCKET, "the server answered %ld", status);
-	return ok || diag_context(err, "%.*s", STR_ARG(ret->from));
+	return (ask_well(k, &q, &body, err) && accept_json(k, body, "Token", ret, err)) ||
+	       diag_context(err, "%.*s", STR_ARG(ret->from));
 }
 
 /* ---- a role by the token of another issuer --------------------------------------------------- */
@@ -258,7 +256,7 @@ struct aws_role {
 };
 
 static bool aws_web_identity(
-	struct keyring *k, const struct aws_role *role, struct aws_keys *ret, struct diag *err)
+	struct keyring *k, const struct aws_role *role, struct credential *ret, struct diag *err)
 {
 	struct str url, body, token;
 	struct question q = { .method = "POST", .authorities = aws_authorities(k->keep) };
@@ -282,16 +280,16 @@ static bool aws_web_identity(
 		return diag_context(err, "the service of roles (STS)");
 	if (status != 200)
 		return refuse_role(k, role->arn, status, body, err);
-	struct aws_fresh got = { xml_text(body, STR("AccessKeyId"), k->keep),
-		xml_text(body, STR("SecretAccessKey"), k->keep),
-		xml_text(body, STR("SessionToken"), k->keep),
-		xml_text(body, STR("Expiration"), k->keep) };
-	return aws_accept(k, got, ret, err);
+	ret->id = xml_text(body, STR("AccessKeyId"), k->keep);
+	ret->secret = xml_text(body, STR("SecretAccessKey"), k->keep);
+	ret->token = xml_text(body, STR("SessionToken"), k->keep);
+	return aws_accept(k, xml_text(body, STR("Expiration"), k->keep), ret, err);
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-static bool aws_process(struct keyring *k, struct str line, struct aws_keys *ret, struct diag *err)
+static bool aws_process(
+	struct keyring *k, struct str line, struct credential *ret, struct diag *err)
 {
 	struct str text;
 	return (run_program(k, line, PROGRAM_S, &text, err) &&
@@ -321,7 +319,7 @@ static bool refuse(const struct aws_profile *p, const char *how, struct diag *er
 
 /* *ret stays without an id when the profile says nothing of keys. */
 static bool profile_keys(
-	struct keyring *k, const struct aws_profile *p, struct aws_keys *ret, struct diag *err)
+	struct keyring *k, const struct aws_profile *p, struct credential *ret, struct diag *err)
 {
 	struct aws_role role = { aws_profile_get(p, "role_arn"),
 		aws_profile_get(p, "role_session_name"),
@@ -359,7 +357,7 @@ static bool profile_keys(
 
 /* ---- in order -------------------------------------------------------------------------------- */
 
-static bool by_environment(struct keyring *k, struct aws_keys *ret, struct diag *err)
+static bool by_environment(struct keyring *k, struct credential *ret, struct diag *err)
 {
 	(void)k;
 	ret->id = env("AWS_ACCESS_KEY_ID");
@@ -372,7 +370,7 @@ static bool by_environment(struct keyring *k, struct aws_keys *ret, struct diag 
 		       "other");
 }
 
-static bool by_web_identity(struct keyring *k, struct aws_keys *ret, struct diag *err)
+static bool by_web_identity(struct keyring *k, struct credential *ret, struct diag *err)
 {
 	struct aws_role role = { env("AWS_ROLE_ARN"), env("AWS_ROLE_SESSION_NAME"),
 		env("AWS_WEB_IDENTITY_TOKEN_FILE") };
@@ -383,7 +381,7 @@ static bool by_web_identity(struct keyring *k, struct aws_keys *ret, struct diag
 	return ok || diag_context(err, "$AWS_WEB_IDENTITY_TOKEN_FILE");
 }
 
-static bool by_profile(struct keyring *k, struct aws_keys *ret, struct diag *err)
+static bool by_profile(struct keyring *k, struct credential *ret, struct diag *err)
 {
 	struct aws_profile p;
 	if (!read_profile(k->keep, &p, err))
@@ -398,22 +396,19 @@ static bool by_profile(struct keyring *k, struct aws_keys *ret, struct diag *err
 		       STR_ARG(p.name));
 }
 
-bool keyring_aws(struct keyring *k, struct aws_keys *ret, struct diag *err)
+bool keyring_aws(struct keyring *k, struct credential *ret, struct diag *err)
 {
-	static bool (*const ways[])(struct keyring *, struct aws_keys *, struct diag *) = {
+	static bool (*const ways[])(struct keyring *, struct credential *, struct diag *) = {
 		by_environment, by_web_identity, by_profile, aws_container, aws_machine
 	};
 	*ret = k->aws;
-	if (now_s() < k->aws_until_s)
+	if (now_s() < ret->until_s)
 		return true;
-	*ret = (struct aws_keys){ .id = { NULL, 0 } };
-	k->aws_until_s = INFINITY;
+	*ret = (struct credential){ .until_s = INFINITY };
 	for (ptrdiff_t i = 0; i < COUNT_OF(ways) && !ret->id.len; i++) {
-		*ret = (struct aws_keys){ .id = { NULL, 0 } };
-		if (!ways[i](k, ret, err)) {
-			k->aws_until_s = 0;
+		*ret = (struct credential){ .until_s = INFINITY };
+		if (!ways[i](k, ret, err))
 			return false;
-		}
 	}
 	k->aws = *ret;
 	return true;

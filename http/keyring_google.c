@@ -102,30 +102,25 @@ struct google_server {
 	const char *hint; /* what a refusal may mean */
 };
 
-/* When a token of such a life is to be changed; what is not told lasts two minutes. */
-static double google_until_s(double life_s)
+/* The token in `body`, by each service's own words; false when there is none.  One whose end is not
+ * told lasts two minutes. */
+static bool google_read(struct keyring *k, struct str body, struct credential *ret)
 {
-	return now_s() + (life_s > 2 * SPARE_S ? life_s - SPARE_S : SPARE_S);
-}
-
-/* The token in `body`, by each service's own words, and when it ends; false when there is none. */
-static bool google_read(struct keyring *k, struct str body, struct google_token *ret)
-{
-	struct diag ignored; /* would quote the token */
-	cJSON *root = json_parse(STR("token"), body, &ignored);
+	cJSON *root = parse_secret(body);
 	struct str text = json_get_str(root, "access_token"),
 		   end = json_get_str(root, "expireTime");
 	text = text.p ? text : json_get_str(root, "accessToken");
-	ret->text = text.len ? arena_str(k->keep, text) : MISSING;
-	k->google_until_s = google_until_s(
-		end.p ? moment_s(end) - (double)time(NULL) : json_get_double(root, "expires_in"));
+	ret->token = text.len ? arena_str(k->keep, text) : MISSING;
+	double life_s =
+		end.p ? moment_s(end) - (double)time(NULL) : json_get_double(root, "expires_in");
+	ret->until_s = now_s() + (life_s > 2 * SPARE_S ? life_s - SPARE_S : SPARE_S);
 	cJSON_Delete(root);
-	return ret->text.len > 0;
+	return ret->token.len > 0;
 }
 
 /* The token that it answers with; ret->from is whose it is to be, for errors. */
-static bool google_ask(struct keyring *k, const struct google_server *s, struct google_token *ret,
-	struct diag *err)
+static bool google_ask(
+	struct keyring *k, const struct google_server *s, struct credential *ret, struct diag *err)
 {
 	struct str host, body;
 	const char *why = address_refused(s->url, k->keep, &host);
@@ -150,7 +145,7 @@ static bool google_ask(struct keyring *k, const struct google_server *s, struct 
 }
 
 static bool change_for_token(struct keyring *k, struct str server, struct str form,
-	struct google_token *ret, struct diag *err)
+	struct credential *ret, struct diag *err)
 {
 	struct google_server s = { "the token server of Google", server,
 		STR("application/x-www-form-urlencoded"), form, { NULL, 0 },
@@ -161,7 +156,7 @@ static bool change_for_token(struct keyring *k, struct str server, struct str fo
 /* ---- files of keys --------------------------------------------------------------------------- */
 
 static bool by_service_account(struct keyring *k, const cJSON *key, const char *scope,
-	struct google_token *ret, struct diag *err)
+	struct credential *ret, struct diag *err)
 {
 	struct str server = json_get_str(key, "token_uri");
 	server = server.p ? server : STR(TOKEN_SERVER);
@@ -178,7 +173,7 @@ static bool by_service_account(struct keyring *k, const cJSON *key, const char *
 	return change_for_token(k, server, form_of(fields, 2, k->keep), ret, err);
 }
 
-static bool by_user(struct keyring *k, const cJSON *key, struct google_token *ret, struct diag *err)
+static bool by_user(struct keyring *k, const cJSON *key, struct credential *ret, struct diag *err)
 {
 	const struct field fields[] = {
 		{ "grant_type", STR("refresh_token") },
@@ -197,7 +192,7 @@ static bool by_user(struct keyring *k, const cJSON *key, struct google_token *re
 }
 
 static bool google_by_key(struct keyring *k, const cJSON *key, const char *scope,
-	struct google_token *ret, struct diag *err)
+	struct credential *ret, struct diag *err)
 {
 	struct str type = json_get_str(key, "type");
 	if (str_eq(type, STR("service_account")))
@@ -230,11 +225,11 @@ static struct str impersonation_body(const cJSON *key, struct arena *keep)
 }
 
 /* *ret, which may become the service account, becomes it. */
-static bool become(struct keyring *k, struct str url, const cJSON *key, struct google_token *ret,
+static bool become(struct keyring *k, struct str url, const cJSON *key, struct credential *ret,
 	struct diag *err)
 {
 	struct google_server s = { "the service of impersonation of Google", url,
-		STR("application/json"), impersonation_body(key, k->keep), ret->text,
+		STR("application/json"), impersonation_body(key, k->keep), ret->token,
 		"may it be a Service Account Token Creator (roles/iam.serviceAccountTokenCreator) "
 		"of that account?" };
 	return google_ask(k, &s, ret, err);
@@ -246,12 +241,11 @@ static bool become(struct keyring *k, struct str url, const cJSON *key, struct g
 static bool read_subject(struct keyring *k, const cJSON *source, struct str text, struct str *ret)
 {
 	const cJSON *format = cJSON_GetObjectItemCaseSensitive(source, "format");
-	struct diag ignored; /* would quote the token */
 	*ret = arena_str(k->keep, str_trim(text));
 	if (!str_eq(json_get_str(format, "type"), STR("json")))
 		return ret->len > 0;
 	struct str field = json_get_str(format, "subject_token_field_name");
-	cJSON *root = json_parse(STR("token"), text, &ignored);
+	cJSON *root = parse_secret(text);
 	*ret = arena_str(k->keep, json_get_str(root, field.p ? arena_z(k->keep, field) : ""));
 	cJSON_Delete(root);
 	return ret->len > 0;
@@ -279,9 +273,7 @@ static bool ask_source(
 		if (value.p && str_find_char(value, '\n') < 0 && str_find_char(value, '\r') < 0)
 			header_add(&q.headers, header->string, value, k->keep);
 	}
-	long status = ask(k, &q, k->keep, ret, err);
-	return status == 200 ||
-	       (status && diag_set(err, DIAG_BUCKET, "the server answered %ld", status));
+	return ask_well(k, &q, ret, err);
 }
 
 static bool subject_token(
@@ -321,7 +313,7 @@ static struct str exchange_form(
 }
 
 static bool google_by_external(
-	struct keyring *k, const cJSON *key, struct google_token *ret, struct diag *err)
+	struct keyring *k, const cJSON *key, struct credential *ret, struct diag *err)
 {
 	struct str url = json_get_str(key, "service_account_impersonation_url"), subject;
 	struct google_server s = { .name = FEDERATED, .url = json_get_str(key, "token_url") };
@@ -338,7 +330,7 @@ static bool google_by_external(
 }
 
 static bool google_by_impersonation(
-	struct keyring *k, const cJSON *key, struct google_token *ret, struct diag *err)
+	struct keyring *k, const cJSON *key, struct credential *ret, struct diag *err)
 {
 	const cJSON *source = cJSON_GetObjectItemCaseSensitive(key, "source_credentials");
 	struct str url = json_get_str(key, "service_account_impersonation_url");
@@ -353,10 +345,9 @@ static bool google_by_impersonation(
 	return ok && become(k, url, key, ret, err);
 }
 
-static bool by_file(struct keyring *k, struct str text, struct google_token *ret, struct diag *err)
+static bool by_file(struct keyring *k, struct str text, struct credential *ret, struct diag *err)
 {
-	struct diag ignored; /* would quote the file */
-	cJSON *key = json_parse(STR("key"), text, &ignored);
+	cJSON *key = parse_secret(text);
 	struct str type = json_get_str(key, "type");
 	bool ok;
 	if (str_eq(type, STR("external_account")))
@@ -380,7 +371,7 @@ static struct str default_file(struct arena *keep)
 
 /* ---- the metadata server --------------------------------------------------------------------- */
 
-static bool from_metadata(struct keyring *k, struct google_token *ret)
+static bool from_metadata(struct keyring *k, struct credential *ret)
 {
 	struct str host = env("GCE_METADATA_HOST"), body;
 	struct question q = { .method = "GET", .is_metadata = true };
@@ -399,7 +390,7 @@ static bool from_metadata(struct keyring *k, struct google_token *ret)
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-static bool find_token(struct keyring *k, struct google_token *ret, struct diag *err)
+static bool find_token(struct keyring *k, struct credential *ret, struct diag *err)
 {
 	struct str named = env("GOOGLE_APPLICATION_CREDENTIALS"), text;
 	struct str path = named.p ? named : default_file(k->keep);
@@ -411,17 +402,16 @@ static bool find_token(struct keyring *k, struct google_token *ret, struct diag 
 		return by_file(k, text, ret, err);
 	if (from_metadata(k, ret))
 		return true;
-	*ret = (struct google_token){ .text = { NULL, 0 } };
-	k->google_until_s = INFINITY;
+	*ret = (struct credential){ .until_s = INFINITY };
 	return true;
 }
 
-bool keyring_google(struct keyring *k, struct google_token *ret, struct diag *err)
+bool keyring_google(struct keyring *k, struct credential *ret, struct diag *err)
 {
 	*ret = k->google;
-	if (now_s() < k->google_until_s)
+	if (now_s() < ret->until_s)
 		return true;
-	*ret = (struct google_token){ .text = { NULL, 0 } };
+	*ret = (struct credential){ .until_s = 0 };
 	if (!find_token(k, ret, err))
 		return false;
 	k->google = *ret;

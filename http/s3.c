@@ -68,7 +68,7 @@ static struct str url_of(struct call *c)
 }
 
 /* What libcurl signs with the rest, by Signature Version 4. */
-static bool sign(struct call *c, const struct aws_keys *keys, struct str region)
+static bool sign(struct call *c, const struct credential *keys, struct str region)
 {
 	c->x.user = arena_z(c->keep, keys->id);
 	c->x.password = arena_z(c->keep, keys->secret);
@@ -80,7 +80,7 @@ static bool sign(struct call *c, const struct aws_keys *keys, struct str region)
 
 static bool prepare(struct call *c, struct diag *err)
 {
-	struct aws_keys keys;
+	struct credential keys;
 	struct str region = region_of(c), given = endpoint();
 	if (given.p && !str_starts(given, STR("http://")) && !str_starts(given, STR("https://")))
 		return diag_set(err, DIAG_BUCKET,

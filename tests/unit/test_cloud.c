@@ -360,20 +360,22 @@ static void test_accept(void **state)
 {
 	(void)state;
 	struct keyring k = { .keep = &keep };
-	struct aws_keys keys;
-	struct aws_fresh got = { STR_INIT("id"), STR_INIT("secret"), { NULL, 0 }, { NULL, 0 } };
+	const struct credential came = { .id = STR_INIT("id"), .secret = STR_INIT("secret") };
+	struct credential keys = came;
 	int64_t now = (int64_t)time(NULL) * 1000000000;
-	assert_true(aws_accept(&k, got, &keys, &err));
-	assert_true(k.aws_until_s > now_s() + 800 && k.aws_until_s < now_s() + 1000);
+	assert_true(aws_accept(&k, STR(""), &keys, &err));
+	assert_true(keys.until_s > now_s() + 800 && keys.until_s < now_s() + 1000);
+	assert_str(keys.id, "id");
 	assert_null(keys.token.p);
-	got.until = when_text(&keep, now + 300000000000);
-	assert_true(aws_accept(&k, got, &keys, &err));
-	assert_true(k.aws_until_s > now_s() + 200 && k.aws_until_s < now_s() + 241);
-	got.until = when_text(&keep, now - 1000000000);
-	assert_false(aws_accept(&k, got, &keys, &err));
-	got.until = STR("");
-	got.secret = STR("");
-	assert_false(aws_accept(&k, got, &keys, &err));
+	keys = came;
+	assert_true(aws_accept(&k, when_text(&keep, now + 300000000000), &keys, &err));
+	assert_true(keys.until_s > now_s() + 200 && keys.until_s < now_s() + 241);
+	keys = came;
+	assert_false(aws_accept(&k, when_text(&keep, now - 1000000000), &keys, &err));
+	assert_null(keys.id.p);
+	keys = came;
+	keys.secret = STR("");
+	assert_false(aws_accept(&k, STR(""), &keys, &err));
 }
 
 int main(void)
