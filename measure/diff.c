@@ -146,14 +146,9 @@ static bool is_new(const struct match *m)
 	return m->change == CHANGE_NEW;
 }
 
-static bool is_gone(const struct match *m)
-{
-	return m->change == CHANGE_GONE;
-}
-
 static bool is_alone(const struct match *m)
 {
-	return is_new(m) || is_gone(m);
+	return is_new(m) || m->change == CHANGE_GONE;
 }
 
 /* ---- what ops have in common ----------------------------------------------------------------- */
@@ -265,21 +260,28 @@ enum trait {
 	PLACE = 512,
 };
 
-/* What two ops have in common that serve the same purpose, the surest first. */
-static const int likenesses[] = { KIND | SCOPE, KIND | STEM | LINE, KIND | STEM | DIMS,
-	KIND | OWN_NAME, LAYER, KIND | LINE, KIND | DIMS };
-enum { LIKENESSES = sizeof(likenesses) / sizeof(likenesses[0]) };
-
 /*
- * What the ops have in common that one piece of source code became, in a loop or written out, the
- * surest first.  Of a line all work is one, though a loop does some of it once more than is needed;
- * where no line is known, only what runs as often as before.
+ * What ops have in common that are one, the surest first.
+ *
+ * With a slack: what one piece of source code became, in a loop or written out.  Of a line all work
+ * is one, though a loop does some of it once more than is needed; where no line is known, only what
+ * runs as often as before.  Without: two that serve the same purpose.
  */
 static const struct likeness {
 	int traits;
 	double slack;
-} copies[] = { { KIND | ROLE | LINE, 1.5 }, { KIND | PASS | LINE, 1.5 }, { KIND | ROLE, 1.01 } };
-enum { COPIES = sizeof(copies) / sizeof(copies[0]) };
+} likenesses[] = {
+	{ KIND | ROLE | LINE, 1.5 },
+	{ KIND | PASS | LINE, 1.5 },
+	{ KIND | ROLE, 1.01 },
+	{ KIND | SCOPE, 0 },
+	{ KIND | STEM | LINE, 0 },
+	{ KIND | STEM | DIMS, 0 },
+	{ KIND | OWN_NAME, 0 },
+	{ LAYER, 0 },
+	{ KIND | LINE, 0 },
+	{ KIND | DIMS, 0 },
+};
 
 /* Empty where there is nothing to tell it by. */
 static struct str trait_of(const struct ops_row *op, enum trait t, struct arena *keep)
@@ -328,21 +330,12 @@ static struct str purpose_of(const struct ops_row *op, int like, struct arena *k
 	return out_text(o);
 }
 
-static int by_purpose(const struct match *x, const struct match *y)
+static int by_purpose(const void *a, const void *b)
 {
+	const struct match *x = *(struct match *const *)a, *y = *(struct match *const *)b;
 	int order = str_cmp(x->purpose, y->purpose);
 
 	return order ? order : by_weight(group_of(x), group_of(y));
-}
-
-static int compare_purposes(const void *a, const void *b)
-{
-	return by_purpose(*(struct match *const *)a, *(struct match *const *)b);
-}
-
-static int match_by_weight(const void *a, const void *b)
-{
-	return by_weight(group_of(*(struct match *const *)a), group_of(*(struct match *const *)b));
 }
 
 /* Those that the test holds for, which stand for themselves, by purpose and weight. */
@@ -358,7 +351,7 @@ static struct match_list list_by_purpose(const struct matches *all,
 		m->purpose = purpose_of(group_of(m)->op, like, keep);
 		list.items[list.count++] = m;
 	}
-	sort_by(list.items, list.count, compare_purposes);
+	sort_by(list.items, list.count, by_purpose);
 	return list;
 }
 
@@ -483,30 +476,31 @@ static bool is_taken(const struct match *m)
 	return m->is_piece || m->change == CHANGE_CHANGED;
 }
 
-/* From `at` on in steps of `way`: the first that is like `one` and not taken, or NULL. */
-static struct match *find_alike(
-	const struct match_list *others, ptrdiff_t at, int way, const struct match *one)
+/* From `at` on in steps of `way`: the first of the other run that is not taken, or NULL. */
+static struct match *find_other(struct match *const *items, ptrdiff_t count, ptrdiff_t at, int way)
 {
-	for (int n = 0; n < ALIKE_LOOKED && at >= 0 && at < others->count; n++, at += way) {
-		if (!str_eq(others->items[at]->purpose, one->purpose))
-			return NULL;
-		if (!is_taken(others->items[at]))
-			return others->items[at];
+	bool is_head = items[at]->head.op != NULL;
+	int looked = 0;
+
+	for (at += way; at >= 0 && at < count && looked < ALIKE_LOOKED; at += way) {
+		if ((items[at]->head.op != NULL) == is_head)
+			continue;
+		if (!is_taken(items[at]))
+			return items[at];
+		looked++;
 	}
 	return NULL;
 }
 
-/* Alike and the nearest in time, which stands beside where `one` would; or NULL. */
-static struct match *find_nearest(const struct match_list *others, const struct match *one)
+/* Of the other run the nearest in time, or NULL. */
+static struct match *find_nearest(struct match *const *items, ptrdiff_t count, ptrdiff_t at)
 {
-	ptrdiff_t from;
+	struct match *more = find_other(items, count, at, -1);
+	struct match *less = find_other(items, count, at, 1);
 
-	FIND_FIRST(from, 0, others->count, by_purpose(others->items[from], one) >= 0);
-	struct match *more = find_alike(others, from - 1, -1, one);
-	struct match *less = find_alike(others, from, 1, one);
 	if (!more || !less)
 		return more ? more : less;
-	double step_s = group_of(one)->step_s;
+	double step_s = group_of(items[at])->step_s;
 	return group_of(more)->step_s * group_of(less)->step_s <= step_s * step_s ? more : less;
 }
 
@@ -514,22 +508,11 @@ static struct match *find_nearest(const struct match_list *others, const struct 
  * What serves one purpose is one op that changed.  The heaviest of both runs chooses first, so that
  * the runs the other way round give the same pairs.
  */
-static void pair_alike(const struct matches *all, int like, struct arena *keep)
+static void pair(struct match **items, ptrdiff_t count)
 {
-	struct match_list gone = list_by_purpose(all, is_gone, like, keep);
-	struct match_list new = list_by_purpose(all, is_new, like, keep);
-	struct match_list both = { arena_make(keep, struct match *, gone.count + new.count + 1),
-		0 };
-
-	for (ptrdiff_t i = 0; i < gone.count; i++)
-		both.items[both.count++] = gone.items[i];
-	for (ptrdiff_t i = 0; i < new.count; i++)
-		both.items[both.count++] = new.items[i];
-	sort_by(both.items, both.count, match_by_weight);
-	for (ptrdiff_t i = 0; i < both.count; i++) {
-		struct match *m = both.items[i], *other = NULL;
-		if (m->purpose.len && !is_taken(m))
-			other = find_nearest(m->head.op ? &gone : &new, m);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		struct match *m = items[i];
+		struct match *other = is_taken(m) ? NULL : find_nearest(items, count, i);
 		if (!other)
 			continue;
 		struct match *is = m->head.op ? m : other, *was = m->head.op ? other : m;
@@ -568,7 +551,8 @@ static void join(struct match **items, ptrdiff_t count, double slack)
 	one->is_joined = true;
 }
 
-static void join_copies(const struct matches *all, const struct likeness *like, struct arena *keep)
+/* What is alone, purpose by purpose. */
+static void find_alike(const struct matches *all, const struct likeness *like, struct arena *keep)
 {
 	struct match_list list = list_by_purpose(all, is_alone, like->traits, keep);
 
@@ -577,8 +561,10 @@ static void join_copies(const struct matches *all, const struct likeness *like, 
 				  str_eq(list.items[end]->purpose, list.items[i]->purpose);
 			end++)
 			;
-		if (list.items[i]->purpose.len)
+		if (list.items[i]->purpose.len && like->slack > 0)
 			join(&list.items[i], end - i, like->slack);
+		else if (list.items[i]->purpose.len)
+			pair(&list.items[i], end - i);
 	}
 }
 
@@ -799,10 +785,8 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 	for (ptrdiff_t i = 0; i < all.count; i++)
 		all.items[i].change = change_of(&all.items[i].base, &all.items[i].head);
 	find_splits(&all, keep);
-	for (int by = 0; by < COPIES; by++)
-		join_copies(&all, &copies[by], keep);
-	for (int by = 0; by < LIKENESSES; by++)
-		pair_alike(&all, likenesses[by], keep);
+	for (ptrdiff_t i = 0; i < COUNT_OF(likenesses); i++)
+		find_alike(&all, &likenesses[i], keep);
 	fill(ret, &all, head, keep);
 }
 
