@@ -1,7 +1,7 @@
 /* Which work is a step: sorts of steps, and plans.  See schedule.h. */
 #include <math.h>
+#include <string.h>
 
-#include "base/out.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "measure/schedule_state.h"
@@ -182,17 +182,18 @@ static const bool *parts_that_make(
 	return ret;
 }
 
-/* The names of those modules that make a mark what it is, in order. */
-static struct str modules_text(const struct scheduling *s, const struct part *parts,
-	const bool *makes, ptrdiff_t count, struct arena *keep, struct arena scratch)
+/* Their names in order, each once. */
+struct str modules_text(const struct scheduling *s, const bool *has)
 {
-	struct str *names = arena_make(&scratch, struct str, count);
-	ptrdiff_t n = 0;
+	struct arena scratch = *s->scratch;
+	struct str *names = arena_make(&scratch, struct str, s->module_count);
+	struct map named = { 0 };
+	int32_t n = 0;
 
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (makes[i])
-			names[n++] = s->modules[parts[i].module];
-	return text_sorted(keep, names, n, MODULES_BETWEEN);
+	for (int32_t m = 0; m < s->module_count; m++)
+		if (has[m] && map_put(&named, s->modules[m], n, &scratch) == n)
+			names[n++] = s->modules[m];
+	return text_sorted(s->keep, names, n, MODULES_BETWEEN);
 }
 
 bool module_trains(const struct scheduling *s, int32_t module)
@@ -204,29 +205,19 @@ bool module_trains(const struct scheduling *s, int32_t module)
 	return false;
 }
 
-int32_t sort_of(struct scheduling *s, struct str name, struct str modules)
+struct step_sort *sort_of(struct scheduling *s, struct str name, const bool *has)
 {
 	struct schedule *r = s->ret;
+	size_t bytes = (size_t)s->module_count * sizeof(*has);
 
 	for (ptrdiff_t i = 0; i < r->sort_count; i++)
-		if (str_eq(r->sorts[i].name, name) && str_eq(r->sorts[i].modules, modules))
-			return (int32_t)i;
-	*arena_push(s->keep, r->sorts, r->sort_count, s->sort_cap) = (struct step_sort){
-		.name = name, .modules = modules, .trains = phase_of_name(name) == PHASE_TRAIN
-	};
-	return (int32_t)r->sort_count - 1;
-}
-
-/* Takes the first of the modules off; false when there is none. */
-static bool modules_cut(struct str *rest, struct str *name)
-{
-	ptrdiff_t at = str_find(*rest, STR(MODULES_BETWEEN));
-
-	if (!rest->len)
-		return false;
-	*name = at < 0 ? *rest : str_head(*rest, at);
-	*rest = at < 0 ? STR("") : str_from_offset(*rest, at + STR(MODULES_BETWEEN).len);
-	return true;
+		if (str_eq(r->sorts[i].name, name) && !memcmp(r->sorts[i].has, has, bytes))
+			return &r->sorts[i];
+	struct step_sort *ret = arena_push(s->keep, r->sorts, r->sort_count, s->sort_cap);
+	*ret = (struct step_sort){ .name = name, .trains = phase_of_name(name) == PHASE_TRAIN };
+	ret->has = arena_make(s->keep, bool, s->module_count);
+	memcpy(ret->has, has, bytes);
+	return ret;
 }
 
 /* Of more sorts no stages are looked for: a pipeline has fewer. */
@@ -237,13 +228,12 @@ struct sort_marks {
 	int64_t *by, most;
 };
 
-static bool sort_evaluates(const struct step_sort *sort)
+static bool sort_evaluates(const struct scheduling *s, const struct step_sort *sort)
 {
-	struct str rest = sort->modules, name;
 	bool ret = false;
 
-	while (modules_cut(&rest, &name))
-		ret |= is_evaluation(name);
+	for (int32_t m = 0; m < s->module_count; m++)
+		ret |= sort->has[m] && is_evaluation(s->modules[m]);
 	return ret;
 }
 
@@ -258,16 +248,11 @@ static bool are_stages(const struct sort_marks *a, const struct sort_marks *b, p
 	return apart;
 }
 
-static void sort_join(struct step_sort *to, const struct step_sort *from, struct arena *keep,
-	struct arena scratch)
+static void sort_join(
+	const struct scheduling *s, struct step_sort *to, const struct step_sort *from)
 {
-	struct str rest = to->modules, *names = NULL, name;
-	ptrdiff_t n = 0, cap = 0;
-
-	for (int i = 0; i < 2; i++, rest = from->modules)
-		while (modules_cut(&rest, &name))
-			*arena_push(&scratch, names, n, cap) = name;
-	to->modules = text_sorted(keep, names, n, MODULES_BETWEEN);
+	for (int32_t m = 0; m < s->module_count; m++)
+		to->has[m] |= from->has[m];
 	to->trains |= from->trains;
 	to->count += from->count;
 	to->time_ps += from->time_ps;
@@ -302,7 +287,7 @@ static void stages_join(struct scheduling *s)
 		int32_t to = 0;
 		while (to < kept &&
 			(!str_eq(sorts[to].name, sorts[i].name) ||
-				sort_evaluates(&sorts[to]) != sort_evaluates(&sorts[i]) ||
+				sort_evaluates(s, &sorts[to]) != sort_evaluates(s, &sorts[i]) ||
 				!are_stages(&marks[to], &marks[i], by_count)))
 			to++;
 		now[i] = to;
@@ -311,7 +296,7 @@ static void stages_join(struct scheduling *s)
 			marks[kept++] = marks[i];
 			continue;
 		}
-		sort_join(&sorts[to], &sorts[i], s->keep, scratch);
+		sort_join(s, &sorts[to], &sorts[i]);
 		for (ptrdiff_t k = 0; k < by_count; k++)
 			marks[to].by[k] += marks[i].by[k];
 	}
@@ -330,12 +315,13 @@ static void sorts_read(struct scheduling *s)
 
 	for (ptrdiff_t i = 0, end; i < n; i = end) {
 		struct mark *mark = &s->marks[parts[i].mark];
-		for (end = i; end < n && parts[end].mark == parts[i].mark;)
-			end++;
-		mark->sort = sort_of(s, mark->name,
-			modules_text(s, &parts[i], &makes[i], end - i, s->keep, scratch));
-		struct step_sort *sort = &s->ret->sorts[mark->sort];
+		struct arena work = scratch;
+		bool *has = arena_make(&work, bool, s->module_count);
+		for (end = i; end < n && parts[end].mark == parts[i].mark; end++)
+			has[parts[end].module] = makes[end];
+		struct step_sort *sort = sort_of(s, mark->name, has);
 		int64_t mark_ps = 0;
+		mark->sort = (int32_t)(sort - s->ret->sorts);
 		sort->count++;
 		for (ptrdiff_t k = i; k < end; k++) {
 			mark_ps += parts[k].time_ps;
@@ -345,6 +331,8 @@ static void sorts_read(struct scheduling *s)
 		sort->most_ps = mark_ps > sort->most_ps ? mark_ps : sort->most_ps;
 	}
 	stages_join(s);
+	for (ptrdiff_t i = 0; i < s->ret->sort_count; i++)
+		s->ret->sorts[i].modules = modules_text(s, s->ret->sorts[i].has);
 }
 
 bool name_is_wanted(struct str wanted, struct str name)
@@ -352,13 +340,12 @@ bool name_is_wanted(struct str wanted, struct str name)
 	return str_glob(name, wanted) || (str_take(&name, STR("jit_")) && str_glob(name, wanted));
 }
 
-static bool sort_is_wanted(struct str wanted, const struct step_sort *sort)
+static bool sort_is_wanted(const struct scheduling *s, const struct step_sort *sort)
 {
-	struct str rest = sort->modules, name;
-	bool fits = name_is_wanted(wanted, sort->name);
+	bool fits = name_is_wanted(s->wanted, sort->name);
 
-	while (!fits && modules_cut(&rest, &name))
-		fits = name_is_wanted(wanted, name);
+	for (int32_t m = 0; !fits && m < s->module_count; m++)
+		fits = sort->has[m] && name_is_wanted(s->wanted, s->modules[m]);
 	return fits;
 }
 
@@ -372,7 +359,7 @@ static bool sort_judge(struct scheduling *s)
 	for (ptrdiff_t i = 0; i < r->sort_count; i++) {
 		const struct step_sort *a = &r->sorts[i];
 		const struct step_sort *b = r->judged >= 0 ? &r->sorts[r->judged] : NULL;
-		if (s->wanted.p && !sort_is_wanted(s->wanted, a))
+		if (s->wanted.p && !sort_is_wanted(s, a))
 			continue;
 		bool longer = b && a->time_ps - a->most_ps > b->time_ps - b->most_ps;
 		if (!b || (a->trains != b->trains ? a->trains : longer))
@@ -597,15 +584,19 @@ static ptrdiff_t device_last(const struct scheduling *s)
 static struct str sort_option(struct scheduling *s, int32_t sort)
 {
 	const struct step_sort *of = &s->ret->sorts[sort];
-	struct str said = s->wanted, rest = of->modules, name = of->name, ret = { NULL, 0 };
+	struct str said = s->wanted, ret = { NULL, 0 };
 	ptrdiff_t judged = s->ret->judged;
 
 	if (!s->mark_count) /* the only sort: a name narrows it to one of its modules */
-		return modules_cut(&rest, &name) && !rest.len ? name : ret;
-	for (bool more = true; more && !ret.p; more = modules_cut(&rest, &name)) {
-		s->wanted = name;
-		if (sort_judge(s) && s->ret->judged == sort)
-			ret = name;
+		return str_contains(of->modules, STR(MODULES_BETWEEN)) ? ret : of->modules;
+	s->wanted = of->name;
+	if (sort_judge(s) && s->ret->judged == sort)
+		ret = of->name;
+	for (int32_t m = 0; ret.p != of->name.p && m < s->module_count; m++) {
+		s->wanted = s->modules[m];
+		if (of->has[m] && (!ret.p || str_cmp(s->wanted, ret) < 0) && sort_judge(s) &&
+			s->ret->judged == sort)
+			ret = s->wanted;
 	}
 	s->wanted = said;
 	s->ret->judged = judged;

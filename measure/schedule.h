@@ -35,6 +35,7 @@
 struct step_sort {
 	struct str name;    /* of its marks; of unmarked steps their modules */
 	struct str modules; /* names in order, separated by " + " */
+	bool *has;	    /* by the schedule's modules: those that make it what it is */
 	int64_t count;	    /* marks, or periods of the device that has most */
 	int64_t time_ps;    /* of its executions in marks, over all devices, */
 	int64_t most_ps;    /* and of them those of one mark, which may hold the warm-up */

@@ -2,7 +2,6 @@
  * Of a job that marks nothing: what repeats.  A period of its sequence of modules is a step; of a
  * server, an execution of the module that takes most of its time.  See schedule.h.
  */
-#include "base/text.h"
 #include "hlo/memory.h"
 #include "measure/schedule_state.h"
 
@@ -261,10 +260,8 @@ bool periods_tell(struct scheduling *s)
 	functions_read(s, true);
 	bool *left_out = arena_make(s->scratch, bool, s->module_count);
 	const int64_t *time_ps = module_times(s, left_out);
-	struct str *names = arena_make(s->scratch, struct str, s->module_count);
-	struct map named = { 0 };
+	bool *has = arena_make(s->scratch, bool, s->module_count);
 	int32_t most, least;
-	ptrdiff_t n = 0;
 	bool alone = is_server(s, time_ps, left_out, &most);
 
 	if (most < 0)
@@ -284,11 +281,10 @@ bool periods_tell(struct scheduling *s)
 	s->mark_count = 0;
 	s->ret->sort_count = 0;
 	for (int32_t m = 0; m < s->module_count; m++)
-		if (!left_out[m] && map_put(&named, s->modules[m], (int32_t)n, s->scratch) == n)
-			names[n++] = s->modules[m];
-	struct str modules = text_sorted(s->keep, names, n, MODULES_BETWEEN);
-	int32_t only = sort_of(s, modules, modules);
-	struct step_sort *sort = &s->ret->sorts[only];
+		has[m] = !left_out[m];
+	struct str modules = modules_text(s, has);
+	struct step_sort *sort = sort_of(s, modules, has);
+	sort->modules = modules;
 	for (int32_t m = 0; m < s->module_count; m++)
 		sort->trains = sort->trains || (!left_out[m] && module_trains(s, m));
 	for (ptrdiff_t i = 0; i < s->all_count; i++)

@@ -53,7 +53,10 @@ static inline int32_t module_at(const struct scheduling *s, const struct program
 void functions_read(struct scheduling *s, bool by_source);
 /* "jit_train_step" is the module of "train_step": what of a name is the same on both sides. */
 struct str name_core(struct str name, struct arena *keep);
-int32_t sort_of(struct scheduling *s, struct str name, struct str modules);
+/* The modules' names in order, each once; `has` is by module. */
+struct str modules_text(const struct scheduling *s, const bool *has);
+/* Made where there is none yet.  Lives until the next one is made. */
+struct step_sort *sort_of(struct scheduling *s, struct str name, const bool *has);
 bool module_trains(const struct scheduling *s, int32_t module);
 /* Fits a name, or the function that a module is named after? */
 bool name_is_wanted(struct str wanted, struct str name);
