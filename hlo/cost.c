@@ -111,13 +111,6 @@ static double elements(const struct shape *s, struct work *w)
 	return 0;
 }
 
-void work_unknown(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
-{
-	(void)c;
-	(void)i;
-	w->bound = COST_UNKNOWN;
-}
-
 /* What is called, `times` over. */
 static void apply(
 	struct hlo_costs *c, const struct hlo_instruction *i, double times, struct work *w)
@@ -212,9 +205,7 @@ static void work_by_rule(struct hlo_costs *c, const struct hlo_instruction *i, s
 		break;
 	case HLO_RULE_CUSTOM_CALL:
 		l = library_find(i->custom_call_target);
-		if (l->work)
-			l->work(c, i, l, w);
-		else if (!l->is_free)
+		if (l->work ? !l->work(c, i, l, w) : !l->is_free)
 			w->bound = COST_UNKNOWN;
 		break;
 	case HLO_RULE_MAP:

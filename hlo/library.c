@@ -221,7 +221,7 @@ static void add(struct hlo_costs *c, const struct hlo_instruction *i, const stru
 }
 
 /* By its dimension numbers where the call tells them.  Groups need not fill the left side. */
-static void gemm(struct hlo_costs *c, const struct hlo_instruction *i, const struct library *l,
+static bool gemm(struct hlo_costs *c, const struct hlo_instruction *i, const struct library *l,
 	struct work *w)
 {
 	const struct shape *lhs = role_shape(c, i, l->roles[0]),
@@ -230,32 +230,29 @@ static void gemm(struct hlo_costs *c, const struct hlo_instruction *i, const str
 	struct arena scratch = *c->keep;
 	struct hlo_dot dims = { 0 };
 	double flops;
-	if (!lhs || !rhs || (l->sizes && !sizes)) {
-		work_unknown(c, i, w);
-		return;
-	}
+	if (!lhs || !rhs || (l->sizes && !sizes))
+		return false;
 	if (!sizes && gemm_dims(i, &scratch, &dims))
 		flops = dot_flops(result(i), lhs, &dims);
 	else
 		flops = flops_from_shapes(result(i), lhs, rhs, sizes ? element_count(sizes) : 1);
 	add(c, i, lhs, rhs, flops, sizes ? COST_UPPER : COST_EXACT, w);
+	return true;
 }
 
 /*
  * Gradients have the dimension numbers and window of the forward convolution, and its FLOPs: only
  * the roles of input, kernel and output go around.
  */
-static void convolution(struct hlo_costs *c, const struct hlo_instruction *i,
+static bool convolution(struct hlo_costs *c, const struct hlo_instruction *i,
 	const struct library *l, struct work *w)
 {
 	const struct convolution x = { role_shape(c, i, l->roles[0]), role_shape(c, i, l->roles[1]),
 		role_shape(c, i, l->roles[2]), i };
-	if (!x.in || !x.kernel || !x.out || !i->convolution) {
-		work_unknown(c, i, w);
-		return;
-	}
+	if (!x.in || !x.kernel || !x.out || !i->convolution)
+		return false;
 	add(c, i, x.in, x.kernel, convolution_flops(&x, &c->taps), COST_EXACT, w);
-	w->has_convolution = true;
+	return w->has_convolution = true;
 }
 
 /*
@@ -278,73 +275,69 @@ static double scores_of(const struct attention *a)
 	return a->heads * (both * (both + 1) / 2 + (a->queries - both) * a->keys);
 }
 
-static void attention_add(struct hlo_costs *c, const struct hlo_instruction *i,
+static bool attention_add(struct hlo_costs *c, const struct hlo_instruction *i,
 	const struct attention *a, struct work *w)
 {
 	const struct shape *q = operand_shape(c->m, i, 0);
 	bool backward = str_contains(i->custom_call_target, STR("ackward"));
 	double products = backward ? 3 * a->width + 2 * a->value : a->width + a->value;
-	if (!q) {
-		work_unknown(c, i, w);
-		return;
-	}
+	if (!q)
+		return false;
 	add(c, i, q, q, 2 * scores_of(a) * products, a->is_whole ? COST_EXACT : COST_UPPER, w);
+	return true;
 }
 
 /*
  * A TPU has no numbers of 64 bits: it takes them apart, the real part from the imaginary one as
  * well, and joins what comes out.
  */
-static void no_flops(struct hlo_costs *c, const struct hlo_instruction *i, const struct library *l,
+static bool no_flops(struct hlo_costs *c, const struct hlo_instruction *i, const struct library *l,
 	struct work *w)
 {
 	(void)c;
 	(void)i;
 	(void)l;
 	(void)w;
+	return true;
+}
+
+static bool other_add(struct work *w, double flops)
+{
+	bool known = isfinite(flops) && flops >= 0;
+	w->other += known ? flops : 0;
+	return known;
 }
 
 /* Of A X = B each element of X takes what its row of A has on one side of the diagonal. */
-static void triangular(struct hlo_costs *c, const struct hlo_instruction *i,
+static bool triangular(struct hlo_costs *c, const struct hlo_instruction *i,
 	const struct library *l, struct work *w)
 {
 	(void)l;
 	const struct shape *a = operand_shape(c->m, i, 0);
-	double n = a && a->rank ? element_count(result(i)) * (double)a->dims[a->rank - 1] : NAN;
-	if (!isfinite(n) || n < 0)
-		work_unknown(c, i, w);
-	else
-		w->other += n;
+	return a && a->rank &&
+	       other_add(w, element_count(result(i)) * (double)a->dims[a->rank - 1]);
 }
 
 /* The largest of each of many bins: every element is compared once. */
-static void once_each(struct hlo_costs *c, const struct hlo_instruction *i, const struct library *l,
+static bool once_each(struct hlo_costs *c, const struct hlo_instruction *i, const struct library *l,
 	struct work *w)
 {
 	(void)l;
 	const struct shape *in = operand_shape(c->m, i, 0);
-	double n = in ? element_count(in) : NAN;
-	if (!isfinite(n))
-		work_unknown(c, i, w);
-	else
-		w->other += n;
+	return in && other_add(w, element_count(in));
 }
 
 /* As XLA counts it on TPU: each element is compared with each of the largest so far. */
-static void top_k(struct hlo_costs *c, const struct hlo_instruction *i, const struct library *l,
+static bool top_k(struct hlo_costs *c, const struct hlo_instruction *i, const struct library *l,
 	struct work *w)
 {
 	(void)l;
 	const struct shape *in = operand_shape(c->m, i, 0), *out = shape_leaf(&i->shape, 0);
-	double n = in && out && out->rank ? element_count(in) : NAN;
-	if (!isfinite(n) || out->dims[out->rank - 1] < 0) {
-		work_unknown(c, i, w);
-		return;
-	}
-	w->other += n * (double)out->dims[out->rank - 1];
+	return in && out && out->rank &&
+	       other_add(w, element_count(in) * (double)out->dims[out->rank - 1]);
 }
 
-static void cudnn_attention(struct hlo_costs *c, const struct hlo_instruction *i,
+static bool cudnn_attention(struct hlo_costs *c, const struct hlo_instruction *i,
 	const struct library *l, struct work *w)
 {
 	(void)l;
@@ -373,7 +366,7 @@ static void cudnn_attention(struct hlo_costs *c, const struct hlo_instruction *i
 		a.width = (double)q->dims[contracting.items[0]];
 	a.value = a.width;
 	cJSON_Delete(root);
-	attention_add(c, i, &a, w);
+	return attention_add(c, i, &a, w);
 }
 
 /* The value of "key = 16 : i64" in an attribute dictionary as MLIR prints it; NaN if absent. */
@@ -397,7 +390,7 @@ static double attribute(struct str config, struct str key)
  * Transformer Engine's mask_type 0 is none, 2 is causal from the first key on; others depend on the
  * lengths of sequences.  A window of -1 is no window; a causal mask may end its window at 0.
  */
-static void te_attention(struct hlo_costs *c, const struct hlo_instruction *i,
+static bool te_attention(struct hlo_costs *c, const struct hlo_instruction *i,
 	const struct library *l, struct work *w)
 {
 	(void)l;
@@ -419,5 +412,5 @@ static void te_attention(struct hlo_costs *c, const struct hlo_instruction *i,
 	a.is_whole = (a.causal || mask == NO_MASK) &&
 		     attribute(config, STR("window_size_left")) == -1 &&
 		     (right == -1 || (a.causal && right == 0));
-	attention_add(c, i, &a, w);
+	return attention_add(c, i, &a, w);
 }

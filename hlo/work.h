@@ -84,9 +84,6 @@ const struct shape *operand_shape(
 const struct hlo_computation *called_at(
 	const struct hlo_module *m, const struct hlo_instruction *i, ptrdiff_t k);
 
-/* cost.c */
-work_fn work_unknown;
-
 /* traffic.c */
 /* Does it need what it meets, to combine it with the updates? */
 bool scatter_combines(const struct hlo_module *m, const struct hlo_instruction *i);
@@ -129,7 +126,8 @@ int64_t hlo_algorithm(struct str name);
 
 /* library.c: custom calls whose names tell what they do. */
 struct library;
-typedef void library_fn(struct hlo_costs *c, const struct hlo_instruction *i,
+/* False where it is unknown. */
+typedef bool library_fn(struct hlo_costs *c, const struct hlo_instruction *i,
 	const struct library *l, struct work *w);
 enum { RESULT = -1 };
 struct library {
