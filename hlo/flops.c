@@ -110,7 +110,7 @@ double valid_positions(
 	} extents[] = { { in, 0 }, { out, 0 }, { kernel, 0 }, { w->stride, 1 },
 		{ w->window_dilation, 1 }, { w->base_dilation, 1 },
 		{ w->padding_low, -MAX_EXTENT } };
-	for (size_t i = 0; i < sizeof(extents) / sizeof(extents[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(extents); i++)
 		if (extents[i].value < extents[i].least || extents[i].value >= MAX_EXTENT)
 			return NAN;
 	if (!in || !out || !kernel)

@@ -57,7 +57,7 @@ static bool names_attention(struct str name)
 {
 	static const struct str globs[] = { STR_INIT("*attention*"), STR_INIT("*flash*"),
 		STR_INIT("*splash*"), STR_INIT("*mha*"), STR_INIT("*attn*") };
-	for (size_t i = 0; i < sizeof(globs) / sizeof(globs[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(globs); i++)
 		if (str_glob(name, globs[i]))
 			return true;
 	return false;

@@ -58,10 +58,10 @@ static int operand_passes(const struct hlo_dims *precision)
 struct f32_way f32_way_of(
 	const struct hlo_instruction *i, enum dtype operands, enum hlo_platform platform)
 {
-	int64_t count = (int64_t)(sizeof(algorithms) / sizeof(algorithms[0]));
 	if (platform == HLO_CPU || dtype_of_parts(operands) != DTYPE_F32)
 		return (struct f32_way){ F32_ANY, 1 };
-	if (i->algorithm > 0 && i->algorithm < count && algorithms[i->algorithm].passes)
+	if (i->algorithm > 0 && i->algorithm < COUNT_OF(algorithms) &&
+		algorithms[i->algorithm].passes)
 		return algorithms[i->algorithm];
 	return (struct f32_way){ F32_ANY, operand_passes(&i->precision) };
 }

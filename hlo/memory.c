@@ -117,7 +117,7 @@ static void sum_allocations(const struct assignment *a, struct hlo_memory *ret)
 			is_temporary(x) ? &ret->temp_bytes : NULL,
 			is_indefinite(x) && counts(a, x) ? &ret->allocated_bytes : NULL,
 		};
-		for (size_t k = 0; k < sizeof(sums) / sizeof(sums[0]); k++)
+		for (ptrdiff_t k = 0; k < COUNT_OF(sums); k++)
 			if (sums[k])
 				*sums[k] = sat_add(*sums[k], x->size);
 	}

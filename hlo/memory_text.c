@@ -32,7 +32,6 @@ static const struct allocation_word allocation_words[] = {
 	{ STR_INIT("thread-local"), offsetof(struct allocation, thread_local_) },
 	{ STR_INIT("maybe-live-out"), offsetof(struct allocation, live_out) },
 };
-enum { ALLOCATION_WORDS = sizeof(allocation_words) / sizeof(allocation_words[0]) };
 
 static bool scan_size(struct scan *s, int64_t *ret)
 {
@@ -59,7 +58,7 @@ static bool read_word(struct scan *s, struct allocation *x)
 {
 	if (scan_take(s, STR("color ")))
 		return scan_i64(s, &x->color) || scan_fail(s, "expected a memory space");
-	for (int i = 0; i < ALLOCATION_WORDS; i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(allocation_words); i++)
 		if (scan_take(s, allocation_words[i].text))
 			*(bool *)((char *)x + allocation_words[i].offset) = true;
 	return true;

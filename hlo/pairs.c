@@ -28,7 +28,7 @@ static const struct {
 
 static enum hlo_op start_of(enum hlo_op done)
 {
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(pairs); i++)
 		if (pairs[i].done == done)
 			return pairs[i].start;
 	return HLO_OP_UNKNOWN;

@@ -116,11 +116,11 @@ static bool attribute(struct scan *s, struct shape *ret)
 	};
 	if (scan_take(s, STR("T(")))
 		return tiles(s, ret);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(numbers); i++)
 		if (scan_take(s, numbers[i].word))
 			return number(s, numbers[i].max, numbers[i].into) &&
 			       scan_expect(s, STR(")"), "expected ')'");
-	for (size_t i = 0; i < sizeof(skipped) / sizeof(skipped[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(skipped); i++)
 		if (scan_take(s, skipped[i]))
 			return skip_groups(s);
 	return scan_fail(s, "expected a layout attribute (T, L, E, S, M ...) or '}'");

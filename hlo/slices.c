@@ -16,7 +16,7 @@ static const struct {
 
 enum op_kind transfer_kind(const struct hlo_instruction *i)
 {
-	for (size_t k = 0; i->transfer && k < sizeof(kinds) / sizeof(kinds[0]); k++)
+	for (ptrdiff_t k = 0; i->transfer && k < COUNT_OF(kinds); k++)
 		if (str_eq(kinds[k].type, i->transfer->type))
 			return kinds[k].kind;
 	return KIND_UNKNOWN;

@@ -27,8 +27,6 @@ static const struct scan_attr *attr_find(
 	return i < count && str_eq(rows[i].name, name) ? &rows[i] : NULL;
 }
 
-#define COUNT(rows) ((ptrdiff_t)(sizeof(rows) / sizeof((rows)[0])))
-
 /* ---- fields that a message has, too ---------------------------------------------------------- */
 
 /* Of an attribute that is there twice, the last one counts. */
@@ -235,7 +233,7 @@ static int64_t index_of(const struct str *words, ptrdiff_t count, struct str tex
 
 int64_t hlo_algorithm(struct str name)
 {
-	return index_of(algorithms, COUNT(algorithms), name);
+	return index_of(algorithms, COUNT_OF(algorithms), name);
 }
 
 static bool precision_word(struct scan *s, void *into)
@@ -244,7 +242,8 @@ static bool precision_word(struct scan *s, void *into)
 	struct str name = scan_name(s);
 	if (!name.len || ret->count == MAX_DIMS)
 		return scan_fail(s, "expected default, high or highest");
-	*READ_PUSH(s->keep, ret->items, ret->count) = index_of(precisions, COUNT(precisions), name);
+	*READ_PUSH(s->keep, ret->items, ret->count) =
+		index_of(precisions, COUNT_OF(precisions), name);
 	return true;
 }
 
@@ -478,5 +477,5 @@ static const struct scan_attr rows[] = {
 
 bool scan_attributes(struct scan *s, struct hlo_instruction *i)
 {
-	return scan_list(s, rows, COUNT(rows), &instruction_table, i);
+	return scan_list(s, rows, COUNT_OF(rows), &instruction_table, i);
 }

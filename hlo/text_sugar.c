@@ -24,7 +24,7 @@ static struct str wrapped(struct str opcode, struct str ending)
 
 enum hlo_op text_sugar_op(struct str opcode)
 {
-	for (size_t k = 0; k < sizeof(halves) / sizeof(halves[0]); k++) {
+	for (ptrdiff_t k = 0; k < COUNT_OF(halves); k++) {
 		enum hlo_op op = opcode_find(wrapped(opcode, halves[k].ending));
 		if (op != HLO_OP_UNKNOWN && op != HLO_PARAMETER && op != HLO_CONSTANT)
 			return halves[k].op;

@@ -3,7 +3,6 @@
 
 #include "base/frame.h"
 #include "base/out.h"
-#include "http/listing.h"
 
 #define LIST_S		   60.0
 #define MAX_LIST	   ((ptrdiff_t)16 << 20) /* 1000 names of 1 KiB, written out, in XML */
@@ -109,11 +108,10 @@ static const struct meaning {
 	{ 412, { NULL, 0 }, WRITTEN_ANEW },
 	{ 429, { NULL, 0 }, "it is asked too often" },
 };
-enum { MEANINGS = COUNT_OF(meanings) };
 
 static const char *meaning_of(long status, struct str word, bool is_list)
 {
-	for (int i = 0; i < MEANINGS; i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(meanings); i++)
 		if ((!meanings[i].status || meanings[i].status == status) &&
 			(!meanings[i].word.p || str_eq(meanings[i].word, word)))
 			return meanings[i].text;

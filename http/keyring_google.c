@@ -181,14 +181,13 @@ static bool by_user(struct keyring *k, const cJSON *key, struct credential *ret,
 		{ "client_secret", json_get_str(key, "client_secret") },
 		{ "refresh_token", json_get_str(key, "refresh_token") },
 	};
-	enum { FIELDS = COUNT_OF(fields) };
 	struct str server = json_get_str(key, "token_uri");
-	for (int i = 0; i < FIELDS; i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(fields); i++)
 		if (!fields[i].value.len)
 			return diag_set(err, DIAG_BUCKET, "%.*s: no %s in it", STR_ARG(ret->from),
 				fields[i].name);
 	return change_for_token(k, server.p ? server : STR(TOKEN_SERVER),
-		form_of(fields, FIELDS, k->keep), ret, err);
+		form_of(fields, COUNT_OF(fields), k->keep), ret, err);
 }
 
 static bool google_by_key(struct keyring *k, const cJSON *key, const char *scope,

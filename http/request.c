@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/secret.h"
-#include "base/text.h"
 #include "http/http.h"
 
 static const struct request defaults = {

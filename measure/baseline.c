@@ -52,7 +52,7 @@ static bool is_same_run(const struct tables *x, const struct tables *y)
 		if (p[i].window_peak_bytes < q[i].window_peak_bytes ||
 			p[i].window_peak_bytes > q[i].window_peak_bytes)
 			return false;
-	for (size_t i = 0; i < sizeof(clocked) / sizeof(clocked[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(clocked); i++) {
 		const struct column *c = table_column(&table_defs[TABLE_run], clocked[i]);
 		double in_a = cell_real(c, a), in_b = cell_real(c, b);
 		if (isnan(in_a) != isnan(in_b) || (!isnan(in_a) && in_a != in_b))
@@ -100,7 +100,7 @@ bool baseline_fits(const struct tables *head, const struct baseline *item, struc
 		return diag_set(why, DIAG_DIFFERS, "%.*s", STR_ARG(item->name));
 	if (!base)
 		return diag_set(why, DIAG_DIFFERS, "%.*s has no measured run", STR_ARG(item->name));
-	for (size_t i = 0; i < sizeof(parity) / sizeof(parity[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(parity); i++) {
 		const struct column *c = table_column(&table_defs[TABLE_run], parity[i].column);
 		if (cells_differ(c, here, base))
 			return diag_set(why, DIAG_DIFFERS, "%s is %.*s here and %.*s in %.*s",
@@ -154,7 +154,7 @@ static struct str news_of_ops(const struct op_diff *d, struct arena *keep)
 	};
 	struct out *o = out_memory(keep);
 
-	for (size_t i = 0; i < sizeof(news) / sizeof(news[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(news); i++) {
 		double share;
 		ptrdiff_t all = d->counts[news[i].change];
 		ptrdiff_t count = count_change(d, news[i].change, &share);
@@ -219,7 +219,7 @@ static void tell_news(const struct tables *head, const struct baseline *base,
 		STR_INIT("steps_source") };
 	struct str ops = d ? news_of_ops(d, keep) : STR("");
 
-	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(told); i++) {
 		const struct column *c = table_column(&table_defs[TABLE_run], told[i]);
 		if (cells_differ(c, row_of_run(head), row_of_run(base->tables)))
 			diag_note(notes, keep, DIAG_DIFFERS, "%.*s: %.*s, and %.*s before",

@@ -6,7 +6,6 @@
 #include "base/stats.h"
 #include "base/text.h"
 #include "hlo/walk.h"
-#include "measure/op_key.h"
 #include "measure/writers.h"
 
 /*

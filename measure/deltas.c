@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "measure/baseline.h"
-#include "measure/diff.h"
 
 /* How a figure of the run moves from step to step. */
 enum series {
@@ -32,7 +31,6 @@ static const struct metric { /* in the order of METRIC_WORDS, and constants behi
 	{ STR_INIT("transfer_ratio"), STR_INIT("the time in transfers"), SERIES_SHARE,
 		STR_INIT("transfer_s"), true },
 };
-enum { METRICS = sizeof(metrics) / sizeof(metrics[0]) };
 
 static bool is_log(const struct metric *m)
 {
@@ -255,7 +253,6 @@ static const struct constant {
 	{ STR_INIT("the predicted step time"), TABLE_run, STR_INIT("predicted_step_s"), true },
 	{ STR_INIT("the planned memory"), TABLE_memory, STR_INIT("compiled_bytes"), true },
 };
-enum { CONSTANTS = sizeof(constants) / sizeof(constants[0]) };
 
 /* NaN when none is known. */
 static double constant_of(const struct constant *c, const struct tables *t)
@@ -288,7 +285,7 @@ static void compare_constant(const struct constant *c, struct tables *head,
 	}
 	if (isnan(here) || !n)
 		return;
-	struct str metric = word_at(METRIC_WORDS, METRICS + (int)(c - constants));
+	struct str metric = word_at(METRIC_WORDS, (int)(COUNT_OF(metrics) + (c - constants)));
 	struct deltas_row *row = add_delta(head, metric, c->name, sample, keep);
 	row->runs = (double)n;
 	row->head = here;
@@ -313,9 +310,9 @@ void compare_runs(struct tables *head, const struct run_sample *samples, ptrdiff
 	for (ptrdiff_t i = 0; i < count; i++)
 		left[i] = arena_make(keep, bool, samples[i].count);
 	leave_out(head, samples, left, count, prior, keep, notes);
-	for (int i = 0; i < METRICS; i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(metrics); i++)
 		compare_metric(&metrics[i], head, samples, left, count, prior, keep);
 	for (ptrdiff_t i = 0; i < count; i++)
-		for (int k = 0; k < CONSTANTS; k++)
+		for (ptrdiff_t k = 0; k < COUNT_OF(constants); k++)
 			compare_constant(&constants[k], head, &samples[i], keep);
 }

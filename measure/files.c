@@ -81,7 +81,6 @@ static const struct form {
 	[FORMAT_NSYS] = { "nsys", "export of Nsight Systems" },
 	[FORMAT_DUMP] = { "dump", "compiler's dump" },
 };
-enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
 
 /* Modules whose HLO is in the file, not only their names. */
 static double modules_of(const struct profile *p)
@@ -137,7 +136,7 @@ static struct str add(const struct run *run, struct str list, double count, cons
 /* Hosts of one job carry the same modules, so those of one are counted. */
 struct str files_line(const struct run *run)
 {
-	double counts[FORMS] = { 0 }, modules = 0, bytes = 0, snapshots = 0;
+	double counts[COUNT_OF(forms)] = { 0 }, modules = 0, bytes = 0, snapshots = 0;
 	struct str list = STR("");
 
 	for (ptrdiff_t i = 0; i < run->host_count; i++) {
@@ -147,7 +146,7 @@ struct str files_line(const struct run *run)
 		for (ptrdiff_t k = 0; k < run->hosts[i].snapshot_count; k++)
 			snapshots += !run->hosts[i].snapshots[k].why;
 	}
-	for (int i = 0; i < FORMS; i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(forms); i++)
 		list = add(run, list, counts[i], forms[i].file);
 	if (counts[FORMAT_DUMP] > 0)
 		return list; /* its files are read one by one, as programs need them */

@@ -211,7 +211,7 @@ static bool is_open(struct formulas *f)
 		.own = formula_functions,
 		.purpose = "arithmetic over the shapes of operands",
 		.own_arg = f };
-	f->broken = sql_open(&f->sql, limits, sizeof(limits) / sizeof(limits[0])) != SQLITE_OK;
+	f->broken = sql_open(&f->sql, limits, COUNT_OF(limits)) != SQLITE_OK;
 	if (!f->broken)
 		sql_guard(&f->sql);
 	return !f->broken;

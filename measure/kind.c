@@ -219,7 +219,7 @@ static const struct {
 
 enum dtype kernel_dtype(struct str kernel)
 {
-	for (size_t i = 0; i < sizeof(kernel_dtypes) / sizeof(kernel_dtypes[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(kernel_dtypes); i++)
 		if (str_contains(kernel, kernel_dtypes[i].part))
 			return kernel_dtypes[i].dtype;
 	return DTYPE_INVALID;
@@ -253,7 +253,7 @@ static const struct {
 
 struct str kernel_framework(struct str kernel)
 {
-	for (size_t i = 0; i < sizeof(kernel_frameworks) / sizeof(kernel_frameworks[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(kernel_frameworks); i++)
 		if (str_contains(kernel, kernel_frameworks[i].part))
 			return kernel_frameworks[i].framework;
 	return MISSING;
@@ -265,7 +265,7 @@ bool kernel_is_backward(struct str kernel)
 	static const struct str words[] = { STR_INIT("bwd"), STR_INIT("backward"),
 		STR_INIT("dgrad"), STR_INIT("wgrad"), STR_INIT("FusedAdam"), STR_INIT("FusedSgd") };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(words); i++)
 		if (contains_nocase(kernel, words[i]))
 			return true;
 	return false;
@@ -286,8 +286,6 @@ static enum op_kind find_inside(const struct word_kind *t, size_t n, struct str 
 			return t[i].kind;
 	return KIND_UNKNOWN;
 }
-
-#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 
 static enum op_kind kind_of_copy(enum copy_direction d)
 {
@@ -310,17 +308,17 @@ static enum op_kind kind_of_name(struct str hlo_op)
 	ptrdiff_t end = 0;
 	while (end < hlo_op.len && hlo_op.p[end] != '.' && hlo_op.p[end] != '-')
 		end++;
-	enum op_kind k = find_equal(primitives, COUNT(primitives), str_head(hlo_op, end));
-	return k != KIND_UNKNOWN ? k : find_inside(collectives, COUNT(collectives), hlo_op);
+	enum op_kind k = find_equal(primitives, COUNT_OF(primitives), str_head(hlo_op, end));
+	return k != KIND_UNKNOWN ? k : find_inside(collectives, COUNT_OF(collectives), hlo_op);
 }
 
 static enum op_kind kind_of_kernel(const struct profile_op *said)
 {
 	if (contains_nocase(said->name, STR("nccl")) || contains_nocase(said->name, STR("rccl"))) {
-		enum op_kind k = find_inside(collectives, COUNT(collectives), said->name);
+		enum op_kind k = find_inside(collectives, COUNT_OF(collectives), said->name);
 		return k != KIND_UNKNOWN ? k : KIND_SEND; /* whatever it does, it communicates */
 	}
-	return find_inside(kernels, COUNT(kernels), said->name);
+	return find_inside(kernels, COUNT_OF(kernels), said->name);
 }
 
 enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
@@ -340,9 +338,9 @@ enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
 		str_contains(said->shape, STR("S(5)")))
 		return KIND_TRANSFER; /* memory space 5 is the host's */
 	if (said->category.len > 0) {
-		k = find_equal(categories, COUNT(categories), said->category);
+		k = find_equal(categories, COUNT_OF(categories), said->category);
 		if (k == KIND_UNKNOWN)
-			k = find_inside(collectives, COUNT(collectives), said->category);
+			k = find_inside(collectives, COUNT_OF(collectives), said->category);
 		if (k != KIND_UNKNOWN)
 			return k;
 	}

@@ -212,7 +212,7 @@ static double largest_factor(ptrdiff_t runs)
 		double runs, factor;
 	} table[] = { { 5, 1.77 }, { 6, 1.66 }, { 8, 1.52 }, { 10, 1.43 }, { 15, 1.32 },
 		{ 20, 1.25 } };
-	enum { LAST = sizeof(table) / sizeof(table[0]) - 1 };
+	enum { LAST = COUNT_OF(table) - 1 };
 	double r = (double)runs;
 	int i = 0;
 

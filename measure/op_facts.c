@@ -216,7 +216,7 @@ static void f32_of_kernel(struct str kernel, struct op_work *w)
 		{ STR_INIT("nvjet"), F32_TF32 },
 	};
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(parts); i++) {
 		if (!str_contains(kernel, parts[i].part))
 			continue;
 		w->passes = w->f32_units == parts[i].units ? w->passes : 1;

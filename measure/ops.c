@@ -2,15 +2,12 @@
  * The tables of work: ops, the families they form, and the edges between them.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/map.h"
-#include "base/out.h"
 #include "base/stats.h"
 #include "base/text.h"
 #include "hlo/walk.h"
 #include "measure/op_key.h"
-#include "measure/estimate.h"
 #include "measure/writers.h"
 
 /* Edges are for explaining a finding; the heaviest this many are kept. */

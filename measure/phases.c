@@ -41,7 +41,7 @@ enum phase phase_of_name(struct str name)
 		{ STR_INIT("train"), PHASE_TRAIN },
 	};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(words); i++)
 		if (has_word(name, words[i].word))
 			return words[i].phase;
 	return PHASE_UNKNOWN;
@@ -52,7 +52,7 @@ bool is_evaluation(struct str name)
 	static const struct str words[] = { STR_INIT("eval"), STR_INIT("evaluate"),
 		STR_INIT("evaluation"), STR_INIT("validate"), STR_INIT("validation") };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(words); i++)
 		if (has_word(name, words[i]))
 			return true;
 	return false;

@@ -9,7 +9,6 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "measure/dumped.h"
-#include "measure/op_key.h"
 #include "measure/writers.h"
 
 /* What was met of a dump: it may have a hundred thousand modules. */
@@ -136,7 +135,7 @@ static void quality_compiled_for(const struct run *run)
 {
 	const struct chip *chip = run->options->chip;
 
-	for (size_t i = 0; chip && i < sizeof(compiled_for) / sizeof(compiled_for[0]); i++) {
+	for (ptrdiff_t i = 0; chip && i < COUNT_OF(compiled_for); i++) {
 		if (!str_contains(run->main->dumped, compiled_for[i].part))
 			continue;
 		bool same = compiled_for[i].vendors[chip->vendor];

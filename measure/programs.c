@@ -128,7 +128,7 @@ struct program_facts *program_floors(const struct run *run, const struct op_fact
 		const double all[] = { d->hbm_s, d->network_s, d->links.up_s, d->links.down_s,
 			d->host.up_s, d->host.down_s };
 		ret[i].floor_s = d->core_s;
-		for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+		for (ptrdiff_t k = 0; k < COUNT_OF(all); k++)
 			ret[i].floor_s = fmax(ret[i].floor_s, all[k]);
 		if (!ret[i].known)
 			ret[i].floor_s = ret[i].serial_s = NAN;

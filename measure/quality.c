@@ -132,7 +132,7 @@ static struct str seen_text(const struct steps_seen *seen, struct arena *keep)
 	const char *between = ": ";
 
 	out_fmt(o, "%lld step%s in the capture", (long long)seen->all, seen->all == 1 ? "" : "s");
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(parts); i++) {
 		if (!parts[i].count)
 			continue;
 		if (parts[i].count == 1)

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "base/when.h"
 #include "measure/writers.h"
-#include "measure/op_key.h"
 
 /* Ops shorter than this are tiny: launching one costs about as much. */
 #define TINY_PS 10000000 /* 10 us */

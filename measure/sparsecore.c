@@ -3,7 +3,6 @@
  * too, and are no chips: of their ops only the time counts, as a union.
  */
 #include "base/task.h"
-#include "base/text.h"
 #include "measure/writers.h"
 
 struct sparse_core {

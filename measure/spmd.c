@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "base/map.h"
-#include "base/text.h"
 #include "measure/writers.h"
 
 /* Of the time of a program in ops that the first device has as well.  Of two training programs of

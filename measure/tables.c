@@ -172,7 +172,7 @@ static const struct {
 struct str column_absence(const struct column *c, struct arena *keep)
 {
 	struct str said = c->meaning.len ? c->meaning : c->name, rest;
-	for (size_t i = 0; i < sizeof(absences) / sizeof(absences[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(absences); i++)
 		if (str_eq(absences[i].column, c->name))
 			return absences[i].lacks;
 	str_cut(said, ';', &said, &rest);

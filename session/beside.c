@@ -15,7 +15,6 @@
 #include <math.h>
 #include <time.h>
 
-#include "base/doc.h"
 #include "session/load.h"
 
 /* A job file is written by people; a larger one is some other file. */

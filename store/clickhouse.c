@@ -71,7 +71,7 @@ static bool refused(struct clickhouse *c, const struct store_answer *a, struct d
 	uint64_t code = 0;
 	if (str_take(&digits, STR("Code: ")))
 		str_digits(digits, &code);
-	for (size_t i = 0; i < sizeof(sayings) / sizeof(sayings[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(sayings); i++)
 		if (sayings[i].code == code)
 			return diag_set(err, DIAG_STORE, "store '%.*s' %s%s",
 				STR_ARG(c->address.text), sayings[i].says,

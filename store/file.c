@@ -76,7 +76,7 @@ static bool has_log(const struct facts_db *d)
 {
 	static const char *const endings[] = { "-wal", "-journal" };
 	int64_t bytes, changed_ns;
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(endings); i++)
 		if (measure(arena_fmt(d->keep, "%.*s%s", STR_ARG(d->name), endings[i]), d->keep,
 			    &bytes, &changed_ns) &&
 			bytes > 0)

@@ -217,8 +217,7 @@ static bool put_question(struct asking *a, enum asked id, struct diag *err)
 		VALUE_TEXTS("hashes", a->texts, a->count),
 		VALUE_TEXTS("names", a->texts, a->count),
 	};
-	const struct question q = { statement_of(3 + 2 * id), values,
-		sizeof(values) / sizeof(values[0]), a->cells };
+	const struct question q = { statement_of(3 + 2 * id), values, COUNT_OF(values), a->cells };
 	return store_ask(a->store, &q, insert_row, a, err);
 }
 
@@ -329,12 +328,12 @@ static bool run_script(struct asking *a, const char *name, struct diag *err)
 	while (*sql) {
 		if (!facts_db_statement(&f->db, sql, &sql, &stmt, err))
 			return false;
-		for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		for (ptrdiff_t i = 0; i < COUNT_OF(texts); i++) {
 			int at = sqlite3_bind_parameter_index(stmt, texts[i].name);
 			if (at)
 				sql_bind_text(stmt, at, texts[i].value);
 		}
-		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		for (ptrdiff_t i = 0; i < COUNT_OF(numbers); i++) {
 			int at = sqlite3_bind_parameter_index(stmt, numbers[i].name);
 			if (at)
 				sqlite3_bind_int64(stmt, at, numbers[i].value);
@@ -469,7 +468,7 @@ static bool gather(struct asking *a, struct diag *err)
 		ASK_LATER };
 	if (!ask_days(a, err) || !drop_copies(a, err))
 		return false;
-	for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(once); i++)
 		if (!ask_once(a, once[i], err))
 			return false;
 	return run_script(a, "store/gather.sql", err) && find_changes(a, err) &&

@@ -253,8 +253,7 @@ static const struct fleet_column quality_columns[] = {
 
 #define Q(id, name, title, columns, about, none)                                                   \
 	[id] = { STR_INIT(name), STR_INIT(title), STR_INIT(about), STR_INIT(none), columns,        \
-		sizeof(columns) / sizeof(columns[0]),                                              \
-		(id) == FLEET_HISTORY ? FLEET_MAX_HISTORY : FLEET_MAX_ROWS }
+		COUNT_OF(columns), (id) == FLEET_HISTORY ? FLEET_MAX_HISTORY : FLEET_MAX_ROWS }
 const struct fleet_question fleet_questions[FLEET_COUNT] = {
 	Q(FLEET_TOTALS, "totals", "The fleet", totals_columns,
 		"This window, and the one before it.", "No usable run in either window."),

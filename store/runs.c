@@ -13,7 +13,7 @@ static struct str sql_of(enum asked id)
 	return question_statement("store/runs.sql", 2 + 2 * id);
 }
 
-#define VALUES(list) list, sizeof(list) / sizeof((list)[0])
+#define VALUES(list) list, COUNT_OF(list)
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 

@@ -26,7 +26,7 @@ static const struct {
 bool facts_db_fail(const struct facts_db *d, struct diag *err)
 {
 	int code = sqlite3_errcode(d->db) & 0xff;
-	for (size_t i = 0; i < sizeof(sayings) / sizeof(sayings[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(sayings); i++)
 		if (sayings[i].code == code)
 			return diag_set(err, DIAG_STORE, "store '%.*s' %s", STR_ARG(d->name),
 				sayings[i].says);
@@ -44,7 +44,7 @@ bool facts_db_guard(struct facts_db *d, struct diag *err)
 	static const struct sql_limit limits[] = { { SQLITE_LIMIT_LENGTH, 1 << 20 },
 		{ SQLITE_LIMIT_ATTACHED, 0 } };
 	enum { BUSY_MS = 60000 }; /* a writer holds the lock for the rows of one run */
-	if (sql_harden(d->db, limits, sizeof(limits) / sizeof(limits[0])) != SQLITE_OK)
+	if (sql_harden(d->db, limits, COUNT_OF(limits)) != SQLITE_OK)
 		return facts_db_fail(d, err);
 	sqlite3_soft_heap_limit64(FACTS_HEAP_BYTES);
 	/* It reads the file: a locked one keeps 2 MiB, and others fail where it matters. */
