@@ -59,12 +59,7 @@ static void met_add(struct met *met, const struct program *p, struct arena *keep
 static void plan_program(
 	const struct run *run, struct met *met, struct dump_module *from, struct hlo_module *hlo)
 {
-	static const enum hlo_platform of[] = { [PLATFORM_UNKNOWN] = HLO_GPU,
-		[PLATFORM_TPU] = HLO_TPU,
-		[PLATFORM_NVIDIA] = HLO_GPU,
-		[PLATFORM_AMD] = HLO_GPU,
-		[PLATFORM_CPU] = HLO_CPU };
-	struct program *p = registry_plan(run->registry, from->number, hlo, of[run->platform]);
+	struct program *p = registry_plan(run->registry, from->number, hlo, run->platform);
 	int64_t unknown;
 	const double *runs = hlo_runs(hlo, run->keep, &unknown);
 

@@ -487,8 +487,7 @@ static bool plan_again(struct run *run)
 		if (plan_schedule(run) && run->schedule.is_changed)
 			return true;
 		if (run->without_line && !run->is_scheduled) {
-			plan_all(run,
-				(struct step_plan){ .source = STEPS_WINDOW, .keep_runs = true });
+			plan_window(run);
 			return true;
 		}
 	}

@@ -208,6 +208,11 @@ static void program_know(struct registry *r, struct program *p)
 		p->has_gradient = hlo_is_backward(&p->hlo->instructions[i]);
 }
 
+static enum hlo_platform hlo_platform_of(enum platform p)
+{
+	return p == PLATFORM_TPU ? HLO_TPU : p == PLATFORM_CPU ? HLO_CPU : HLO_GPU;
+}
+
 static struct program *program_of(
 	struct registry *r, const struct plane *plane, uint64_t id, struct str module)
 {
@@ -228,9 +233,7 @@ static struct program *program_of(
 	/* Only programs that ran are parsed: profiles list all that were ever compiled. */
 	if (!p->parsed) {
 		p->parsed = true;
-		p->platform = plane->platform == PLATFORM_TPU	? HLO_TPU
-			      : plane->platform == PLATFORM_CPU ? HLO_CPU
-								: HLO_GPU;
+		p->platform = hlo_platform_of(plane->platform);
 		program_from_profile(r, p);
 		program_from_dump(r, p);
 		program_know(r, p);
@@ -395,7 +398,7 @@ static struct subject *subject_of(
 }
 
 struct program *registry_plan(
-	struct registry *r, int64_t number, struct hlo_module *hlo, enum hlo_platform platform)
+	struct registry *r, int64_t number, struct hlo_module *hlo, enum platform platform)
 {
 	struct program *p = program_add(
 		r, NULL, number < 0 ? 0 : (uint64_t)number, text_clean(r->keep, hlo->name));
@@ -403,7 +406,7 @@ struct program *registry_plan(
 	p->by_name = number < 0;
 	p->parsed = true;
 	p->hlo = hlo;
-	p->platform = platform;
+	p->platform = hlo_platform_of(platform);
 	program_know(r, p);
 	return p;
 }

@@ -142,7 +142,7 @@ void registry_unsettle(struct registry *r); /* before planes are swept again */
  * instruction with how often it runs in one run of the program.
  */
 struct program *registry_plan(
-	struct registry *r, int64_t number, struct hlo_module *hlo, enum hlo_platform platform);
+	struct registry *r, int64_t number, struct hlo_module *hlo, enum platform platform);
 void registry_plan_op(struct registry *r, struct program *p, ptrdiff_t instruction, double runs,
 	enum platform platform);
 /* The subject of an instruction, or NULL when it never ran. */
