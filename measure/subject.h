@@ -98,15 +98,6 @@ static inline const struct hlo_instruction *subject_instruction(const struct sub
 	return s->instruction < 0 ? NULL : &s->program->hlo->instructions[s->instruction];
 }
 
-/* May this done end what that start, a subject's index, began? */
-static inline bool subject_ends(const struct subject *done, int32_t start)
-{
-	for (int i = 0; i < done->start_count; i++)
-		if (done->starts[i] == start)
-			return true;
-	return false;
-}
-
 struct registry;
 
 /*

@@ -40,6 +40,7 @@ static void reserve_subject(struct sweeping *s, int32_t subject)
 	ptrdiff_t n = doubled(old, 64, (subject < end ? end - 1 : subject) - first);
 	MOVED(s->keep, o->ops, old, n, ahead);
 	MOVED(s->work, s->pending, old, n, ahead);
+	MOVED(s->work, s->in_flight, old, n, ahead);
 	LONGER(s->work, s->touched, old, n);
 	MOVED(s->keep, o->collectives, old, n, ahead);
 	o->op_first = first;
@@ -73,7 +74,8 @@ static void known_add(struct sweeping *s, int32_t op)
 	const struct plane *p = s->out->plane;
 	const struct profile_op *ops = s->ahead ? ahead_ops(s->ahead) : p->ops;
 	const struct subject *subject = registry_subject(s->registry, p, &ops[op], &kind);
-	int32_t activity = (int32_t)op_kind_activity(kind);
+	enum activity activity = op_kind_activity(kind);
+	enum activity bit = activity ? activity : ACTIVITY_COMPUTE; /* a loop keeps the core busy */
 	bool known_program = subject->program->id != PROGRAM_UNKNOWN;
 	reserve_subject(s, subject->index);
 	struct program_state *program = program_met(s, subject->program->index);
@@ -81,9 +83,18 @@ static void known_add(struct sweeping *s, int32_t op)
 	program->times = devices > 1 ? (int64_t)devices : 1;
 	for (int i = 0; i < subject->start_count; i++)
 		reserve_subject(s, subject->starts[i]);
-	/* A loop's own time keeps the core busy. */
-	s->known[op] = (struct known){ subject, activity ? activity : ACTIVITY_COMPUTE, kind,
-		known_program ? program : NULL, ops[op].pageable };
+	s->known[op] = (struct known){ .subject = subject,
+		.program = known_program ? program : NULL,
+		.index = subject->index,
+		.async = subject->async,
+		.bit = bit,
+		.is_busy = bit == ACTIVITY_COMPUTE || bit == ACTIVITY_COMMS,
+		.is_shared = (bit == ACTIVITY_COMMS || bit == ACTIVITY_TRANSFER) &&
+			     subject->async == ASYNC_NONE,
+		.kind = kind,
+		.groups_kernels = subject->groups_kernels,
+		.may_mark = subject->may_mark,
+		.pageable = ops[op].pageable };
 }
 
 static const struct known *known_of(struct sweeping *s, int32_t op)
@@ -116,24 +127,26 @@ static bool group_has(const struct kernel_group *g, int32_t op)
  * is when another op of the program began in between, or when no other op could have, since this
  * one alone does the work of its computation.
  */
-static bool execution_starts(const struct sweeping *s, const struct kernel_group *g,
-	const struct subject *subject, const struct op_event *e)
+static inline bool execution_starts(const struct sweeping *s, const struct kernel_group *g,
+	const struct known *known, const struct op_event *e)
 {
-	if (!subject->groups_kernels || g->subject != subject->index)
+	const struct subject *subject = known->subject;
+
+	if (!known->groups_kernels || g->subject != known->index)
 		return true;
 	if (!group_has(g, e->op))
 		return false;
-	return subject->alone || s->programs[subject->program->index]->last != subject->index;
+	return subject->alone || s->programs[subject->program->index]->last != known->index;
 }
 
-static void group_add(struct sweeping *s, struct kernel_group *g, const struct subject *subject,
+static void group_add(struct sweeping *s, struct kernel_group *g, const struct known *known,
 	const struct op_event *e, bool first)
 {
 	if (first) {
-		g->subject = subject->index;
+		g->subject = known->index;
 		g->kernel_count = 0;
 		g->self_ps = 0;
-		g->step = serial_now(s, subject);
+		g->step = serial_now(s, known->subject);
 	}
 	if (g->kernel_count < GROUP_KERNELS)
 		g->kernels[g->kernel_count++] = e->op;
@@ -159,17 +172,17 @@ static void program_close(struct sweeping *s, struct program_state *p)
  * Does this event begin an execution of its program?  On CPU the launch's number says; elsewhere
  * the program's marker does: its first op met that is not inside a loop.
  */
-static inline bool execution_begins(struct program_state *p, const struct subject *subject,
+static inline bool execution_begins(struct program_state *p, const struct known *known,
 	const struct op_event *e, bool first_kernel)
 {
-	if (e->run != 0 && subject->platform == PLATFORM_CPU) {
+	if (e->run != 0 && known->subject->platform == PLATFORM_CPU) {
 		bool begins = !p->open || p->run != e->run;
 		p->run = e->run;
 		return begins;
 	}
-	if (p->total.marker < 0 && subject->may_mark)
-		p->total.marker = subject->index;
-	return p->total.marker == subject->index && first_kernel && p->met++ % p->times == 0;
+	if (p->total.marker < 0 && known->may_mark)
+		p->total.marker = known->index;
+	return p->total.marker == known->index && first_kernel && p->met++ % p->times == 0;
 }
 
 static inline void program_lasts(struct sweeping *s, struct program_state *p, int64_t until_ps)
@@ -221,7 +234,7 @@ static inline void program_event(
 		return;
 	if (begins)
 		execution_begin(s, p, known->subject->program, e);
-	p->last = known->subject->index;
+	p->last = known->index;
 	program_lasts(s, p, e->end_ps);
 	p->total.kernels_self_ps += e->end_ps - e->start_ps;
 }
@@ -238,49 +251,48 @@ static inline void event_count(struct sweeping *s, const struct op_event *e)
 static void event_look(struct sweeping *s, const struct op_event *e)
 {
 	const struct known *known = known_of(s, e->op);
-	const struct subject *subject = known->subject;
 	struct kernel_group *group = &s->lanes[e->lane].group;
 	struct program_state *program = known->program;
-	bool first = execution_starts(s, group, subject, e);
+	bool first = execution_starts(s, group, known, e);
 
-	program_event(s, known, e, program && execution_begins(program, subject, e, first));
+	program_event(s, known, e, program && execution_begins(program, known, e, first));
 	if (first)
 		group->subject = -1;
-	if (subject->groups_kernels)
-		group_add(s, group, subject, e, first);
+	if (known->groups_kernels)
+		group_add(s, group, known, e, first);
 	event_count(s, e);
 }
 
 static inline void event_take(struct sweeping *s, const struct op_event *e)
 {
 	const struct known *known = known_of(s, e->op);
-	const struct subject *subject = known->subject;
-	struct kernel_group *group = &s->lanes[e->lane].group;
+	struct lane_state *lane = &s->lanes[e->lane];
+	struct kernel_group *group = &lane->group;
 	struct program_state *program = known->program;
 
 	time_advance(s, e->start_ps);
-	bool first = execution_starts(s, group, subject, e);
+	bool first = execution_starts(s, group, known, e);
 	bool goes_on = program && program->open;
-	bool begins = program && execution_begins(program, subject, e, first);
+	bool begins = program && execution_begins(program, known, e, first);
 	if (begins && s->plan->told)
 		told_ends(s, program->index);
 	/* The gap is the step's that it ends with; before the first op of a mark, that one's. */
-	gap_end(s, subject, e->start_ps, goes_on && !begins);
+	gap_end(s, known->subject, e->start_ps, goes_on && !begins);
 	if (begins && s->plan->told)
 		told_begins(s);
 	time_cross(s);
-	gap_end(s, subject, e->start_ps, goes_on && !begins);
+	gap_end(s, known->subject, e->start_ps, goes_on && !begins);
 	if (first)
 		group_close(s, group);
 	program_event(s, known, e, begins);
-	if (subject->groups_kernels)
-		group_add(s, group, subject, e, first);
+	if (known->groups_kernels)
+		group_add(s, group, known, e, first);
 	if (e->bytes > 0 && s->in_step) {
-		struct pending *p = pending_of(s, subject->index);
+		struct pending *p = pending_of(s, known->index);
 		p->bytes += e->bytes;
 		p->pageable_bytes += known->pageable ? e->bytes : 0;
 	}
-	event_hold(s, known, e);
+	event_hold(s, known, lane, e);
 	event_count(s, e);
 }
 
@@ -411,6 +423,7 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 		s->passed_ps = s->executed_ps = INT64_MIN;
 		s->lanes = arena_make(&work, struct lane_state, p->lane_count);
 		for (ptrdiff_t i = 0; i < p->lane_count; i++) {
+			s->lanes[i].index = (int32_t)i;
 			s->lanes[i].nested = p->lanes[i].class == LANE_OPS;
 			s->lanes[i].group.subject = -1;
 		}

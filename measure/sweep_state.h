@@ -12,6 +12,8 @@
 
 /* Kernels of one execution told apart by name; more is one execution all the same. */
 #define GROUP_KERNELS 32
+/* Async pairs in flight; more are not followed. */
+#define SPANS_MAX 256
 /* Steps whose fate is remembered for executions that end after their step. */
 #define STEP_MEMORY 64
 /* Executions of the open step kept one by one; more are gathered by subject. */
@@ -32,14 +34,13 @@ struct activity_clock {
 	double in_flight_ps; /* and of one that is not */
 };
 
+/* An event, or an async pair in flight. */
 struct running {
 	struct running *parent, *next_free; /* the one it suspends; NULL none */
-	const struct subject *op;
-	int32_t subject, lane;
-	int32_t bit; /* enum activity */
-	enum op_kind kind;
-	bool is_span; /* an async pair in flight, not an event */
-	bool is_half; /* of an async pair: its span tells what it hides */
+	const struct known *known;
+	struct lane_state *lane; /* NULL: a pair in flight, */
+	int32_t place;		 /* and where it is among them */
+	bool is_half;		 /* of an async pair: its span tells what it hides */
 	bool in_front;
 	bool is_taken; /* some of it, by who watches */
 	int64_t start_ps, end_ps, step;
@@ -58,6 +59,7 @@ struct kernel_group {
 };
 
 struct lane_state {
+	int32_t index;	     /* in the plane */
 	bool nested;	     /* ops suspend the one they begin in */
 	struct running *top; /* the innermost running op of a nested lane; NULL none */
 	struct kernel_group group;
@@ -91,13 +93,21 @@ struct pending_instance {
 	int64_t span_ps;
 };
 
-/* What is looked up once for every op of the plane. */
+/*
+ * What is looked up once for every op of the plane, with what its events ask of the subject.  It
+ * never changes, and stays where it is when the table grows.
+ */
 struct known {
 	const struct subject *subject; /* NULL: not yet */
-	int32_t bit;		       /* enum activity while it runs */
-	enum op_kind kind;
 	struct program_state *program; /* NULL: not known */
+	int32_t index;		       /* of the subject, and its */
+	enum async_role async;
+	int32_t bit;	/* enum activity while it runs */
+	bool is_busy;	/* it computes or communicates */
+	bool is_shared; /* its time is shared with others of its activity: that takes a clock */
+	bool groups_kernels, may_mark; /* the subject's */
 	bool pageable;
+	enum op_kind kind;
 };
 
 /*
@@ -106,8 +116,8 @@ struct known {
  */
 struct held {
 	const struct known *known; /* NULL: none */
+	struct lane_state *lane;
 	int64_t start_ps, end_ps, step;
-	int32_t lane;
 };
 
 struct sweeping {
@@ -125,17 +135,16 @@ struct sweeping {
 	struct known *known; /* by plane op index */
 	ptrdiff_t known_cap;
 
-	struct running *active[SWEEP_MAX_RUNNING];
-	struct running *free; /* chained by next_free */
-	int active_count;
-	int running_count;  /* with those that are suspended */
-	int span_count;	    /* of async pairs in flight */
-	int64_t unfollowed; /* spans that found no room among the active */
+	struct running *active[SWEEP_MAX_RUNNING]; /* events */
+	struct running *spans[SPANS_MAX];	   /* async pairs in flight, in no order */
+	struct running *free;			   /* chained by next_free */
+	int active_count, span_count;
+	int running_count;  /* of both, and of events that are suspended */
+	int64_t unfollowed; /* spans that found no room */
 	struct held held;
 	/* By activity: how many are active, how many of them share time, and how many of those are
-	 * in front, the share of each, and the clock. */
+	 * in front, and the clock. */
 	int by_bit[ACTIVITY_MASKS], sharing[ACTIVITY_MASKS], in_front[ACTIVITY_MASKS];
-	double share[ACTIVITY_MASKS], front_share[ACTIVITY_MASKS];
 	struct activity_clock clocks[ACTIVITY_MASKS];
 	int mask;	     /* the bits whose by_bit is above 0 */
 	int64_t next_end_ps; /* nothing active ends before this */
@@ -150,8 +159,9 @@ struct sweeping {
 	 */
 	struct execution *journal;
 	ptrdiff_t journal_count, journal_cap;
-	struct pending *pending; /* of the open step; from out->op_first on */
-	int32_t *touched;	 /* subjects with something pending; room for every subject */
+	struct pending *pending;    /* of the open step; from out->op_first on, as are */
+	struct running **in_flight; /* its pair; NULL none */
+	int32_t *touched;	    /* subjects with something pending; room for every subject */
 	ptrdiff_t touched_count;
 	struct pending_instance *instances;
 	ptrdiff_t instance_count, instance_cap;
@@ -176,6 +186,11 @@ struct sweeping {
 	int64_t idle_since_ps;
 	int32_t last_subject;
 };
+
+static inline bool is_idle(const struct sweeping *s)
+{
+	return s->active_count + s->span_count == 0;
+}
 
 /* sweep_step.c */
 
@@ -232,7 +247,7 @@ void gap_tell(struct sweeping *s, const struct subject *next, int64_t at_ps, boo
 static inline void gap_end(
 	struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
 {
-	if (at_ps > s->idle_since_ps && s->active_count == 0 && s->last_subject >= 0 && s->in_step)
+	if (at_ps > s->idle_since_ps && is_idle(s) && s->last_subject >= 0 && s->in_step)
 		gap_tell(s, next, at_ps, inside);
 }
 
@@ -260,14 +275,14 @@ static inline void time_cross(struct sweeping *s)
 		boundary_cross(s, s->boundary_ps);
 }
 /* An event that begins now. */
-static inline void event_hold(
-	struct sweeping *s, const struct known *known, const struct op_event *e)
+static inline void event_hold(struct sweeping *s, const struct known *known,
+	struct lane_state *lane, const struct op_event *e)
 {
 	s->held.known = known;
+	s->held.lane = lane;
 	s->held.start_ps = e->start_ps;
 	s->held.end_ps = e->end_ps;
 	s->held.step = serial_now(s, known->subject);
-	s->held.lane = e->lane;
 }
 /* The open step gets its part of what is active, and the next one begins at zero. */
 void clocks_restart(struct sweeping *s);

@@ -66,10 +66,10 @@ static void span_add(struct sweeping *s, int32_t subject, int64_t span_ps, bool 
 void instance_add(struct sweeping *s, const struct subject *op, int64_t span_ps)
 {
 	int32_t subject = op->index;
-	ptrdiff_t kept = sweep_collective(s->out, subject)->count;
 
 	if (serial_now(s, op) == SERIAL_OTHER)
-		span_add(s, subject, span_ps, kept < SWEEP_MAX_STEPS);
+		span_add(s, subject, span_ps,
+			sweep_collective(s->out, subject)->count < SWEEP_MAX_STEPS);
 	if (!s->in_step)
 		return;
 	struct pending_instance *p =
@@ -317,8 +317,7 @@ static bool told_cross(struct sweeping *s, bool at_begin)
 	if (boundary_ps == INT64_MAX || s->told >= s->begun ||
 		(p->told[s->told].start_ps == boundary_ps) != at_begin)
 		return false;
-	bool back = !at_begin && s->active_count == 0 && !s->held.known &&
-		    s->idle_since_ps >= s->passed_ps;
+	bool back = !at_begin && is_idle(s) && !s->held.known && s->idle_since_ps >= s->passed_ps;
 	cross_late(s, back ? s->idle_since_ps : s->now_ps);
 	return true;
 }

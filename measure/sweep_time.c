@@ -7,9 +7,6 @@
  */
 #include "measure/sweep_state.h"
 
-/* Async pairs in flight; more are not followed. */
-#define SPANS_MAX 256
-
 /* Every op of the activity takes an equal share; of exposed time those in front, if any is. */
 static void clock_share(struct sweeping *s, int activity, bool is_hidden, int64_t dt)
 {
@@ -18,20 +15,20 @@ static void clock_share(struct sweeping *s, int activity, bool is_hidden, int64_
 	if (s->sharing[activity] == 0)
 		return;
 	if (is_hidden)
-		c->hidden_ps += (double)dt * s->share[activity];
+		c->hidden_ps += (double)dt * (1.0 / s->sharing[activity]);
 	else if (s->in_front[activity] > 0)
-		c->exposed_ps += (double)dt * s->front_share[activity];
+		c->exposed_ps += (double)dt * (1.0 / s->in_front[activity]);
 	else
-		c->in_flight_ps += (double)dt * s->share[activity];
+		c->in_flight_ps += (double)dt * (1.0 / s->sharing[activity]);
 }
 
 /* Other work waits for no step to prove steady. */
 static void other_settle(struct sweeping *s, const struct running *r)
 {
-	const struct activity_clock *now = &s->clocks[r->bit];
-	struct op_total *t = sweep_op(s->out, r->subject);
+	const struct activity_clock *now = &s->clocks[r->known->bit];
+	struct op_total *t = sweep_op(s->out, r->known->index);
 
-	if (serial_now(s, r->op) != SERIAL_OTHER)
+	if (serial_now(s, r->known->subject) != SERIAL_OTHER)
 		return;
 	double exposed_ps = r->in_front ? now->exposed_ps - r->joined.exposed_ps
 					: now->in_flight_ps - r->joined.in_flight_ps;
@@ -43,8 +40,9 @@ static void other_settle(struct sweeping *s, const struct running *r)
 /* What the clock says of an active op since it joined, to the open step. */
 static void clock_settle(struct sweeping *s, struct running *r)
 {
-	const struct activity_clock *now = &s->clocks[r->bit];
-	bool shares = r->bit == ACTIVITY_COMMS || r->bit == ACTIVITY_TRANSFER;
+	int bit = r->known->bit;
+	const struct activity_clock *now = &s->clocks[bit];
+	bool shares = bit == ACTIVITY_COMMS || bit == ACTIVITY_TRANSFER;
 
 	if (r->is_half || (now->overlap_ps == r->joined.overlap_ps && !shares))
 		return;
@@ -52,7 +50,7 @@ static void clock_settle(struct sweeping *s, struct running *r)
 		other_settle(s, r);
 		return;
 	}
-	struct pending *p = pending_of(s, r->subject);
+	struct pending *p = pending_of(s, r->known->index);
 	p->overlap_ps += now->overlap_ps - r->joined.overlap_ps;
 	p->exposed_ps += r->in_front ? now->exposed_ps - r->joined.exposed_ps
 				     : now->in_flight_ps - r->joined.in_flight_ps;
@@ -61,9 +59,11 @@ static void clock_settle(struct sweeping *s, struct running *r)
 
 void clocks_restart(struct sweeping *s)
 {
-	for (int i = 0; i < s->active_count; i++) {
-		clock_settle(s, s->active[i]);
-		s->active[i]->joined = (struct activity_clock){ 0 };
+	for (int i = 0; i < s->active_count + s->span_count; i++) {
+		int span = i - s->active_count;
+		struct running *r = span < 0 ? s->active[i] : s->spans[span];
+		clock_settle(s, r);
+		r->joined = (struct activity_clock){ 0 };
 	}
 	for (int bit = 1; bit < ACTIVITY_MASKS; bit <<= 1)
 		s->clocks[bit] = (struct activity_clock){ 0 };
@@ -110,7 +110,7 @@ static inline void account(struct sweeping *s, int64_t until_ps)
 
 static inline void activity_count(struct sweeping *s, const struct running *r, int by)
 {
-	int bit = r->bit;
+	int bit = r->known->bit;
 
 	s->by_bit[bit] += by;
 	s->mask = s->by_bit[bit] > 0 ? s->mask | bit : s->mask & ~bit;
@@ -118,32 +118,31 @@ static inline void activity_count(struct sweeping *s, const struct running *r, i
 		return;
 	s->sharing[bit] += by;
 	s->in_front[bit] += r->in_front ? by : 0;
-	s->share[bit] = 1.0 / s->sharing[bit]; /* here, where nobody waits for the divisions */
-	s->front_share[bit] = 1.0 / s->in_front[bit];
 }
 
 /* An op's own time, and its share of its activity's, goes on, */
 static inline void active_join(struct sweeping *s, struct running *r)
 {
 	r->active_ps = s->now_ps;
-	r->joined = s->clocks[r->bit];
+	r->joined = s->clocks[r->known->bit];
 	activity_count(s, r, 1);
 }
 
-static __attribute__((noinline)) bool watch_tell(const struct sweeping *s, const struct subject *op,
-	enum op_kind kind, int32_t lane, int64_t start_ps, bool is_new)
+static __attribute__((noinline)) bool watch_tell(const struct sweeping *s,
+	const struct known *known, const struct lane_state *lane, int64_t start_ps, bool is_new)
 {
 	const struct sweep_watch *w = s->plan->watch;
+	struct sweep_stretch stretch = { known->subject, known->kind, lane ? lane->index : -1,
+		start_ps, s->now_ps };
 
-	return w->take(
-		w->to, &(struct sweep_stretch){ op, kind, lane, start_ps, s->now_ps }, is_new);
+	return w->take(w->to, &stretch, is_new);
 }
 
 /* and stands still. */
 static inline void active_leave(struct sweeping *s, struct running *r)
 {
-	if (s->plan->watch && !r->is_span)
-		r->is_taken |= watch_tell(s, r->op, r->kind, r->lane, r->active_ps, !r->is_taken);
+	if (s->plan->watch && r->lane)
+		r->is_taken |= watch_tell(s, r->known, r->lane, r->active_ps, !r->is_taken);
 	r->self_ps += s->now_ps - r->active_ps;
 	clock_settle(s, r);
 	activity_count(s, r, -1);
@@ -200,15 +199,11 @@ static struct running *running_add(struct sweeping *s, bool is_half, const struc
 		r = arena_make(s->work, struct running, 1);
 	s->running_count++;
 	r->parent = NULL;
-	r->op = e->known->subject;
-	r->subject = r->op->index;
+	r->known = e->known;
 	r->lane = e->lane;
-	r->bit = e->known->bit;
-	r->kind = e->known->kind;
 	r->is_taken = false;
 	r->is_half = is_half;
 	r->in_front = true;
-	r->is_span = false;
 	r->start_ps = e->start_ps;
 	r->end_ps = e->end_ps;
 	r->self_ps = 0;
@@ -216,28 +211,49 @@ static struct running *running_add(struct sweeping *s, bool is_half, const struc
 	return r;
 }
 
-static void running_drop(struct sweeping *s, struct running *r)
+/* What no longer runs, and may have been the last. */
+static void running_free(struct sweeping *s, struct running *r)
 {
-	active_remove(s, r);
-	s->span_count -= r->is_span;
 	r->next_free = s->free;
 	s->free = r;
 	s->running_count--;
-	if (s->active_count == 0) {
+	if (is_idle(s)) {
 		s->idle_since_ps = s->now_ps;
-		s->last_subject = r->subject;
+		s->last_subject = r->known->index;
 	}
 }
 
+static void running_drop(struct sweeping *s, struct running *r)
+{
+	active_remove(s, r);
+	running_free(s, r);
+}
+
+/* The pair of a subject that is in flight, or NULL. */
+static inline struct running **in_flight(struct sweeping *s, int32_t subject)
+{
+	return &s->in_flight[subject - s->out->op_first];
+}
+
+static void span_drop(struct sweeping *s, struct running *span)
+{
+	struct running *last = s->spans[--s->span_count];
+
+	s->spans[span->place] = last;
+	last->place = span->place;
+	*in_flight(s, span->known->index) = NULL;
+	active_leave(s, span);
+	running_free(s, span);
+}
+
 /* The oldest of the spans that a done may end: they end in the order they began. */
-static struct running *span_of(const struct sweeping *s, const struct subject *done)
+static inline struct running *span_of(struct sweeping *s, const struct subject *done)
 {
 	struct running *best = NULL;
 
-	for (int i = 0; i < s->active_count; i++) {
-		struct running *r = s->active[i];
-		if (r->is_span && subject_ends(done, r->subject) &&
-			(!best || r->start_ps < best->start_ps))
+	for (int i = 0; i < done->start_count; i++) {
+		struct running *r = *in_flight(s, done->starts[i]);
+		if (r && (!best || r->start_ps < best->start_ps))
 			best = r;
 	}
 	return best;
@@ -254,7 +270,7 @@ static void span_to_front(struct sweeping *s, const struct subject *done)
 	clock_settle(s, span);
 	activity_count(s, span, -1);
 	span->in_front = true;
-	span->joined = s->clocks[span->bit];
+	span->joined = s->clocks[span->known->bit];
 	activity_count(s, span, 1);
 }
 
@@ -265,15 +281,15 @@ static void span_to_front(struct sweeping *s, const struct subject *done)
 static void span_end(struct sweeping *s, const struct subject *done, int64_t done_self_ps)
 {
 	struct running *span = span_of(s, done);
-	int32_t start = span ? span->subject : done->starts[0];
+	int32_t start = span ? span->known->index : done->starts[0];
 	bool *done_before = &sweep_op(s->out, done->index)->done_before;
 
 	sweep_collective(s->out, start)->done_self_ps += done_self_ps;
 	if (span) {
-		instance_add(s, span->op, s->now_ps - span->start_ps);
+		instance_add(s, span->known->subject, s->now_ps - span->start_ps);
 		if (s->plan->watch)
-			watch_tell(s, span->op, span->kind, -1, span->start_ps, true);
-		running_drop(s, span);
+			watch_tell(s, span->known, NULL, span->start_ps, true);
+		span_drop(s, span);
 	} else if (s->unfollowed > 0) {
 		s->unfollowed--;
 	} else {
@@ -283,29 +299,29 @@ static void span_end(struct sweeping *s, const struct subject *done, int64_t don
 }
 
 /* What an event that ends now, begun in `step`, leaves behind. */
-static inline void event_ended(struct sweeping *s, const struct subject *subject, int bit,
-	int64_t step, int64_t self_ps, int64_t time_ps)
+static inline void event_ended(struct sweeping *s, const struct known *known, int64_t step,
+	int64_t self_ps, int64_t time_ps)
 {
-	if (!subject->groups_kernels)
-		execution_add(s, subject->index, step, self_ps);
-	if (subject->async == ASYNC_DONE && subject->start_count > 0)
+	const struct subject *subject = known->subject;
+
+	if (!known->groups_kernels)
+		execution_add(s, known->index, step, self_ps);
+	if (known->async == ASYNC_DONE && subject->start_count > 0)
 		span_end(s, subject, self_ps);
-	else if (subject->async == ASYNC_NONE && bit == ACTIVITY_COMMS)
+	else if (known->async == ASYNC_NONE && known->bit == ACTIVITY_COMMS)
 		instance_add(s, subject, time_ps);
 }
 
 /* An op's event ends now.  Its slot is free afterwards, and nobody takes it before we return. */
 static void finish(struct sweeping *s, struct running *r)
 {
-	const struct subject *subject = r->op;
-
 	running_drop(s, r);
-	if (r->lane >= 0 && s->lanes[r->lane].top == r) {
-		s->lanes[r->lane].top = r->parent;
+	if (r->lane->top == r) {
+		r->lane->top = r->parent;
 		if (r->parent)
 			active_add(s, r->parent);
 	}
-	event_ended(s, subject, r->bit, r->step, r->self_ps, r->end_ps - r->start_ps);
+	event_ended(s, r->known, r->step, r->self_ps, r->end_ps - r->start_ps);
 }
 
 /* The running op that ends first, at `limit_ps` or before; NULL if none. */
@@ -327,7 +343,7 @@ static struct running *ending_first(struct sweeping *s, int64_t limit_ps)
 /* A nested lane: an op that does not fit into the one before it ends that one. */
 static void pop_until_fits(struct sweeping *s, const struct held *e)
 {
-	struct lane_state *l = &s->lanes[e->lane];
+	struct lane_state *l = e->lane;
 
 	while (l->top && l->top->end_ps < e->end_ps) {
 		if (l->top->end_ps > e->start_ps)
@@ -346,34 +362,26 @@ static void make_room(struct sweeping *s)
 	}
 }
 
-/* An instruction starts again only after its done: when it does before, the done was lost. */
-static void span_abandon(struct sweeping *s, const struct subject *start)
-{
-	for (int i = s->active_count; i-- > 0;) {
-		struct running *r = s->active[i];
-		if (!r->is_span || r->subject != start->index)
-			continue;
-		s->out->lost_dones++;
-		running_drop(s, r);
-		return;
-	}
-}
-
 static void span_begin(struct sweeping *s, const struct held *e)
 {
-	if (s->span_count > 0)
-		span_abandon(s, e->known->subject);
+	struct running **span = in_flight(s, e->known->index);
+
+	/* An instruction starts again only after its done: that was lost. */
+	if (*span) {
+		s->out->lost_dones++;
+		span_drop(s, *span);
+	}
 	if (s->span_count >= SPANS_MAX) {
 		s->unfollowed++;
 		return;
 	}
 	struct running *r = running_add(s, false, e);
-	r->lane = -1;
-	r->is_span = true;
-	s->span_count++;
-	r->in_front = r->bit != ACTIVITY_COMMS; /* transfers share alike: their rates rest on it */
-	r->end_ps = INT64_MAX;
-	active_add(s, r);
+	r->lane = NULL;
+	r->in_front =
+		e->known->bit != ACTIVITY_COMMS; /* transfers share alike: their rates rest on it */
+	r->place = s->span_count;
+	s->spans[s->span_count++] = *span = r;
+	active_join(s, r);
 }
 
 /* The held event takes its place among the active. */
@@ -381,7 +389,7 @@ static __attribute__((noinline)) void held_begin(struct sweeping *s)
 {
 	const struct held *e = &s->held;
 	const struct known *known = e->known;
-	struct lane_state *l = &s->lanes[e->lane];
+	struct lane_state *l = e->lane;
 
 	make_room(s);
 	if (l->nested) {
@@ -389,15 +397,15 @@ static __attribute__((noinline)) void held_begin(struct sweeping *s)
 		if (l->top)
 			active_remove(s, l->top);
 	}
-	struct running *r = running_add(s, known->subject->async != ASYNC_NONE, e);
+	struct running *r = running_add(s, known->async != ASYNC_NONE, e);
 	if (l->nested) {
 		r->parent = l->top;
 		l->top = r;
 	}
 	active_add(s, r);
-	if (known->subject->async == ASYNC_START)
+	if (known->async == ASYNC_START)
 		span_begin(s, e);
-	else if (known->subject->async == ASYNC_DONE)
+	else if (known->async == ASYNC_DONE)
 		span_to_front(s, known->subject);
 }
 
@@ -405,37 +413,35 @@ static __attribute__((noinline)) void held_begin(struct sweeping *s)
 static void held_pass(struct sweeping *s)
 {
 	const struct held *e = &s->held;
-	const struct subject *subject = e->known->subject;
+	const struct known *known = e->known;
 	int64_t time_ps = e->end_ps - e->start_ps;
-	int bit = e->known->bit;
 
-	if (subject->async == ASYNC_START) {
+	if (known->async == ASYNC_START) {
 		make_room(s);
 		span_begin(s, e);
 	}
-	if (subject->async == ASYNC_DONE)
-		span_to_front(s, subject);
+	if (known->async == ASYNC_DONE)
+		span_to_front(s, known->subject);
 	/* The op that the held event suspends: its time stands still in between. */
-	struct running *parent = s->lanes[e->lane].top;
+	struct running *parent = e->lane->top;
 	if (parent)
 		active_leave(s, parent);
 	int busy = busy_count(s);
-	if (busy > 0 && subject->async == ASYNC_NONE && s->in_step)
-		pending_of(s, subject->index)->overlap_ps += time_ps;
-	else if (busy > 0 && subject->async == ASYNC_NONE && e->step == SERIAL_OTHER)
-		sweep_op(s->out, subject->index)->overlap_ps += time_ps;
+	if (busy > 0 && known->async == ASYNC_NONE && s->in_step)
+		pending_of(s, known->index)->overlap_ps += time_ps;
+	else if (busy > 0 && known->async == ASYNC_NONE && e->step == SERIAL_OTHER)
+		sweep_op(s->out, known->index)->overlap_ps += time_ps;
 	if (time_ps > 0)
-		time_passes(s, e->end_ps, s->mask | bit,
-			busy + (bit == ACTIVITY_COMPUTE || bit == ACTIVITY_COMMS));
+		time_passes(s, e->end_ps, s->mask | known->bit, busy + known->is_busy);
 	if (s->plan->watch)
-		watch_tell(s, subject, e->known->kind, e->lane, e->start_ps, true);
+		watch_tell(s, known, e->lane, e->start_ps, true);
 	if (parent)
 		active_join(s, parent);
-	if (s->active_count == 0) {
+	if (is_idle(s)) {
 		s->idle_since_ps = s->now_ps;
-		s->last_subject = subject->index;
+		s->last_subject = known->index;
 	}
-	event_ended(s, subject, bit, e->step, time_ps, time_ps);
+	event_ended(s, known, e->step, time_ps, time_ps);
 }
 
 /* The held event by itself up to `until_ps`, or among the active. */
@@ -445,14 +451,11 @@ static inline void held_settle(struct sweeping *s, int64_t until_ps)
 
 	if (!e->known)
 		return;
-	/* Those that share their time need a clock. */
-	bool shares = e->known->bit & (ACTIVITY_COMMS | ACTIVITY_TRANSFER) &&
-		      e->known->subject->async == ASYNC_NONE;
-	const struct running *top = s->lanes[e->lane].top;
+	const struct running *top = e->lane->top;
 	if (top)
-		sweep_op(s->out, e->known->subject->index)->nested = true;
+		sweep_op(s->out, e->known->index)->nested = true;
 	if (e->end_ps <= until_ps && e->end_ps < s->next_end_ps && e->end_ps < s->boundary_ps &&
-		(!top || e->end_ps <= top->end_ps) && !shares)
+		(!top || e->end_ps <= top->end_ps) && !e->known->is_shared)
 		held_pass(s);
 	else
 		held_begin(s);
@@ -491,4 +494,6 @@ void time_end(struct sweeping *s)
 {
 	for (int i = s->active_count; i-- > 0;)
 		running_drop(s, s->active[i]);
+	while (s->span_count > 0)
+		span_drop(s, s->spans[s->span_count - 1]);
 }
