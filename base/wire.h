@@ -57,12 +57,16 @@ static inline uint64_t wire_load64(const uint8_t *p)
 	       (uint64_t)p[7] << 56;
 }
 
-/* Close the gaps of one bit between eight groups of seven: 8 x 7 -> 4 x 14 -> 2 x 28 -> 56. */
+/*
+ * Close the gaps of one bit between eight groups of seven: 8 x 7 -> 4 x 14 -> 2 x 28 -> 56.  The
+ * upper group of each two moves down: x - u + u/2, x - u + u/4, and the last two by themselves.
+ */
 static inline uint64_t wire_squeeze(uint64_t x)
 {
-	x = (x & 0x007f007f007f007fu) | (x & 0x7f007f007f007f00u) >> 1;
-	x = (x & 0x00003fff00003fffu) | (x & 0x3fff00003fff0000u) >> 2;
-	return (x & 0x000000000fffffffu) | (x & 0x0fffffff00000000u) >> 4;
+	x &= 0x7f7f7f7f7f7f7f7fu;
+	x -= (x & 0x7f007f007f007f00u) >> 1;
+	x -= 3 * ((x & 0x3fff00003fff0000u) >> 2);
+	return (x & 0xffffffffu) | x >> 32 << 28;
 }
 
 /* The varint that ends at the lowest of `stops`, the clear top bits of x's bytes. */
@@ -85,9 +89,9 @@ static inline uint64_t wire_loose_sum(uint64_t a, uint64_t b)
 }
 
 /* How many bytes that is. */
-static inline int wire_varint_bytes(uint64_t stops)
+static inline ptrdiff_t wire_varint_bytes(uint64_t stops)
 {
-	return (__builtin_ctzll(stops) >> 3) + 1;
+	return (ptrdiff_t)((unsigned)__builtin_ctzll(stops) >> 3) + 1;
 }
 
 /*
@@ -98,15 +102,18 @@ static inline int wire_varint_bytes(uint64_t stops)
 const uint8_t *wire_ten_bytes(const uint8_t *p, uint64_t *ret);
 static inline const uint8_t *wire_number(const uint8_t *p, uint64_t *ret)
 {
-	uint64_t x = wire_load64(p), stops = ~x & 0x8080808080808080u;
+	uint64_t x = wire_load64(p), stops = ~x & 0x8080808080808080u, num;
 	if (stops) {
 		*ret = wire_varint_in(x, stops);
 		return p + wire_varint_bytes(stops);
 	}
-	if (p[8] >= 0x80)
-		return wire_ten_bytes(p, ret);
-	*ret = wire_squeeze(x) | (uint64_t)p[8] << 56;
-	return p + 9;
+	if (p[8] < 0x80) {
+		*ret = wire_squeeze(x) | (uint64_t)p[8] << 56;
+		return p + 9;
+	}
+	p = wire_ten_bytes(p, &num);
+	*ret = p ? num : 0; /* whose own address nobody takes: it may stay in a register */
+	return p;
 }
 
 /* The same for one that is mostly of one byte. */

@@ -87,21 +87,31 @@ static __attribute__((noinline)) bool reader_pull_any(
 	return false;
 }
 
-/* One more event of the lane; false at its end or on damage. */
-static inline bool reader_pull(struct merge *m, struct lane_reader *r, struct op_event *ret)
+/*
+ * The lane's next events from `to` to `end`, one or more; where they end, `to` at the lane's end
+ * and on damage.
+ */
+static inline struct op_event *reader_pull(
+	struct merge *m, struct lane_reader *r, struct op_event *to, const struct op_event *end)
 {
-	ret->lane = r->index;
-	return (m->plane->platform == PLATFORM_TPU && tpu_event_read(m->plane, &r->walk, ret)) ||
-	       reader_pull_any(m, r, ret);
+	struct op_event *ret = to;
+
+	if (m->plane->platform == PLATFORM_TPU)
+		ret = tpu_events_read(m->plane, &r->walk, r->index, to, end);
+	if (ret > to)
+		return ret;
+	to->lane = r->index;
+	return reader_pull_any(m, r, to) ? to + 1 : to;
 }
 
 /* Events from `end` on, as many as the window holds. */
 static void window_fill(struct merge *m, struct lane_reader *r)
 {
-	struct op_event *full = r->window + WINDOW;
+	struct op_event *full = r->window + WINDOW, *read;
 
-	while (r->end < full && reader_pull(m, r, r->end))
-		window_insert(r->window, r->end++);
+	while (r->end < full && (read = reader_pull(m, r, r->end, full)) > r->end)
+		for (; r->end < read; r->end++)
+			window_insert(r->window, r->end);
 	r->ended = r->end < full;
 	r->head = r->end > r->window ? r->window : NULL;
 	r->refill = r->ended ? r->end : full - LOOKAHEAD;
@@ -139,7 +149,7 @@ _Static_assert(sizeof(struct op_event) == 40, "the figure below");
 static void reader_sort(struct merge *m, struct lane_reader *r)
 {
 	size_t cap = (size_t)r->lane->bytes / 2 + 1; /* an event's tag and its length */
-	struct op_event e;
+	struct op_event *read;
 
 	r->sorted_bytes = cap * sizeof(*r->sorted);
 	void *p = mmap(NULL, r->sorted_bytes, PROT_READ | PROT_WRITE,
@@ -150,8 +160,9 @@ static void reader_sort(struct merge *m, struct lane_reader *r)
 		return;
 	}
 	r->sorted = r->end = p;
-	while ((size_t)(r->end - r->sorted) < cap && reader_pull(m, r, &e))
-		*r->end++ = e;
+	const struct op_event *full = r->sorted + cap;
+	while (r->end < full && (read = reader_pull(m, r, r->end, full)) > r->end)
+		r->end = read;
 	r->ended = true;
 	lane_walk_drop(&r->walk, 1);
 	qsort(r->sorted, (size_t)(r->end - r->sorted), sizeof(*r->sorted), sorted_cmp);

@@ -1,5 +1,5 @@
 /*
- * An op event of a TPU as libtpu writes it, in one go.
+ * Op events of a TPU as libtpu writes them, many in one go.
  *
  *	22 len  08 id  10 offset  18 duration    22 len (08 id 18 number)  22 len (08 id 18 number)
  *	event   name   host clock, stepped over  device_offset_ps          device_duration_ps
@@ -30,13 +30,14 @@ static __attribute__((noinline)) bool head_is(
  * understood last is known again by its bytes.
  */
 static inline __attribute__((always_inline)) const uint8_t *number_stat(
-	struct lane_walk *w, const uint8_t *p, enum stat_id kind, uint64_t *head, int64_t *ret)
+	const struct plane_part *part, const uint8_t *p, enum stat_id kind, uint64_t *head,
+	int64_t *ret)
 {
 	const uint8_t *stop = p + 2 + p[1];
 	uint64_t num, now = wire_load64(p) & HEAD_MASK;
 
 	if (now != *head) {
-		if (!head_is(w->part, p, kind))
+		if (!head_is(part, p, kind))
 			return NULL;
 		*head = now;
 	}
@@ -56,26 +57,43 @@ static inline const uint8_t *own_numbers(const uint8_t *p, uint64_t *ret_id)
 	return p[0] == WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT) ? wire_number_skip(p + 1) : p;
 }
 
-bool tpu_event_read(struct plane *p, struct lane_walk *w, struct op_event *ret)
+/* Behind the event at `at`; NULL when it is none of those. */
+static inline __attribute__((always_inline)) const uint8_t *event_read(const struct plane *p,
+	const struct plane_part *part, const uint8_t *at, uint64_t heads[2], struct op_event *ret)
 {
-	const uint8_t *at = w->wire.at, *stop = at + 2;
+	const uint8_t *stop = at + 2 + at[1];
 	int64_t start_ps, duration_ps;
 	uint64_t id;
 
-	if (w->wire.end - at < EVENT_READABLE || at[0] != WIRE_TAG(XLINE_EVENTS, WIRE_LEN) ||
-		at[1] >= 0x80)
-		return false;
-	stop += at[1];
-	if (!(at = own_numbers(at + 2, &id)) ||
-		!(at = number_stat(w, at, STAT_DEVICE_OFFSET_PS, &w->heads[0], &start_ps)) ||
-		number_stat(w, at, STAT_DEVICE_DURATION_PS, &w->heads[1], &duration_ps) != stop)
-		return false;
-	int32_t name = map_get_id(&w->part->names, (int64_t)id);
+	if (at[0] != WIRE_TAG(XLINE_EVENTS, WIRE_LEN) || at[1] >= 0x80 ||
+		!(at = own_numbers(at + 2, &id)) ||
+		!(at = number_stat(part, at, STAT_DEVICE_OFFSET_PS, &heads[0], &start_ps)) ||
+		number_stat(part, at, STAT_DEVICE_DURATION_PS, &heads[1], &duration_ps) != stop)
+		return NULL;
+	int32_t name = map_get_id(&part->names, (int64_t)id);
 	if (name < 0 || p->names[name].op < 0)
-		return false;
+		return NULL;
 	times_bound(start_ps, duration_ps, &ret->start_ps, &ret->end_ps);
 	ret->op = p->names[name].op;
 	ret->run = ret->bytes = 0;
-	w->wire.at = stop;
-	return true;
+	return stop;
+}
+
+struct op_event *tpu_events_read(const struct plane *p, struct lane_walk *w, int32_t lane,
+	struct op_event *to, const struct op_event *end)
+{
+	const uint8_t *at = w->wire.at;
+	uint64_t heads[] = { w->heads[0], w->heads[1] };
+
+	while (to < end && w->wire.end - at >= EVENT_READABLE) {
+		const uint8_t *next = event_read(p, w->part, at, heads, to);
+		if (!next)
+			break;
+		to++->lane = lane;
+		at = next;
+	}
+	w->wire.at = at;
+	w->heads[0] = heads[0];
+	w->heads[1] = heads[1];
+	return to;
 }

@@ -198,9 +198,10 @@ static inline void times_bound(
 void event_times(const struct lane_walk *w, const struct raw_event *raw, const struct stats *s,
 	int64_t *ret_start_ps, int64_t *ret_end_ps);
 
-/* tpu.c: the next event of a TPU lane, of an op that was met before, in the usual layout; false,
- * with nothing done, when it is anything else. */
-bool tpu_event_read(struct plane *p, struct lane_walk *w, struct op_event *ret);
+/* tpu.c: the next events of a TPU lane from `to` to `end`, of ops that were met before, in the
+ * usual layout; where what was read ends: nothing was done with an event that is anything else. */
+struct op_event *tpu_events_read(const struct plane *p, struct lane_walk *w, int32_t lane,
+	struct op_event *to, const struct op_event *end);
 
 /* ops.c: from an event of a device lane to an op, or of XLA:CPU to OP_EXECUTION. */
 bool cpu_execution_is(const struct stats *s);
