@@ -89,6 +89,41 @@ static bool cells_differ(const struct column *c, const void *a, const void *b)
 				      : cell_real(c, a) != cell_real(c, b);
 }
 
+/* Executions of the main program in a step: of its ops, those in a loop come more often. */
+static double main_per_step(const struct tables *t)
+{
+	const struct ops_row *row = table_rows(t, ops);
+	double least = NAN;
+
+	for (ptrdiff_t i = 0; i < table_count(t, ops); i++)
+		if (str_eq(row[i].module, row_of_run(t)->main_program) && row[i].per_step > 0)
+			least = fmin(least, row[i].per_step);
+	return least;
+}
+
+/*
+ * Marks may stand around less work than a period of programs is, or around more: around each
+ * microbatch, say.  By one way of telling steps, another number of executions is the job's news.
+ */
+#define STEP_RATIO_MAX 1.5
+
+static bool steps_are_alike(const struct tables *head, const struct baseline *item,
+	struct arena scratch, struct diag *why)
+{
+	const struct run_row *here = row_of_run(head), *base = row_of_run(item->tables);
+	double a = main_per_step(head), b = main_per_step(item->tables);
+
+	if (str_eq(here->steps_source, base->steps_source) ||
+		!(fmax(a, b) > STEP_RATIO_MAX * fmin(a, b)))
+		return true;
+	return diag_set(why, DIAG_DIFFERS,
+		"a step is %.*s executions of %.*s here (steps by %.*s) and %.*s in %.*s (by "
+		"%.*s); --step names what a step is in both",
+		STR_ARG(unit_text(&scratch, a, UNIT_COUNT)), STR_ARG(here->main_program),
+		STR_ARG(here->steps_source), STR_ARG(unit_text(&scratch, b, UNIT_COUNT)),
+		STR_ARG(item->name), STR_ARG(base->steps_source));
+}
+
 /* Why not: the first column in which the two must agree and do not. */
 bool baseline_fits(const struct tables *head, const struct baseline *item, struct arena scratch,
 	struct diag *why)
@@ -110,7 +145,7 @@ bool baseline_fits(const struct tables *head, const struct baseline *item, struc
 	if (here->labels.p && base->labels.p && !str_eq(here->name, base->name))
 		return diag_set(why, DIAG_DIFFERS, "the workload is %.*s here and %.*s in %.*s",
 			STR_ARG(here->name), STR_ARG(base->name), STR_ARG(item->name));
-	return true;
+	return steps_are_alike(head, item, scratch, why);
 }
 
 /* ---- the news ------------------------------------------------------------------------------- */

@@ -171,6 +171,39 @@ static void test_all_that_must_match(void **state)
 	}
 }
 
+/* Marks around each of four microbatches, and none: an update is a step then. */
+static void test_steps_of_other_length(void **state)
+{
+	static const struct {
+		const char *source;
+		double per_step;
+		bool fits;
+	} cases[] = { { "annotation", 1, false }, { "annotation", 3, true },
+		{ "program", 1, true } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct diag why;
+		fresh(state);
+		head = bases[0] = (struct tables){ 0 };
+		rows_tell(&head, &keep,
+			"run main_program=jit_step steps_source=program\n"
+			"ops module=jit_step per_step=40\n"
+			"ops module=jit_step per_step=4\n"
+			"ops module=jit_other per_step=1");
+		rows_tell(&bases[0], &keep,
+			arena_fmt(&keep,
+				"run main_program=jit_step steps_source=%s\n"
+				"ops module=jit_step per_step=%g",
+				cases[i].source, cases[i].per_step)
+				.p);
+		assert_int_equal(baseline_fits(&head, &items[0], keep, &why), cases[i].fits);
+		if (!cases[i].fits)
+			assert_string_equal(why.text,
+				"a step is 4 executions of jit_step here (steps by program) and 1 "
+				"in old (by annotation); --step names what a step is in both");
+	}
+}
+
 static void test_unknown_chip(void **state)
 {
 	(void)state;
@@ -575,6 +608,7 @@ int main(void)
 		cmocka_unit_test_setup(test_itself_is_refused, fresh),
 		cmocka_unit_test_setup(test_a_sample_of_itself, fresh),
 		cmocka_unit_test_setup(test_one_baseline_twice, fresh),
+		cmocka_unit_test_setup(test_steps_of_other_length, fresh),
 		cmocka_unit_test_setup(test_unknown_chip, fresh),
 		cmocka_unit_test_setup(test_parity, fresh),
 		cmocka_unit_test_setup(test_all_that_must_match, fresh),
