@@ -72,6 +72,9 @@ static void put_reason(struct out *o, const struct op_diff *d, double change_s, 
 	}
 }
 
+/* A change of less is none. */
+#define SAME_MOST 0.005
+
 /* Before, after, and what made it; ops alone where there are no steps to compare. */
 struct str diff_headline(const struct op_diff *d, struct arena *keep)
 {
@@ -89,7 +92,7 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 	out_z(o, by_ops		? "All ops together take "
 		 : d->is_window ? "The same work takes "
 				: "A step takes ");
-	if (!(fabs(change) >= 0.005)) {
+	if (!(fabs(change) >= SAME_MOST)) {
 		out_fmt(o, "%.*s%s", STR_ARG(time_text(keep, head)),
 			isnan(change) ? "" : ", as before");
 	} else {
@@ -107,6 +110,23 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 	if (d->is_planned)
 		out_z(o, "; by their rooflines, as neither has run");
 	return out_text(o);
+}
+
+/* Whoever reads one line only must not take noise for a change. */
+static struct str first_line(const struct diff_report *d, struct arena *keep)
+{
+	struct str line = diff_headline(d->ops, keep);
+	const struct tables *t = &d->report->tables;
+	bool is_told = !d->ops->is_planned && !d->ops->is_window && d->ops->base_step_s > 0 &&
+		       fabs(d->ops->head_step_s / d->ops->base_step_s - 1) >= SAME_MOST;
+
+	for (ptrdiff_t i = 0; is_told && i < table_count(t, deltas); i++) {
+		const struct deltas_row *row = &table_rows(t, deltas)[i];
+		if (str_eq(row->metric, STR("run.step_time_s")) && !isnan(row->resolution) &&
+			!(row->lo > 0 || row->hi < 0))
+			return arena_fmt(keep, "%.*s; this may be noise", STR_ARG(line));
+	}
+	return line;
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -167,7 +187,7 @@ void diff_text(const struct diff_report *d, struct arena *keep, struct out *out)
 	struct template_list lists = html_changes(d->ops->items, d->ops->count, most, keep);
 	const struct html_changes *ops = lists.items;
 	struct list lines = comparison_lines(d->report, keep);
-	page_fmt(&p, 0, "%.*s", STR_ARG(diff_headline(d->ops, keep)));
+	page_fmt(&p, 0, "%.*s", STR_ARG(first_line(d, keep)));
 	page_item(&p, LINE_INDENT, "after: %.*s", STR_ARG(text_clean(keep, d->head)));
 	page_item(&p, LINE_INDENT, "before: %.*s", STR_ARG(text_clean(keep, d->base)));
 	page_lines(&p, LINE_INDENT, lines);
@@ -269,7 +289,7 @@ void diff_markdown(const struct diff_report *d, struct arena *keep, struct out *
 	const struct html_changes *ops = lists.items;
 	struct list lines = comparison_lines(d->report, keep);
 	out_z(out, "### ");
-	md_text(out, diff_headline(d->ops, keep));
+	md_text(out, first_line(d, keep));
 	out_z(out, "\n\n");
 	md_item(out, arena_fmt(keep, "after: %.*s", STR_ARG(text_clean(keep, d->head))));
 	md_item(out, arena_fmt(keep, "before: %.*s", STR_ARG(text_clean(keep, d->base))));
@@ -313,7 +333,7 @@ void diff_html(const struct diff_report *d, const struct doc_template *t, struct
 		.version = d->tool_version,
 		.base = text_clean(keep, d->base),
 		.head = text_clean(keep, d->head),
-		.headline = diff_headline(d->ops, keep),
+		.headline = first_line(d, keep),
 		.pictures = LIST(pictures, count),
 		.counts = diff_counts(d->ops, keep),
 		.deltas = html_comparison(d->report, keep),

@@ -179,6 +179,33 @@ static void test_headline(void **state)
 		"before");
 }
 
+/* Whether the first line says that its change may be noise; lo and hi are of the step's change. */
+static bool doubts(double lo, double hi, double resolution)
+{
+	struct diff_report d = diff_of(STR("dot.1"));
+	struct op_diff *ops = arena_make(&keep, struct op_diff, 1);
+	struct report *report = arena_make(&keep, struct report, 1);
+
+	*ops = (struct op_diff){ .base_step_s = 0.010, .head_step_s = 0.012 };
+	struct deltas_row *row = table_new(&report->tables, deltas, &keep);
+	row->metric = STR("run.step_time_s");
+	row->lo = lo;
+	row->hi = hi;
+	row->resolution = resolution;
+	d.ops = ops;
+	d.report = report;
+	return str_contains(written(&d, diff_text), STR("; this may be noise"));
+}
+
+static void test_noise_is_no_change(void **state)
+{
+	(void)state;
+	assert_false(doubts(0.15, 0.25, 0.05));
+	assert_true(doubts(-0.05, 0.45, 0.1));
+	assert_true(doubts(NAN, NAN, 0.5));
+	assert_false(doubts(NAN, NAN, NAN)); /* without steps nothing is known of noise */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +215,7 @@ int main(void)
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_headline),
+		cmocka_unit_test(test_noise_is_no_change),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }
