@@ -412,10 +412,10 @@ static bool read_tokens(struct checker *c)
 		depth += (first == '(') - (first == ')');
 		if (depth < 0)
 			return fail(c, DIAG_RULE_SQL, t.text, "this parenthesis was never opened");
-		const struct token *before = c->tokens + c->count - 1;
+		const struct token *before = c->count ? &c->tokens[c->count - 1] : NULL;
 		bool is_behind_table = c->count > 1 && token_is(before, ",") && before[-1].table;
 		if (is_behind_table ||
-			(c->count && (token_is(before, "from") || token_is(before, "join"))))
+			(before && (token_is(before, "from") || token_is(before, "join"))))
 			t.table = engine_table(t.text);
 		*arena_push(&c->scratch, c->tokens, c->count, c->cap) = t;
 		rest = str_from_offset(rest, t.text.len);
@@ -1077,9 +1077,9 @@ static void open_scope(struct scope *scope, const struct token *first)
 	int depth = 0;
 	scope->first = first;
 	scope->count = 0;
-	for (const struct token *t = first + 1; t->kind != TOKEN_END && depth >= 0; t++) {
+	for (const struct token *t = first; t->kind != TOKEN_END && depth >= 0; t++) {
 		depth += token_is(t, "(") - token_is(t, ")");
-		if (!depth && token_is(t, "select"))
+		if (!depth && t != first && token_is(t, "select"))
 			return;
 		if (!depth && t->table && scope->count < COUNT_OF(scope->tables))
 			scope->tables[scope->count++] = t->table;
