@@ -457,12 +457,15 @@ static bool reaches_beyond(
  */
 static bool share_program(const struct profile *a, const struct profile *b, struct arena scratch)
 {
-	for (ptrdiff_t i = 0; i < a->hlo_count; i++)
-		for (ptrdiff_t k = 0; k < b->hlo_count; k++)
-			if (a->hlo[i].program == b->hlo[k].program &&
-				str_eq(a->hlo[i].name, b->hlo[k].name) &&
-				reaches_beyond(&a->hlo[i], a, scratch))
-				return true;
+	for (ptrdiff_t i = 0; i < a->hlo_count; i++) {
+		const struct hlo_entry *program = &a->hlo[i];
+		ptrdiff_t k = 0;
+		while (k < b->hlo_count && !(program->program == b->hlo[k].program &&
+						   str_eq(program->name, b->hlo[k].name)))
+			k++;
+		if (k < b->hlo_count && reaches_beyond(program, a, scratch))
+			return true;
+	}
 	return a->hlo_count == 0 || b->hlo_count == 0;
 }
 
