@@ -653,14 +653,18 @@ static void check_pattern(
 		check_word(c, a, b, true);
 }
 
-/* Of what people convert by, from seconds to milliseconds or GB, no factor is between these. */
-enum { CONVERSION_LEAST = 100 };
-
+/* What people convert by: thousands, 1024s and per cent. 128 layers are no conversion. */
 static bool is_conversion(const struct value *v)
 {
-	double x;
-	return is_number_literal(v, &x) &&
-	       (x >= CONVERSION_LEAST || (x > 0 && x * CONVERSION_LEAST <= 1));
+	double factor, decimal = 1e3, binary = 1024;
+	if (!is_number_literal(v, &factor) || !(factor > 0))
+		return false;
+	factor = factor < 1 ? 1 / factor : factor;
+	while (decimal < factor * 0.999)
+		decimal *= 1e3;
+	while (binary < factor)
+		binary *= 1024;
+	return fabs(factor / decimal - 1) < 1e-9 || factor == binary || factor == 100;
 }
 
 /* value: hbm_bytes / 1e9 would be held against 16 GiB as so many bytes. */

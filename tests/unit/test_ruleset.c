@@ -1476,6 +1476,8 @@ static void no_false_alarms(void **state)
 		snprintf(yaml, sizeof(yaml), RULE "    assert: >-\n      %s\n", conditions[i]);
 		parse(yaml);
 	}
+	/* So many layers; no conversion of units. */
+	parse(RULE "    value: 128 * p50_s\n    at_most: 5 ms\n");
 }
 
 /* ---- what is read ------------------------------------------------------------------------- */
