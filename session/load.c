@@ -451,22 +451,28 @@ static bool reaches_beyond(
 	return devices == 0 || devices > (double)devices_here(p);
 }
 
-/*
- * A program that stays within one file's devices says nothing: whoever tries one model with two
- * rates of learning runs it twice, and every job has the small programs that JAX makes.
- */
-static bool share_program(const struct profile *a, const struct profile *b, struct arena scratch)
+/* Of each of its programs, whether it is for more devices than worked here. */
+static const bool *programs_beyond(const struct profile *p, struct arena *keep)
 {
-	for (ptrdiff_t i = 0; i < a->hlo_count; i++) {
-		const struct hlo_entry *program = &a->hlo[i];
-		ptrdiff_t k = 0;
-		while (k < b->hlo_count && !(program->program == b->hlo[k].program &&
-						   str_eq(program->name, b->hlo[k].name)))
-			k++;
-		if (k < b->hlo_count && reaches_beyond(program, a, scratch))
-			return true;
-	}
-	return a->hlo_count == 0 || b->hlo_count == 0;
+	bool *ret = arena_make(keep, bool, p->hlo_count);
+	for (ptrdiff_t i = 0; i < p->hlo_count; i++)
+		ret[i] = reaches_beyond(&p->hlo[i], p, *keep);
+	return ret;
+}
+
+/*
+ * Of the programs of `model` those that stay within its devices say nothing: whoever tries one
+ * model with two rates of learning runs it twice, and every job has the small programs that JAX
+ * makes.
+ */
+static bool share_program(const struct profile *p, const struct profile *model, const bool *beyond)
+{
+	for (ptrdiff_t i = 0; i < model->hlo_count; i++)
+		for (ptrdiff_t k = 0; beyond[i] && k < p->hlo_count; k++)
+			if (p->hlo[k].program == model->hlo[i].program &&
+				str_eq(p->hlo[k].name, model->hlo[i].name))
+				return true;
+	return p->hlo_count == 0 || model->hlo_count == 0;
 }
 
 static bool overlap(const struct profile *a, const struct profile *b)
@@ -487,10 +493,10 @@ static struct str dir_of(const struct loaded *l, ptrdiff_t i)
  * `taken` has already it is another process when both were captured at one time, and else another
  * capture; a copy of one begins at the same nanosecond.
  */
-static bool belongs(const struct profile *p, const struct profile *model,
-	const struct loaded *taken, struct arena scratch)
+static bool belongs(const struct profile *p, const struct profile *model, const bool *beyond,
+	const struct loaded *taken)
 {
-	bool is_its = overlap(p, model) && share_program(p, model, scratch);
+	bool is_its = overlap(p, model) && share_program(p, model, beyond);
 	/* Files are sorted by host. */
 	for (ptrdiff_t i = taken->count; is_its && i-- > 0;) {
 		const struct profile *twin = &taken->profiles[i];
@@ -561,6 +567,7 @@ bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret)
 	ptrdiff_t first = newest_file(ret);
 	struct str dir = dir_of(ret, first);
 	struct profile model = l->profiles[first];
+	const bool *beyond = programs_beyond(&model, keep);
 	*ret = (struct loaded){ .hosts_found = l->hosts_found,
 		.dump = ret->dump,
 		.passed_over = ret->passed_over,
@@ -572,7 +579,7 @@ bool run_take(struct loaded *l, struct arena *keep, struct loaded *ret)
 	ret->profiles = arena_make(keep, struct profile, count);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		bool is_its =
-			str_eq(dir_of(l, i), dir) || belongs(&l->profiles[i], &model, ret, *keep);
+			str_eq(dir_of(l, i), dir) || belongs(&l->profiles[i], &model, beyond, ret);
 		move(l, i, is_its ? ret : l);
 		if (is_its)
 			number_process(ret, keep);
