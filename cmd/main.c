@@ -82,6 +82,10 @@ void print_line(struct str line)
 
 void print_error_text(enum diag_id id, struct str text)
 {
+	if (!messages) { /* there was no memory for it */
+		dprintf(STDERR_FILENO, "rooflint: error RL%d: %.*s\n", (int)id, STR_ARG(text));
+		return;
+	}
 	out_fmt(messages, "rooflint: error RL%d: %.*s\n", (int)id, STR_ARG(text));
 	out_flush(messages);
 }
@@ -218,9 +222,13 @@ _Noreturn void give_up(const struct diag *d)
 static void end_when_full(ptrdiff_t bytes)
 {
 	struct diag err;
-	diag_set(&err, DIAG_LIMIT,
-		"more than %td MiB of memory would be needed; give fewer or smaller profiles",
-		bytes >> 20);
+	if (!messages)
+		diag_set(&err, DIAG_LIMIT, "no memory to begin with; give the process more");
+	else
+		diag_set(&err, DIAG_LIMIT,
+			"more than %td MiB of memory would be needed; give fewer or smaller "
+			"profiles",
+			bytes >> 20);
 	give_up(&err);
 }
 

@@ -88,7 +88,8 @@ def main():
             with open(count_path, encoding="ascii") as file:
                 count = int(file.read())
             tries = [(n, on) for n in range(1, count + 1) for on in (0, 1)]
-            tries = tries if options.all else rng.sample(tries, min(options.picked, len(tries)))
+            if not options.all:  # nothing from the start on, too
+                tries = tries[:2] + rng.sample(tries[2:], min(options.picked, len(tries)) - 2)
             kinds = collections.Counter()
             with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
                 for kind, what in pool.map(
