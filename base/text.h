@@ -62,7 +62,7 @@ struct str words_joined(
 /* In their order, with this between them; `texts` is sorted. */
 struct str text_sorted(struct arena *keep, struct str *texts, ptrdiff_t count, const char *between);
 
-/* The words of "a|b|c", of which there are no more than `most`. */
+/* The words of "a|b|c"; the caller promises at most `most`. */
 ptrdiff_t text_words(struct str form, struct str *ret, ptrdiff_t most);
 /* Of items that begin with their name, each of so many bytes: the one of that name, or NULL. */
 void *text_named(const void *items, ptrdiff_t count, size_t bytes, struct str name);

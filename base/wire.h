@@ -111,8 +111,8 @@ static inline const uint8_t *wire_number(const uint8_t *p, uint64_t *ret)
 		*ret = wire_squeeze(x) | (uint64_t)p[8] << 56;
 		return p + 9;
 	}
-	p = wire_ten_bytes(p, &num);
-	*ret = p ? num : 0; /* whose own address nobody takes: it may stay in a register */
+	p = wire_ten_bytes(p, &num); /* not ret, so that *ret may stay in a register */
+	*ret = p ? num : 0;
 	return p;
 }
 

@@ -143,7 +143,7 @@ struct run_facts {
 /*
  * What questions read of a record beside its columns: texts, and what they add up as whole numbers,
  * so that sums are the same in any order and in any store: times in nanoseconds, ratios in units of
- * 1e-12, of which nine million fit into a sum.
+ * 1e-12.  A sum has room for nine million ratios of 1.
  */
 #define FACT_NONE INT64_MIN
 struct fact_extra {
