@@ -195,7 +195,7 @@
 	F(R, LIST(html_count), counts, "rules by verdict")                                         \
 	F(R, LIST(html_note), deltas, "what differs from the baseline")                            \
 	F(R, LIST(html_changes), changes, "ops that changed against the baseline")                 \
-	F(R, LIST(html_finding), brief, "those that failed, then those that warn")                 \
+	F(R, LIST(html_finding), brief, "of several, those that failed, then those that warn")     \
 	F(R, LIST(html_finding), failed, "rules that failed")                                      \
 	F(R, LIST(html_finding), warned, "rules that warn")                                        \
 	F(R, LIST(html_trouble), unsure, "rules that could not be judged")                         \

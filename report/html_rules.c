@@ -312,8 +312,9 @@ void html_rules(const struct report *r, struct arena *keep, struct html_report *
 	ret->failed = findings_of(&m, VERDICT_FAIL, false, cards);
 	ptrdiff_t failed = ret->failed.count;
 	ret->warned = findings_of(&m, VERDICT_WARN, failed > 0, cards + failed);
-	ret->brief = LIST(cards, failed + ret->warned.count);
-	ret->waived = findings_of(&m, VERDICT_WAIVED, true, cards + ret->brief.count);
+	ptrdiff_t told = failed + ret->warned.count;
+	ret->brief = LIST(cards, told > 1 ? told : 0); /* one alone is the headline */
+	ret->waived = findings_of(&m, VERDICT_WAIVED, true, cards + told);
 	ret->unsure = troubles_of(&m);
 	ret->passed = rules_of(&m, passed, 1);
 	ret->skipped = rules_of(&m, skipped, 2);
