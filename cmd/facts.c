@@ -34,8 +34,12 @@ static void take_reports(void *arg, const struct report_set *set)
 	struct writing *w = arg;
 	struct run_facts facts;
 	for (ptrdiff_t i = 0; i < set->count; i++) {
-		report_facts(&set->items[i], w->judge, STR(ROOFLINT_VERSION), &w->scratch, &facts);
+		const struct report *r = &set->items[i];
+		report_facts(r, w->judge, STR(ROOFLINT_VERSION), &w->scratch, &facts);
 		run_facts_write(&facts, w->out);
+		/* The record goes into a warehouse, which the owner of the job does not see. */
+		if (r->error.text.p)
+			print_error_text((enum diag_id)r->error.id, r->error.text);
 		w->judged += !facts.error_id.p;
 		arena_clear(&w->scratch);
 	}
@@ -108,8 +112,9 @@ const struct command facts_command = {
 		   "the same order, no value is nested, and null stands for what is not known; "
 		   "docs/facts.md lists them.\n"
 		   "\n"
-		   "A profile that cannot be read has a record too, with its error. The exit "
-		   "status is 3 only when none could be read; rules that fail do not change it.",
+		   "A profile that cannot be read has a record too, with its error, which is "
+		   "printed to standard error as well. The exit status is 3 only when none could "
+		   "be read; rules that fail do not change it.",
 	.options = facts_options,
 	.most = -1,
 	.settings_bytes = sizeof(struct facts_settings),
