@@ -24,35 +24,6 @@ static bool bad(struct wire *fail, const struct wire *w)
 /* What the fast readers are made of. */
 #define FAST static inline __attribute__((always_inline))
 
-/* Three tags, three numbers, and the head of the stat behind them. */
-#define EVENT_READABLE (3 * (1 + WIRE_NUMBER_BYTES) + 4)
-
-/* id, offset, duration unless it is 0, then stats or nothing: the order of the field numbers. */
-static inline bool event_fast(const uint8_t *p, const uint8_t *end, struct raw_event *ret)
-{
-	uint64_t id, offset, duration = 0;
-	ptrdiff_t len;
-
-	if (p[0] != WIRE_TAG(XEVENT_METADATA_ID, WIRE_VARINT) ||
-		!(p = wire_small_number(p + 1, &id)) ||
-		p[0] != WIRE_TAG(XEVENT_OFFSET_PS, WIRE_VARINT) ||
-		!(p = wire_number(p + 1, &offset)))
-		return false;
-	if (p < end && p[0] == WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT) &&
-		!(p = wire_number(p + 1, &duration)))
-		return false;
-	/* Behind the event's end those tags and numbers were the next event's. */
-	if (p > end ||
-		(p < end && !wire_short_field(p, end, WIRE_TAG(XEVENT_STATS, WIRE_LEN), &len)))
-		return false;
-	ret->metadata_id = (int64_t)id;
-	ret->offset_ps = (int64_t)offset;
-	ret->duration_ps = (int64_t)duration;
-	ret->stats = (struct str){ (const char *)p, end - p };
-	ret->aggregated = false;
-	return true;
-}
-
 static void event_number(const struct wire_field *f, struct raw_event *ret)
 {
 	switch (f->number) {
@@ -345,18 +316,14 @@ SLOW bool lane_walk_slow(struct lane_walk *w, struct raw_event *ret)
 	return false;
 }
 
-/* wire.why needs no look: where a general read failed, there is no short field either. */
+/* wire.why needs no look: where a general read failed, there is no event for the fast one. */
 FAST bool walk_next(struct lane_walk *w, struct raw_event *ret)
 {
-	const uint8_t *p = w->wire.at, *end = w->wire.end;
-	ptrdiff_t len;
+	const uint8_t *end = event_fast(w->wire.at, w->wire.end, ret);
 
-	if (end - p < EVENT_READABLE + 3 ||
-		!(p = wire_short_field(p, end, WIRE_TAG(XLINE_EVENTS, WIRE_LEN), &len)) ||
-		!event_fast(p, p + len, ret))
+	if (!end)
 		return lane_walk_slow(w, ret);
-	ret->readable = end;
-	w->wire.at = p + len;
+	w->wire.at = end;
 	return true;
 }
 
@@ -483,15 +450,10 @@ struct lane lane_within(
 static bool events_stand_at(const uint8_t *at, const uint8_t *end)
 {
 	struct raw_event raw;
-	ptrdiff_t len;
 
-	for (int i = 0; i < EVENTS_SURE; i++, at += len) {
-		if (end - at < EVENT_READABLE ||
-			!(at = wire_short_field(at, end, WIRE_TAG(XLINE_EVENTS, WIRE_LEN), &len)) ||
-			!event_fast(at, at + len, &raw))
-			return false;
-	}
-	return true;
+	for (int i = 0; i < EVENTS_SURE && at; i++)
+		at = event_fast(at, end, &raw);
+	return at;
 }
 
 /* Where a part that has `bytes` or a little more ends. */
@@ -672,13 +634,13 @@ static void skip_unasked(struct cursor *c)
 	int64_t count = 0;
 	struct glance g;
 
-	if (!from || w->wire.end - at < EVENT_READABLE + 3 ||
+	if (!from || w->wire.end - at < EVENT_READABLE ||
 		(l && (!piece || piece->chunk != w->chunk)) || w->base_ps > far_ps ||
 		w->base_ps < -far_ps)
 		return;
 	/* A step annotation is told by its stats. */
 	uint64_t bare = c->classes, with_stats = bare | (uint64_t)seeks_steps(c) << HOST_OTHER;
-	stop = w->wire.end - EVENT_READABLE - 3;
+	stop = w->wire.end - EVENT_READABLE;
 	stop = (const char *)stop < enough ? stop : (const uint8_t *)enough;
 	for (; at < stop && glance_at(at, &g); at = g.end) {
 		int32_t name = map_get_id(&w->part->names, g.id);

@@ -94,10 +94,10 @@ static __attribute__((noinline)) bool reader_pull_any(
 static inline struct op_event *reader_pull(
 	struct merge *m, struct lane_reader *r, struct op_event *to, const struct op_event *end)
 {
-	struct op_event *ret = to;
+	bool tpu = m->plane->platform == PLATFORM_TPU;
+	struct op_event *ret =
+		(tpu ? tpu_events_read : kernel_events_read)(m->plane, &r->walk, r->index, to, end);
 
-	if (m->plane->platform == PLATFORM_TPU)
-		ret = tpu_events_read(m->plane, &r->walk, r->index, to, end);
 	if (ret > to)
 		return ret;
 	to->lane = r->index;

@@ -11,9 +11,6 @@
 
 #include "base/text.h"
 
-/* Distinct ops of one plane; the largest real steps have some 10^5. */
-#define OPS_MAX (8 << 20)
-
 struct op_key {
 	int64_t hlo_op; /* a reference's index, or a plain text's hash; -1 when not said */
 	int64_t node;	/* of a CUDA graph; 0 none */
@@ -21,37 +18,6 @@ struct op_key {
 	int32_t name, part, copy, pageable; /* keys are compared by their bytes */
 };
 _Static_assert(sizeof(struct op_key) == 40, "no byte of a key is unset");
-
-/*
- * Events of one op have the same bytes, but for the id of the launch, which is among their first
- * stats.  What such bytes were understood as is kept.  A stream runs the same kernels in the same
- * order, over and over: what came behind the last few events the last time is what is expected
- * now, and an event of these bytes need not be understood again.
- */
-#define SPOKEN_MAX     65536 /* distinct ones kept: the ops of most jobs, in some 8 MB */
-#define SPOKEN_ALIKE   16    /* of one op: a few launches of one kernel */
-#define SPOKEN_BYTES   256   /* those of an event that are looked at; real ones have some 60 */
-#define EXPECTED_LEAST 12    /* bits of the size of the table of what is expected, */
-#define EXPECTED_MOST  16    /* and at most */
-
-struct spoken {
-	const char *bytes; /* before the id's stat, and behind it */
-	int32_t before, behind, part, op;
-	int32_t next; /* of the same op; -1 none */
-	int64_t name, copied;
-	uint8_t id; /* of the stat */
-};
-
-/* Ops of kernels; those of a TPU are known by their names alone. */
-struct op_table {
-	struct map of_key;
-	struct spoken *spoken;
-	ptrdiff_t spoken_count, spoken_cap;
-	int32_t *first; /* spoken, by op; -1 none */
-	ptrdiff_t op_count, op_cap;
-	int32_t *expected; /* spoken, plus 1, by what was heard before; 0 none */
-	int expected_bits;
-};
 
 /* A new op, empty; its index. */
 static int32_t op_new(struct plane *p)
@@ -177,17 +143,6 @@ static int64_t hlo_op_id(const struct stat_value *v)
 	return (int64_t)(str_hash(v->text) >> 2 | UINT64_C(1) << 61);
 }
 
-static struct op_table *table_new(const struct plane *p)
-{
-	struct op_table *t = arena_make(p->keep, struct op_table, 1);
-
-	t->expected_bits = EXPECTED_LEAST;
-	while (t->expected_bits < EXPECTED_MOST && p->name_count >> (t->expected_bits - 4))
-		t->expected_bits++;
-	t->expected = arena_make(p->keep, int32_t, (ptrdiff_t)1 << t->expected_bits);
-	return t;
-}
-
 bool plane_has_graphs(const struct plane *p)
 {
 	uint64_t known = 0;
@@ -225,13 +180,11 @@ static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const stru
 		.pageable = details.p && str_contains(details, STR(":pageable")),
 	};
 	struct str bytes = { (const char *)&key, sizeof(key) };
-	if (!p->table)
-		p->table = table_new(p);
-	int32_t at = map_get(&p->table->of_key, bytes);
+	int32_t at = map_get(&p->op_keys, bytes);
 	if (at >= 0)
 		return at;
 	at = op_new(p);
-	map_put(&p->table->of_key, arena_str(p->keep, bytes), at, p->keep);
+	map_put(&p->op_keys, arena_str(p->keep, bytes), at, p->keep);
 	struct profile_op *op = &p->ops[at];
 	op->name = text;
 	op->hlo_op = runs >= 0 ? p->nodes->ops[runs] : stat_text(s, STAT_HLO_OP);
@@ -244,116 +197,6 @@ static int32_t kernel_op(struct plane *p, int32_t part, int32_t name, const stru
 				 : copy_direction_of(op->name, details);
 	op->pageable = key.pageable;
 	return at;
-}
-
-/* ---- kernels by their bytes ------------------------------------------------------------------ */
-
-static inline bool says(
-	const struct spoken *s, const struct lane_walk *w, const struct raw_event *raw)
-{
-	const uint8_t *at = (const uint8_t *)raw->stats.p, *end = at + raw->stats.len;
-
-	if (s->name != raw->metadata_id || w->part != &w->plane->parts[s->part] ||
-		raw->stats.len < s->before + 4 + s->behind ||
-		memcmp(at, s->bytes, (size_t)s->before) != 0)
-		return false;
-	at += s->before;
-	return stat_is_short(at) && at[3] == s->id && end - at - 2 - at[1] == s->behind &&
-	       !memcmp(end - s->behind, s->bytes + s->before, (size_t)s->behind);
-}
-
-/* What was said is `spoken`, or -1: anything else.  The last four decide. */
-static inline void hear(struct lane_walk *w, ptrdiff_t spoken)
-{
-	w->heard = w->heard << 16 | ((uint64_t)(spoken + 1) & UINT16_MAX);
-}
-
-static inline int32_t *expected_now(const struct op_table *t, const struct lane_walk *w)
-{
-	return &t->expected[w->heard * 0x9e3779b97f4a7c15u >> (64 - t->expected_bits)];
-}
-
-static bool kernel_again(const struct plane *p, struct lane_walk *w, const struct raw_event *raw,
-	struct op_event *ret)
-{
-	const struct op_table *t = p->table;
-	int32_t i = t ? *expected_now(t, w) - 1 : -1;
-
-	if (i < 0 || !says(&t->spoken[i], w, raw))
-		return false;
-	times_bound(sat_add(w->base_ps, raw->offset_ps), raw->duration_ps, &ret->start_ps,
-		&ret->end_ps);
-	ret->op = t->spoken[i].op;
-	ret->run = 0;
-	ret->bytes = t->spoken[i].copied;
-	hear(w, i);
-	return true;
-}
-
-/* False where that is not laid out as all known writers do. */
-static bool spoken_read(const struct lane_walk *w, const struct raw_event *raw, struct arena *keep,
-	struct spoken *ret)
-{
-	const uint8_t *at = (const uint8_t *)raw->stats.p, *end = at + raw->stats.len;
-
-	if (raw->stats.len > SPOKEN_BYTES)
-		return false;
-	for (int i = 0; i < 2 && end - at > 4 && stat_is_short(at); i++) {
-		const uint8_t *stop = at + 2 + at[1];
-		if (stop > end)
-			return false;
-		if (map_get_id(&w->part->stats, at[3]) == STAT_CORRELATION_ID) {
-			struct str before = str_span(raw->stats.p, (const char *)at);
-			struct str behind = str_span((const char *)stop, (const char *)end);
-			char *bytes = arena_make(keep, char, before.len + behind.len);
-			memcpy(bytes, before.p, (size_t)before.len);
-			memcpy(bytes + before.len, behind.p, (size_t)behind.len);
-			*ret = (struct spoken){ .bytes = bytes,
-				.before = (int32_t)before.len,
-				.behind = (int32_t)behind.len,
-				.part = (int32_t)(w->part - w->plane->parts),
-				.name = raw->metadata_id,
-				.id = at[3] };
-			return true;
-		}
-		at = stop;
-	}
-	return false;
-}
-
-/* Which of what is kept an event says; -1 none, and no room for it. */
-static ptrdiff_t spoken_keep(struct plane *p, const struct lane_walk *w,
-	const struct raw_event *raw, const struct op_event *e)
-{
-	struct op_table *t = p->table;
-	struct spoken new;
-	int alike = 0;
-
-	while (t->op_count <= e->op)
-		*arena_push(p->keep, t->first, t->op_count, t->op_cap) = -1;
-	int32_t *last = &t->first[e->op];
-	for (; *last >= 0; last = &t->spoken[*last].next, alike++)
-		if (says(&t->spoken[*last], w, raw))
-			return *last;
-	if (alike == SPOKEN_ALIKE || t->spoken_count == SPOKEN_MAX ||
-		!spoken_read(w, raw, p->keep, &new))
-		return -1;
-	new.op = e->op;
-	new.copied = e->bytes;
-	new.next = -1;
-	*last = (int32_t)t->spoken_count;
-	*arena_push(p->keep, t->spoken, t->spoken_count, t->spoken_cap) = new;
-	return t->spoken_count - 1;
-}
-
-/* An event of a kernel that was understood. */
-static void kernel_said(struct plane *p, struct lane_walk *w, const struct raw_event *raw,
-	const struct op_event *e, bool is_whole)
-{
-	ptrdiff_t spoken = is_whole ? spoken_keep(p, w, raw, e) : -1;
-
-	*expected_now(p->table, w) = (int32_t)spoken + 1;
-	hear(w, spoken);
 }
 
 static const uint64_t tpu_event = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
@@ -392,7 +235,7 @@ bool op_event_read(struct plane *p, struct lane_walk *w, const struct raw_event 
 	struct stats s;
 
 	*skip = raw->aggregated || p->op_count >= OPS_MAX;
-	if (*skip || kernel_again(p, w, raw, ret))
+	if (*skip)
 		return true;
 	int32_t name = map_get_id(&w->part->names, raw->metadata_id);
 	s.present = 0;

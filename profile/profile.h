@@ -218,7 +218,7 @@ struct lane {
 
 struct plane_name; /* an event metadata entry */
 struct plane_part;
-struct op_table;
+struct spoken_table;
 
 /* Events that refer to metadata of events, of stats, or to texts that the file does not hold. */
 struct plane_lost {
@@ -248,8 +248,9 @@ struct plane {
 	/* Ops met so far; on GPU the table grows while cursors read, so one task reads a plane. */
 	struct profile_op *ops;
 	ptrdiff_t op_count, op_cap;
-	struct op_table *table;
-	struct arena *keep;		 /* where ops go: plane_learn's */
+	struct map op_keys;	     /* of kernels; those of a TPU are known by their names alone */
+	struct spoken_table *spoken; /* GPU: what events said so far (kernels.c) */
+	struct arena *keep;	     /* where ops go: plane_learn's */
 	const struct graph_nodes *nodes; /* NULL: not looked for */
 };
 

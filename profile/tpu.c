@@ -11,8 +11,8 @@
 #include "profile/xplane.h"
 
 /* Most that is looked at: two bytes of head, three tags with numbers, two stats. */
-#define STAT_HEAD      5 /* tag, length, tag, id, tag */
-#define EVENT_READABLE (2 + 3 * (1 + WIRE_NUMBER_BYTES) + 2 * (STAT_HEAD + WIRE_NUMBER_BYTES))
+#define STAT_HEAD   5 /* tag, length, tag, id, tag */
+#define OP_READABLE (2 + 3 * (1 + WIRE_NUMBER_BYTES) + 2 * (STAT_HEAD + WIRE_NUMBER_BYTES))
 
 /* What of a stat's head is the same in every event: all but its length, which is of one byte. */
 #define HEAD_MASK UINT64_C(0xffffff80ff)
@@ -85,7 +85,7 @@ struct op_event *tpu_events_read(const struct plane *p, struct lane_walk *w, int
 	const uint8_t *at = w->wire.at;
 	uint64_t heads[] = { w->heads[0], w->heads[1] };
 
-	while (to < end && w->wire.end - at >= EVENT_READABLE) {
+	while (to < end && w->wire.end - at >= OP_READABLE) {
 		const uint8_t *next = event_read(p, w->part, at, heads, to);
 		if (!next)
 			break;

@@ -200,7 +200,8 @@ void plane_forget(struct plane *p)
 {
 	p->ops = NULL;
 	p->op_count = p->op_cap = 0;
-	p->table = NULL;
+	p->op_keys = (struct map){ 0 };
+	p->spoken = NULL;
 	p->keep = NULL;
 	if (p->learns) {
 		for (ptrdiff_t i = 0; i < p->part_count; i++)

@@ -64,6 +64,8 @@ static inline void pieces_add(struct pieces *p, struct str bytes, struct arena *
 #define XPLANE_MAX_PLANES 4096
 #define XPLANE_MAX_LANES  (1 << 20)
 #define XPLANE_MAX_NAMES  (16 << 20)
+/* Distinct ops of one plane; the largest real steps have some 10^5. */
+#define OPS_MAX (8 << 20)
 
 struct plane_part {
 	struct str bytes;     /* of the plane's message; missing where there is none */
@@ -126,6 +128,45 @@ struct raw_event {
 	bool aggregated;	 /* counted, not placed in time */
 };
 
+/* Most that is looked at of an event: tag, length, three tags with numbers, and a stat's head. */
+#define EVENT_READABLE (3 + 3 * (1 + WIRE_NUMBER_BYTES) + 4)
+
+/*
+ * The event at `at`, if it is laid out as all known writers do: id, offset, duration unless that
+ * is 0, then stats or nothing, in the order of the field numbers.  Where it ends, or NULL.
+ */
+static inline __attribute__((always_inline)) const uint8_t *event_fast(
+	const uint8_t *at, const uint8_t *readable, struct raw_event *ret)
+{
+	uint64_t id, offset, duration = 0;
+	ptrdiff_t len;
+
+	if (readable - at < EVENT_READABLE)
+		return NULL;
+	const uint8_t *p = wire_short_field(at, readable, WIRE_TAG(XLINE_EVENTS, WIRE_LEN), &len);
+	if (!p)
+		return NULL;
+	const uint8_t *end = p + len;
+	if (p[0] != WIRE_TAG(XEVENT_METADATA_ID, WIRE_VARINT) ||
+		!(p = wire_small_number(p + 1, &id)) ||
+		p[0] != WIRE_TAG(XEVENT_OFFSET_PS, WIRE_VARINT) ||
+		!(p = wire_number(p + 1, &offset)))
+		return NULL;
+	if (p < end && p[0] == WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT) &&
+		!(p = wire_number(p + 1, &duration)))
+		return NULL;
+	/* Behind the event's end those tags and numbers were the next event's. */
+	if (p > end ||
+		(p < end && !wire_short_field(p, end, WIRE_TAG(XEVENT_STATS, WIRE_LEN), &len)))
+		return NULL;
+	*ret = (struct raw_event){ .metadata_id = (int64_t)id,
+		.offset_ps = (int64_t)offset,
+		.duration_ps = (int64_t)duration,
+		.stats = { (const char *)p, end - p },
+		.readable = readable };
+	return end;
+}
+
 /* Decode the stats in `want` of a message whose stats have number `field`, or of one XStat when it
  * is 0; the last of equal ones wins. */
 bool stats_read(const struct plane_part *part, struct str bytes, uint32_t field, uint64_t want,
@@ -164,7 +205,7 @@ struct lane_walk {
 	struct wire fail;	       /* why set on the first malformed byte */
 	const char *dropped;	       /* of the chunk, up to here: see lane_walk_drop, */
 	bool keeps;		       /* which does nothing then */
-	uint64_t heard;		       /* GPU: of the last events (ops.c) */
+	uint64_t heard;		       /* GPU: of the last events (kernels.c) */
 	uint64_t heads[2]; /* TPU: of the last event's stats (tpu.c); of this part's ids */
 };
 struct lane_walk lane_walk_new(const struct plane *p, const struct lane *l);
@@ -202,6 +243,13 @@ void event_times(const struct lane_walk *w, const struct raw_event *raw, const s
  * usual layout; where what was read ends: nothing was done with an event that is anything else. */
 struct op_event *tpu_events_read(const struct plane *p, struct lane_walk *w, int32_t lane,
 	struct op_event *to, const struct op_event *end);
+
+/* kernels.c: the same for a lane of a GPU, of events that say what others said before. */
+struct op_event *kernel_events_read(const struct plane *p, struct lane_walk *w, int32_t lane,
+	struct op_event *to, const struct op_event *end);
+/* An event of a kernel was understood; `is_whole`: nothing that it refers to is lost. */
+void kernel_said(struct plane *p, struct lane_walk *w, const struct raw_event *raw,
+	const struct op_event *e, bool is_whole);
 
 /* ops.c: from an event of a device lane to an op, or of XLA:CPU to OP_EXECUTION. */
 bool cpu_execution_is(const struct stats *s);
