@@ -326,3 +326,21 @@ struct hlo_module *hlo_module_parse(
 	diag_context(err, "HLO module %.*s", STR_ARG(p->m.name));
 	return NULL;
 }
+
+struct hlo_module *hlo_module_blank(ptrdiff_t instructions, struct arena *keep)
+{
+	struct hlo_module *m = arena_make(keep, struct hlo_module, 1);
+	struct diag ignored;
+
+	m->instruction_count = instructions;
+	m->instructions = arena_make(keep, struct hlo_instruction, instructions);
+	for (ptrdiff_t i = 0; i < instructions; i++)
+		instruction_bound(&m->instructions[i]);
+	m->computation_count = 1;
+	m->computations = arena_make(keep, struct hlo_computation, 1);
+	m->computations[0] =
+		(struct hlo_computation){ .count = instructions, .root = -1, .loop = -1 };
+	m->frames = arena_make(keep, struct hlo_frames, 1);
+	module_finish(m, keep, &ignored);
+	return m;
+}

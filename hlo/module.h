@@ -155,6 +155,9 @@ struct hlo_module {
 struct hlo_module *hlo_module_parse(
 	struct str proto, struct str whole, struct arena *keep, struct diag *err);
 
+/* In place of a module whose bytes are no longer there: so many instructions that do nothing. */
+struct hlo_module *hlo_module_blank(ptrdiff_t instructions, struct arena *keep);
+
 /*
  * The instruction a profile means by `name`: exact, else without a leading '%', else with a
  * trailing ".N" stripped, else with "-start" put behind the name or before its ".N" (profilers

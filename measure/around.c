@@ -20,10 +20,10 @@ static const struct program *program_with(
 
 	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
 		const struct program *p = registry_program_at(run->registry, i);
-		ptrdiff_t at = p->hlo ? hlo_find_exact(p->hlo, name) : -1;
+		ptrdiff_t at = p->has_hlo ? hlo_find_exact(program_hlo(p), name) : -1;
 		if (at < 0)
 			continue;
-		bool fits = str_eq(p->hlo->instructions[at].op_name, scope);
+		bool fits = str_eq(program_hlo(p)->instructions[at].op_name, scope);
 		bool first =
 			best && p != run->main && (best == run->main || !program_before(p, best));
 		if (best && (best_fits > fits || (best_fits == fits && first)))
@@ -44,7 +44,8 @@ bool around_find(const struct run *run, struct str name, struct str scope, struc
 
 	if (!p)
 		return false;
-	hlo_around(p->hlo, instruction, *run->keep, &around);
+	const struct hlo_module *hlo = program_hlo(p);
+	hlo_around(hlo, instruction, *run->keep, &around);
 	self.items[0] = instruction;
 	const struct hlo_neighbours *sides[AROUND_ROLES] = { &around.takes, &self, &around.holds,
 		&around.gives };
@@ -54,8 +55,7 @@ bool around_find(const struct run *run, struct str name, struct str scope, struc
 	ret->ops.items = arena_make(run->keep, struct neighbour, 3 * HLO_MAX_AROUND + 1);
 	for (int role = 0; role < AROUND_ROLES; role++)
 		for (ptrdiff_t k = 0; k < sides[role]->count; k++) {
-			const struct hlo_instruction *i =
-				&p->hlo->instructions[sides[role]->items[k]];
+			const struct hlo_instruction *i = &hlo->instructions[sides[role]->items[k]];
 			ret->ops.items[ret->ops.count++] = (struct neighbour){
 				.role = (enum around_role)role,
 				.name = text_clean(run->keep, i->name),

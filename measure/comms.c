@@ -163,8 +163,8 @@ static void regathers_count(struct collectives_row *rows, const struct subject *
 	for (ptrdiff_t i = 0; i < n; i++) {
 		const struct subject *s = subjects[i];
 		bool known = s->kind == KIND_ALL_GATHER && s->instruction >= 0 &&
-			     !s->program->hlo->partial;
-		arrays[i] = known ? hlo_array_taken(s->program->hlo, s->instruction)
+			     !s->program->is_partial;
+		arrays[i] = known ? hlo_array_taken(program_hlo(s->program), s->instruction)
 				  : (struct hlo_array){ .instruction = -1 };
 		rows[i].regathers = arrays[i].instruction >= 0 ? 0 : (double)NAN;
 	}
@@ -175,7 +175,7 @@ static void regathers_count(struct collectives_row *rows, const struct subject *
 				!hlo_array_same(&arrays[i], &arrays[k]))
 				continue;
 			/* In a loop over layers every trip gathers another slice: all are one. */
-			const struct hlo_module *h = o->program->hlo;
+			const struct hlo_module *h = program_hlo(o->program);
 			ptrdiff_t c = h->instructions[o->instruction].computation;
 			rows[i].regathers += h->computations[c].in_loop ? 1 : rows[k].per_step;
 		}
@@ -256,33 +256,6 @@ bool fill_collectives(const struct run *run, const struct op_rows *op_rows)
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
-static enum copy_direction direction_of(const struct subject *s)
-{
-	const struct hlo_instruction *i = subject_instruction(s);
-
-	if ((s->said.copy != COPY_NONE && s->said.copy != COPY_UNKNOWN) || !i)
-		return s->said.copy == COPY_NONE ? COPY_UNKNOWN : s->said.copy;
-	if (s->kind == KIND_INFEED)
-		return COPY_H2D;
-	if (s->kind == KIND_OUTFEED)
-		return COPY_D2H;
-	/* A copy between memory spaces: S(5) is the host's, on the result or on the operand. */
-	const struct shape *out = shape_leaf(&i->shape, 0);
-	if (out && hlo_space(out->memory_space, s->program->platform) == SPACE_HOST)
-		return COPY_D2H;
-	const struct shape *in = hlo_operand_array(s->program->hlo, i, 0);
-	if (in && hlo_space(in->memory_space, s->program->platform) == SPACE_HOST)
-		return COPY_H2D;
-	return COPY_UNKNOWN;
-}
-
-int transfer_way(const struct subject *s)
-{
-	enum copy_direction d = direction_of(s);
-
-	return d == COPY_D2H ? 1 : d == COPY_H2D ? -1 : 0;
-}
-
 /* Bytes of one execution: as the event says, else of the array that moves. */
 static double transfer_bytes(const struct subject *s, const struct op_total *t)
 {
@@ -320,7 +293,7 @@ void fill_transfers(const struct run *run, const struct op_facts *facts)
 			s->kind == KIND_CALLBACK || s->async == ASYNC_DONE ||
 			s->program->role != ROLE_STEP)
 			continue;
-		struct moved *d = &sums[direction_of(s)];
+		struct moved *d = &sums[facts[s->index].direction];
 		d->count += (double)t->self.count;
 		d->bytes += t->self.count > 0 ? transfer_bytes(s, t) : 0;
 		d->pageable_bytes += (double)t->pageable_bytes;

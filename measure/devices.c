@@ -89,14 +89,9 @@ double host_device_planes(const struct profile *host)
 	return n;
 }
 
-double program_devices(const struct program *p)
-{
-	return p && p->hlo ? hlo_devices(p->hlo) : 0;
-}
-
 struct run_shape run_shape_of(const struct run *run)
 {
-	const struct hlo_module *h = run->main ? run->main->hlo : NULL;
+	const struct hlo_module *h = run->main ? program_hlo(run->main) : NULL;
 	const struct chip_device *c = run->first ? &run->first->chip : NULL;
 	const struct job_file *j = run->options->job;
 	/*
@@ -104,7 +99,7 @@ struct run_shape run_shape_of(const struct run *run)
 	 * the program is partitioned over chips; elsewhere it is over planes.
 	 */
 	bool by_chip = c && c->chip && c->chip->planes_per_chip == 0;
-	double partitions = program_devices(run->main);
+	double partitions = run->main ? run->main->devices : 0;
 	double chips = partitions * (c && c->chip && !by_chip ? c->share : 1);
 	double seen = 0, per_host = 0;
 	struct run_shape s = { .partitions = partitions,

@@ -166,7 +166,7 @@ void quality_dump(const struct run *run)
 		 * itself, or it is one of the many small ones that share a name in a dump.
 		 */
 		if (p->undumped.p &&
-			((p->hlo && !p->hlo->partial) || (run->main && p != run->main))) {
+			((p->has_hlo && !p->is_partial) || (run->main && p != run->main))) {
 			diag_note(run->notes, run->keep, DIAG_HLO, "%.*s", STR_ARG(verdict));
 			continue;
 		}

@@ -329,8 +329,9 @@ enum op_kind kind_decide(const struct program *program, ptrdiff_t instruction,
 	if (k != KIND_UNKNOWN)
 		return k;
 	if (instruction >= 0) {
-		k = kernel_kind(program->kernels, &program->hlo->instructions[instruction],
-			hlo_kind(program->hlo, instruction));
+		const struct hlo_module *m = program_hlo(program);
+		k = kernel_kind(
+			program->kernels, &m->instructions[instruction], hlo_kind(m, instruction));
 		if (k != KIND_UNKNOWN)
 			return k;
 	}

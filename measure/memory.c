@@ -90,7 +90,7 @@ static void buffer_row(const struct run *run, const struct program *p,
 	row->share = (double)b->bytes / (double)plan->allocated_bytes;
 	if (b->instruction < 0)
 		return;
-	const struct hlo_instruction *i = &p->hlo->instructions[b->instruction];
+	const struct hlo_instruction *i = &program_hlo(p)->instructions[b->instruction];
 	row->key = buffer_key_text(i, row->kind, run->keep);
 	if (i->op_name.len > 0)
 		row->scope = text_clean(run->keep, i->op_name);
@@ -109,7 +109,7 @@ static bool is_host_allocator(const struct allocator *a)
 void fill_memory(const struct run *run, const struct programs *programs)
 {
 	const struct program *p = programs->largest;
-	const struct hlo_memory *plan = p ? programs->of[p->index].plan : NULL;
+	const struct hlo_memory *plan = p ? p->plan : NULL;
 
 	for (ptrdiff_t i = 0; i < run->facts.allocator_count; i++)
 		if (!is_host_allocator(&run->facts.allocators[i]))
@@ -172,7 +172,8 @@ static void schedule_curve(const struct run *run, const struct program *p, struc
 	struct hlo_memory_point *points =
 		arena_make(run->keep, struct hlo_memory_point, CURVE_SLOTS);
 	int64_t events;
-	ptrdiff_t count = hlo_memory_points(p->hlo, 0, run->keep, points, CURVE_SLOTS, &events);
+	ptrdiff_t count =
+		hlo_memory_points(program_hlo(p), 0, run->keep, points, CURVE_SLOTS, &events);
 
 	if (count < 2)
 		return;

@@ -81,7 +81,8 @@ static bool is_custom_call(const struct subject *s)
 static bool is_control(const struct subject *s)
 {
 	return s->kind == KIND_CONTROL ||
-	       (s->instruction >= 0 && hlo_kind(s->program->hlo, s->instruction) == KIND_CONTROL);
+	       (s->instruction >= 0 &&
+		       hlo_kind(program_hlo(s->program), s->instruction) == KIND_CONTROL);
 }
 
 /* The compiler's own figure of an op's FLOPs, where it is to be trusted: not of custom calls,
@@ -112,8 +113,7 @@ static double partial_hbm_bytes(const struct subject *s, const struct hlo_cost *
 	double bytes = profile_hbm_bytes(s);
 
 	if (isnan(bytes) || !isnan(s->said.hbm_read_bytes) || s->instruction < 0 ||
-		!s->program->hlo->partial ||
-		!hlo_knows_operands(&s->program->hlo->instructions[s->instruction]))
+		!s->program->is_partial || !hlo_knows_operands(subject_instruction(s)))
 		return bytes;
 	return fmin(bytes, cost->hbm_bytes);
 }
@@ -152,8 +152,8 @@ static enum dtype dtype_of(const struct subject *s, const struct hlo_cost *cost)
 				       s->kind == KIND_ATTENTION
 			       ? kernel_dtype(s->said.name)
 			       : DTYPE_INVALID;
-	if ((s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION) && s->program->hlo->partial)
-		return factor_dtype(s->program->hlo, i);
+	if ((s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION) && s->program->is_partial)
+		return factor_dtype(program_hlo(s->program), i);
 	const struct shape *leaf = shape_leaf(&i->shape, 0);
 	return leaf ? leaf->dtype : DTYPE_INVALID;
 }
@@ -247,7 +247,7 @@ static void work_of(const struct run *run, const struct chip_device *d, const st
 	f->source = isnan(flops) ? COST_OF_HLO : COST_OF_PROFILE;
 	f->bound = isnan(flops) ? cost->flops_bound : COST_EXACT;
 	if (s->instruction >= 0 &&
-		kernel_work(run->kernels, s->program->hlo, s->instruction, &kernel)) {
+		kernel_work(run->kernels, program_hlo(s->program), s->instruction, &kernel)) {
 		estimate_kernel(d, &kernel, &f->work);
 		note_formula(run, s, kernel.cost, &kernel.cost->bytes, kernel.bytes);
 		note_formula(run, s, kernel.cost, &kernel.cost->flops, kernel.flops);
@@ -294,7 +294,7 @@ static bool same_layout(const struct shape *a, const struct shape *b)
  */
 static bool changes_layout(const struct subject *s)
 {
-	const struct hlo_module *h = s->program->hlo;
+	const struct hlo_module *h = program_hlo(s->program);
 	const struct hlo_instruction *i = &h->instructions[s->instruction];
 	const struct shape *out = shape_leaf(&i->shape, 0);
 
@@ -363,16 +363,17 @@ static double rows_ratio(
 	const struct subject *s, const struct hlo_product *p, const struct op_facts *f)
 {
 	const struct hlo_instruction *i = subject_instruction(s);
-	const struct program *of = s->program;
+	const struct hlo_module *h = program_hlo(s->program);
+	enum hlo_platform platform = s->program->platform;
 	double bytes = 0;
 
 	if (p->batch > 1)
 		return NAN;
 	double largest = p->m * p->n * p->k / fmin(p->m, fmin(p->n, p->k));
 	for (ptrdiff_t k = 0; k < i->operand_count; k++)
-		bytes += smaller_bytes(hlo_operand_array(of->hlo, i, k), largest, of->platform);
+		bytes += smaller_bytes(hlo_operand_array(h, i, k), largest, platform);
 	for (ptrdiff_t k = 0; k < i->shape.leaves; k++)
-		bytes += smaller_bytes(shape_leaf(&i->shape, k), largest, of->platform);
+		bytes += smaller_bytes(shape_leaf(&i->shape, k), largest, platform);
 	double grows_s = f->roof.t_hbm_s * fmin(1, bytes / f->work.hbm_bytes);
 	double left_s = f->roof.t_math_s - grows_s;
 	return left_s > 0 ? (f->roof.t_hbm_s - grows_s) / left_s : (double)NAN;
@@ -388,14 +389,34 @@ static double aligned_to(const struct hlo_product *p)
 	return unit;
 }
 
-static void facts_of(const struct run *run, const struct chip_device *d,
-	const struct job_shape *job, const struct subject *s, struct op_facts *f)
+static enum copy_direction direction_of(const struct subject *s)
 {
+	const struct hlo_instruction *i = subject_instruction(s);
+
+	if ((s->said.copy != COPY_NONE && s->said.copy != COPY_UNKNOWN) || !i)
+		return s->said.copy == COPY_NONE ? COPY_UNKNOWN : s->said.copy;
+	if (s->kind == KIND_INFEED)
+		return COPY_H2D;
+	if (s->kind == KIND_OUTFEED)
+		return COPY_D2H;
+	/* A copy between memory spaces: S(5) is the host's, on the result or on the operand. */
+	const struct shape *out = shape_leaf(&i->shape, 0);
+	if (out && hlo_space(out->memory_space, s->program->platform) == SPACE_HOST)
+		return COPY_D2H;
+	const struct shape *in = hlo_operand_array(program_hlo(s->program), i, 0);
+	if (in && hlo_space(in->memory_space, s->program->platform) == SPACE_HOST)
+		return COPY_H2D;
+	return COPY_UNKNOWN;
+}
+
+static void facts_of(const struct run *run, const struct subject *s, struct op_facts *f)
+{
+	const struct chip_device *d = run->first ? &run->first->chip : NULL;
 	struct hlo_cost cost = { .precision_passes = 1 };
 
 	f->copy_cause = copy_cause_of(s);
 	if (s->instruction >= 0)
-		cost = hlo_cost(s->program->costs, s->instruction);
+		cost = hlo_cost(program_costs(s->program), s->instruction);
 	if (cost.bytes_bound != COST_UNKNOWN && cost.logical_bytes > 0) {
 		f->logical_bytes = cost.logical_bytes;
 		f->padded_bytes = cost.padded_bytes;
@@ -403,20 +424,21 @@ static void facts_of(const struct run *run, const struct chip_device *d,
 	work_of(run, d, s, &cost, f);
 	if (op_kind_is_collective(s->kind) && s->instruction >= 0) {
 		struct hlo_collective *c = arena_make(run->keep, struct hlo_collective, 1);
-		if (hlo_collective(s->program->hlo, s->instruction, run->keep, c))
+		if (hlo_collective(program_hlo(s->program), s->instruction, run->keep, c))
 			f->collective = c;
 	}
 	if (!d || !d->chip)
 		return;
 	if (f->collective) {
 		struct collective_time *t = arena_make(run->keep, struct collective_time, 1);
-		*t = estimate_collective(d, f->collective, job, run->keep);
+		struct job_shape job = shape_of_job(run, &run->shape);
+		*t = estimate_collective(d, f->collective, &job, run->keep);
 		f->comms = t;
 	}
 	roofline_of(d, s, f);
 	struct hlo_product p;
 	if (subject_instruction(s) &&
-		hlo_product(s->program->hlo, s->instruction, *run->keep, &p)) {
+		hlo_product(program_hlo(s->program), s->instruction, *run->keep, &p)) {
 		f->rows_ratio = rows_ratio(s, &p, f);
 		f->aligned_to = aligned_to(&p);
 	}
@@ -424,26 +446,21 @@ static void facts_of(const struct run *run, const struct chip_device *d,
 		formula_doubt(run, s, f);
 }
 
-struct op_facts *op_facts_know(const struct run *run)
+struct op_facts op_facts_of(const struct run *run, const struct subject *s)
 {
-	const struct chip_device *d = run->first ? &run->first->chip : NULL;
-	struct job_shape job = shape_of_job(run, &run->shape);
-	ptrdiff_t n = registry_subject_count(run->registry);
-	struct op_facts *ret = arena_make(run->keep, struct op_facts, n);
-	const struct subject *const *subjects = registry_subjects_ranked(run->registry);
+	struct op_facts ret = { .total = aggregate_op(run->sums, s->index),
+		.direction = direction_of(s),
+		.roof = roofline_unknown,
+		.behind = roofline_unknown,
+		.logical_bytes = NAN,
+		.padded_bytes = NAN,
+		.rows_ratio = NAN,
+		.aligned_to = NAN };
 
-	for (ptrdiff_t i = 0; i < n; i++) {
-		const struct subject *s = subjects[i];
-		struct op_facts *f = &ret[s->index];
-		f->roof = f->behind = roofline_unknown;
-		f->logical_bytes = f->padded_bytes = NAN;
-		f->rows_ratio = f->aligned_to = NAN;
-		f->total = aggregate_op(run->sums, s->index);
-		f->total.planned = s->planned;
-		f->ran = f->total.self.count > 0 || s->planned > 0;
-		if (f->ran)
-			facts_of(run, d, &job, s, f);
-	}
+	ret.total.planned = s->planned;
+	ret.ran = ret.total.self.count > 0 || s->planned > 0;
+	if (ret.ran)
+		facts_of(run, s, &ret);
 	return ret;
 }
 

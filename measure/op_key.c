@@ -59,7 +59,7 @@ static void source_from_hlo(const struct run *run, const struct subject *s, stru
 {
 	struct hlo_source frames[FRAMES_MAX];
 	const struct hlo_instruction *i = subject_instruction(s);
-	ptrdiff_t n = hlo_stack(s->program->hlo, i, frames, FRAMES_MAX);
+	ptrdiff_t n = hlo_stack(program_hlo(s->program), i, frames, FRAMES_MAX);
 
 	if (i->source.file.len > 0) {
 		ret->file = text_clean(run->keep, i->source.file);
@@ -158,7 +158,7 @@ static struct str shape_core(const struct subject *s, struct arena *keep)
 		ptrdiff_t brace = str_find_char(s->said.shape, '{');
 		return brace >= 0 ? str_head(s->said.shape, brace) : s->said.shape;
 	}
-	const struct hlo_module *h = s->program->hlo;
+	const struct hlo_module *h = program_hlo(s->program);
 	const struct hlo_instruction *i = &h->instructions[s->instruction];
 	struct str result = shape_text(&i->shape, false, keep);
 	if ((s->kind != KIND_MATMUL && s->kind != KIND_CONVOLUTION) || i->operand_count == 0)

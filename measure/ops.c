@@ -32,7 +32,7 @@ static struct str inside_of(const struct subject *s, struct arena *keep)
 {
 	struct str texts[INSIDE_MAX];
 	ptrdiff_t count = 0;
-	const struct hlo_module *h = s->program->hlo;
+	const struct hlo_module *h = program_hlo(s->program);
 	const struct hlo_instruction *op = subject_instruction(s);
 
 	if (!op || op->op != HLO_FUSION || !op->called_count || op->called[0] < 0)
@@ -153,6 +153,7 @@ static struct op_measures measures_of(const struct run *run, const struct op_tot
 	return v;
 }
 
+/* What it is. */
 static void op_row(const struct run *run, const struct subject *s, const struct op_facts *f,
 	struct ops_row *row)
 {
@@ -184,18 +185,24 @@ static void op_row(const struct run *run, const struct subject *s, const struct 
 	key = op_key_text(run, s, row->scope, &where);
 	row->key = key.key;
 	row->family = key.family;
-	struct op_measures v =
-		measures_of(run, &f->total, f, s->program->role, subject_skew(run, s->index));
-	if (s->async != ASYNC_NONE)
-		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
-	v.recurs = program_recurs(run, s->program);
-	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
 	row->copy_cause = word_at(CAUSE_WORDS, f->copy_cause - 1);
 	const struct op_cost *kernel = i ? kernel_find(run->kernels, i) : NULL;
 	row->is_remat = (str_contains(row->scope, STR("rematted_computation")) ||
 				str_contains(s->name, STR(".remat"))) &&
 			!(kernel && kernel->gradient);
 	row->is_async = s->async != ASYNC_NONE;
+}
+
+static void op_measure(const struct run *run, const struct subject *s, const struct op_facts *f,
+	struct ops_row *row)
+{
+	struct op_measures v =
+		measures_of(run, &f->total, f, s->program->role, subject_skew(run, s->index));
+
+	if (s->async != ASYNC_NONE)
+		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
+	v.recurs = program_recurs(run, s->program);
+	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
 	if (f->total.devices > 0) {
 		row->least_s = (double)f->total.least_ps * PS / (double)f->total.devices;
 		row->most_s = (double)f->total.most_ps * PS / (double)f->total.devices;
@@ -272,32 +279,61 @@ static void ops_sort(struct tables *tables, const struct subject **subjects, str
 	}
 }
 
+/* Found program by program, and told by the weight of the ops that they lead to. */
+struct edges {
+	struct edge {
+		const struct subject *from, *to;
+		int64_t bytes;
+	} * items; /* those that lead to one op are together */
+	ptrdiff_t count, cap;
+	ptrdiff_t *first; /* by subject: of those that lead to it, where it has some */
+	struct arena keep;
+};
+
+static bool subject_ran(const struct run *run, const struct subject *s)
+{
+	return aggregate_op(run->sums, s->index).self.count > 0 || s->planned > 0;
+}
+
+static void edges_find(const struct run *run, const struct subject *s, struct edges *ret)
+{
+	const struct hlo_instruction *to = subject_instruction(s);
+
+	ret->first[s->index] = ret->count;
+	for (ptrdiff_t k = 0; to && k < to->operand_count; k++) {
+		if (to->operands[k] < 0)
+			continue;
+		const struct hlo_module *h = program_hlo(s->program);
+		ptrdiff_t from = hlo_walk(h, to->operands[k], THROUGH_BITCASTS | THROUGH_ELEMENTS);
+		const struct subject *p =
+			from < 0 ? NULL : registry_find(run->registry, s->program, from);
+		if (!p || !subject_ran(run, p))
+			continue;
+		int64_t bytes = shape_padded_bytes(&h->instructions[to->operands[k]].shape);
+		*arena_push(&ret->keep, ret->items, ret->count, ret->cap) =
+			(struct edge){ p, s, bytes };
+	}
+}
+
 static void edges_fill(const struct run *run, const struct op_rows *op_rows)
 {
+	const struct edges *edges = op_rows->edges;
+
 	for (ptrdiff_t i = 0; i < op_rows->count; i++) {
 		const struct subject *s = op_rows->subjects[i];
-		if (s->instruction < 0)
-			continue;
-		const struct hlo_module *h = s->program->hlo;
-		const struct hlo_instruction *to = &h->instructions[s->instruction];
-		for (ptrdiff_t k = 0; k < to->operand_count; k++) {
-			if (to->operands[k] < 0 || table_count(run->tables, edges) >= EDGES_MAX)
-				continue;
-			ptrdiff_t from =
-				hlo_walk(h, to->operands[k], THROUGH_BITCASTS | THROUGH_ELEMENTS);
-			const struct subject *p =
-				from < 0 ? NULL : registry_find(run->registry, s->program, from);
-			if (!p || op_rows->at[p->index] < 0)
-				continue;
+		for (ptrdiff_t k = edges->first[s->index];
+			k < edges->count && edges->items[k].to == s &&
+			table_count(run->tables, edges) < EDGES_MAX;
+			k++) {
+			const struct subject *from = edges->items[k].from;
 			struct edges_row *row = table_new(run->tables, edges, run->keep);
 			row->program = program_text(s->program, run->keep);
-			row->producer = p->name;
-			row->producer_kind = op_kind_name(p->kind);
+			row->producer = from->name;
+			row->producer_kind = op_kind_name(from->kind);
 			row->consumer = s->name;
 			row->consumer_kind = op_kind_name(s->kind);
 			row->key = op_rows->rows[i].key;
-			row->bytes =
-				(double)shape_padded_bytes(&h->instructions[to->operands[k]].shape);
+			row->bytes = (double)edges->items[k].bytes;
 		}
 	}
 }
@@ -376,31 +412,57 @@ static void program_drop(const struct program *p)
 		profile_drop_part(p->from, p->proto);
 }
 
-struct op_rows fill_ops(const struct run *run, const struct op_facts *facts)
+struct op_rows ops_know(const struct run *run)
 {
-	ptrdiff_t n = registry_subject_count(run->registry), rows = 0;
+	ptrdiff_t n = registry_subject_count(run->registry), count = 0;
 	const struct subject *const *ranked = registry_subjects_ranked(run->registry);
 	const struct subject **subjects = arena_make(run->keep, const struct subject *, n);
+	struct op_facts *facts = arena_make(run->keep, struct op_facts, n);
+	struct edges *edges = arena_make(run->keep, struct edges, 1);
 	struct arena scratch = arena_new(ARENA_RUN_BYTES);
 
+	edges->keep = arena_new(ARENA_RUN_BYTES);
+	edges->first = arena_make(&edges->keep, ptrdiff_t, n);
 	for (ptrdiff_t i = 0; i < n; i++)
-		if (facts[ranked[i]->index].ran)
-			subjects[rows++] = ranked[i];
-	table_reserve(run->tables, TABLE_ops, rows, run->keep);
-	for (ptrdiff_t i = 0; i < rows; i++) {
-		op_add(run, subjects[i], &facts[subjects[i]->index], scratch);
-		if (i + 1 == rows || subjects[i + 1]->program != subjects[i]->program)
-			program_drop(subjects[i]->program);
+		if (subject_ran(run, ranked[i]))
+			subjects[count++] = ranked[i];
+	table_reserve(run->tables, TABLE_ops, count, run->keep);
+	for (ptrdiff_t i = 0; i < n; i++) {
+		const struct subject *s = ranked[i];
+		struct op_facts *f = &facts[s->index];
+		*f = op_facts_of(run, s);
+		if (f->ran) {
+			op_add(run, s, f, scratch);
+			edges_find(run, s, edges);
+		}
+		if (i + 1 == n || ranked[i + 1]->program != s->program)
+			program_drop(s->program);
 	}
-	ops_sort(run->tables, subjects, scratch);
 	arena_free(&scratch);
+	return (struct op_rows){ .facts = facts,
+		.rows = table_rows(run->tables, ops),
+		.subjects = subjects,
+		.count = count,
+		.edges = edges };
+}
+
+void fill_ops(const struct run *run, struct op_rows *ops)
+{
+	ptrdiff_t n = registry_subject_count(run->registry);
+	struct ops_row *rows = table_rows(run->tables, ops);
 	int32_t *at = arena_make(run->keep, int32_t, n);
+
+	for (ptrdiff_t i = 0; i < ops->count; i++) {
+		const struct subject *s = ops->subjects[i];
+		op_measure(run, s, &ops->facts[s->index], &rows[i]);
+	}
+	ops_sort(run->tables, ops->subjects, *run->keep);
 	for (ptrdiff_t i = 0; i < n; i++)
 		at[i] = -1;
-	for (ptrdiff_t i = 0; i < rows; i++)
-		at[subjects[i]->index] = (int32_t)i;
-	struct op_rows ret = { facts, table_rows(run->tables, ops), subjects, rows, at };
-	edges_fill(run, &ret);
-	families_fill(run, &ret);
-	return ret;
+	for (ptrdiff_t i = 0; i < ops->count; i++)
+		at[ops->subjects[i]->index] = (int32_t)i;
+	ops->at = at;
+	edges_fill(run, ops);
+	arena_free(&ops->edges->keep);
+	families_fill(run, ops);
 }

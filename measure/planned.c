@@ -41,7 +41,7 @@ static const struct program *met_before(
 {
 	for (int32_t i = map_get(&met->names, hlo->name); i != MAP_NONE; i = met->next[i]) {
 		const struct program *p = registry_program_at(run->registry, i);
-		if (hlo_same(p->hlo, hlo))
+		if (hlo_same(program_hlo(p), hlo))
 			return p;
 	}
 	return NULL;
@@ -49,7 +49,7 @@ static const struct program *met_before(
 
 static void met_add(struct met *met, const struct program *p, struct arena *keep)
 {
-	int32_t first = map_put(&met->names, p->hlo->name, p->index, keep);
+	int32_t first = map_put(&met->names, program_hlo(p)->name, p->index, keep);
 
 	met->next[p->index] = first == p->index ? MAP_NONE : met->next[first];
 	if (first != p->index)
@@ -96,7 +96,11 @@ bool plan_programs(struct run *run, struct diag *err)
 			plan_program(run, &met, &d->modules[i], hlo);
 	}
 	run->shape = run_shape_of(run);
-	const struct program_facts *floors = program_floors(run, op_facts_know(run));
+	ptrdiff_t n = registry_subject_count(run->registry);
+	struct op_facts *facts = arena_make(run->keep, struct op_facts, n);
+	for (ptrdiff_t i = 0; i < n; i++)
+		facts[i] = op_facts_of(run, registry_subject_at(run->registry, i));
+	const struct program_facts *floors = program_floors(run, facts);
 	double most = 0;
 	/* The main program is the longest; of equals, the first by name. */
 	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
@@ -151,7 +155,7 @@ void quality_plan(const struct run *run, const struct programs *programs)
 	if (!run->main)
 		return;
 	const struct program_facts p = programs->of[run->main->index];
-	hlo_runs(run->main->hlo, run->keep, &loops);
+	hlo_runs(program_hlo(run->main), run->keep, &loops);
 	quality_add(run, "prediction", !p.unknown && !loops,
 		"%.*s: what its longest resource has to do, each of %lld ops at its roofline and "
 		"collectives at their least; %lld ops of unknown cost are free, and %lld loops of "

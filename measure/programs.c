@@ -27,6 +27,12 @@ static void add_way(struct both_ways *w, int way, double seconds)
 	w->down_s += seconds * (1 - way) / 2;
 }
 
+/* 1 from the device to the host, -1 to the device, 0 neither or not known. */
+static int transfer_way(enum copy_direction d)
+{
+	return d == COPY_D2H ? 1 : d == COPY_H2D ? -1 : 0;
+}
+
 static double counted(double seconds)
 {
 	return isnan(seconds) ? 0 : seconds;
@@ -76,7 +82,7 @@ static double demand_op(const struct run *run, const struct subject *s, const st
 		return NAN;
 	d->core_s += counted(r->roofline_s) * core_times;
 	d->hbm_s += counted(r->t_hbm_s) * times;
-	add_way(&d->host, transfer_way(s), counted(r->t_host_s) * times);
+	add_way(&d->host, transfer_way(f->direction), counted(r->t_host_s) * times);
 	return r->roofline_s;
 }
 
@@ -155,47 +161,41 @@ static void programs_judged(
 		ret[i].judged_ratio = all_ps[i] > 0 ? ret[i].judged_ratio / all_ps[i] : (double)NAN;
 }
 
-/* Notes what it cannot read.  Of what lives at the peak, that of the largest plan alone is told. */
-static void plans_read(const struct run *run, struct programs *ret)
+/* Of what lives at the peak, that of the largest plan alone is told. */
+static void live_read(const struct run *run, const struct program *p)
 {
-	struct diag *err = arena_make(run->keep, struct diag, 1);
+	struct hlo_memory *plan = p->plan;
 	struct arena scratch = arena_new(ARENA_RUN_BYTES);
-	struct hlo_memory *largest = NULL;
+	struct diag ignored;
 
+	shelved_hold(p->hlo, true); /* the buffers' shapes are the module's */
+	hlo_memory(program_hlo(p), 0, &scratch, plan, &ignored);
+	struct hlo_live_buffer *live =
+		arena_make(run->keep, struct hlo_live_buffer, plan->live_count);
+	for (ptrdiff_t i = 0; i < plan->live_count; i++)
+		live[i] = plan->live[i];
+	plan->live = live;
+	arena_free(&scratch);
+}
+
+/* Notes what could not be read. */
+static void plans_know(const struct run *run, struct programs *ret)
+{
 	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
 		const struct program *p = registry_program_at(run->registry, i);
-		struct hlo_memory *plan = arena_make(run->keep, struct hlo_memory, 1);
-		struct arena mine = scratch;
-		if (!p->hlo)
-			continue;
-		if (!hlo_memory(p->hlo, 0, &mine, plan, err)) {
-			if (err->id == DIAG_NONE)
-				continue;
-			diag_note(run->notes, run->keep, err->id, "module %.*s: %s",
-				STR_ARG(p->module), err->text);
+		int64_t most = ret->largest ? ret->largest->plan->allocated_bytes : -1;
+		if (p->plan_unread) {
+			diag_note(run->notes, run->keep, p->plan_unread->id, "module %.*s: %s",
+				STR_ARG(p->module), p->plan_unread->text);
 			ret->unread = p->module;
-			continue;
 		}
-		plan->live = NULL;
-		plan->live_count = 0;
-		ret->of[i].plan = plan;
-		int64_t most = largest ? largest->allocated_bytes : -1;
-		if (plan->allocated_bytes > most ||
-			(plan->allocated_bytes == most && p->id < ret->largest->id)) {
+		if (p->plan &&
+			(p->plan->allocated_bytes > most ||
+				(p->plan->allocated_bytes == most && p->id < ret->largest->id)))
 			ret->largest = p;
-			largest = plan;
-		}
 	}
-	if (largest) {
-		struct arena mine = scratch;
-		hlo_memory(ret->largest->hlo, 0, &mine, largest, err);
-		struct hlo_live_buffer *live =
-			arena_make(run->keep, struct hlo_live_buffer, largest->live_count);
-		for (ptrdiff_t i = 0; i < largest->live_count; i++)
-			live[i] = largest->live[i];
-		largest->live = live;
-	}
-	arena_free(&scratch);
+	if (ret->largest)
+		live_read(run, ret->largest);
 }
 
 struct programs programs_know(const struct run *run, const struct op_facts *facts)
@@ -203,7 +203,7 @@ struct programs programs_know(const struct run *run, const struct op_facts *fact
 	struct programs ret = { .of = program_floors(run, facts) };
 
 	programs_judged(run, facts, ret.of);
-	plans_read(run, &ret);
+	plans_know(run, &ret);
 	return ret;
 }
 
@@ -242,14 +242,14 @@ static void program_row(
 	row->module = p->module;
 	row->role = word_at(WORK_WORDS, p->role);
 	row->phase = word_at(PHASE_WORDS, program_phase(p));
-	row->has_hlo = p->hlo != NULL;
+	row->has_hlo = p->has_hlo;
 	row->floor_s = f->floor_s;
 	row->serial_s = f->serial_s;
 	row->unpredicted_ops = (double)f->unknown;
-	if (p->hlo)
-		row->undonated_bytes = (double)hlo_undonated_bytes(p->hlo, *run->keep);
-	if (f->plan)
-		row->compiled_bytes = (double)f->plan->allocated_bytes;
+	if (p->has_hlo)
+		row->undonated_bytes = (double)p->undonated_bytes;
+	if (p->plan)
+		row->compiled_bytes = (double)p->plan->allocated_bytes;
 	row->executions = (double)d.count;
 	if (d.count == 0)
 		return;

@@ -234,7 +234,7 @@ static int64_t events_lost(const struct run *run, const struct device *d)
 			continue;
 		beside = heaviest_program(run, &run->devices[i]);
 		if (beside && str_eq(beside->module, p->module))
-			return may_vary(p->hlo, *run->keep) ? 0 : lost;
+			return may_vary(program_hlo(p), *run->keep) ? 0 : lost;
 	}
 	return 0;
 }
@@ -402,10 +402,10 @@ static void quality_chip(const struct run *run)
 const struct hlo_module *any_hlo(const struct run *run)
 {
 	if (run->main)
-		return run->main->hlo;
+		return program_hlo(run->main);
 	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++)
-		if (registry_program_at(run->registry, i)->hlo)
-			return registry_program_at(run->registry, i)->hlo;
+		if (registry_program_at(run->registry, i)->has_hlo)
+			return program_hlo(registry_program_at(run->registry, i));
 	return NULL;
 }
 

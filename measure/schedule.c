@@ -53,8 +53,9 @@ static int32_t lines_add(struct source_lines *s, const struct program *p, struct
 	struct str name = name_core(p->module, keep);
 	struct hlo_source stack[FRAMES_MAX];
 
-	for (ptrdiff_t i = 0; i < p->hlo->instruction_count; i++) {
-		ptrdiff_t n = hlo_stack(p->hlo, &p->hlo->instructions[i], stack, FRAMES_MAX);
+	const struct hlo_module *m = program_hlo(p);
+	for (ptrdiff_t i = 0; i < m->instruction_count; i++) {
+		ptrdiff_t n = hlo_stack(m, &m->instructions[i], stack, FRAMES_MAX);
 		for (ptrdiff_t k = 0; k < n; k++) {
 			struct arena scratch = *keep;
 			struct str function = stack[k].function;
@@ -75,7 +76,7 @@ static bool is_one_function(const struct program *a, const struct program *b, st
 {
 	struct source_lines both = { 0 }, alone = { 0 };
 
-	if (!a->hlo || !b->hlo)
+	if (!a->has_hlo || !b->has_hlo)
 		return true;
 	int32_t of_a = lines_add(&both, a, &scratch);
 	int32_t of_b = lines_add(&alone, b, &scratch);

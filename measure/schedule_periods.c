@@ -170,7 +170,7 @@ static bool module_updates(const struct scheduling *s, int32_t module)
 {
 	for (ptrdiff_t i = 0; i < registry_program_count(s->run->registry); i++) {
 		const struct program *p = registry_program_at(s->run->registry, i);
-		if (s->module_of[i] == module && p->hlo && hlo_updates_weights(p->hlo))
+		if (s->module_of[i] == module && p->has_hlo && hlo_updates_weights(program_hlo(p)))
 			return true;
 	}
 	return false;
@@ -213,11 +213,12 @@ static void rounds_leave(struct scheduling *s, bool *left_out)
 /* Does it make arrays of nothing, but for numbers and keys?  No work of a loop does. */
 static bool program_fills(const struct program *p)
 {
-	if (!p->hlo || p->hlo->partial)
+	if (!p->has_hlo || p->is_partial)
 		return false;
-	const struct hlo_computation *c = &p->hlo->computations[p->hlo->entry];
+	const struct hlo_module *m = program_hlo(p);
+	const struct hlo_computation *c = &m->computations[m->entry];
 	for (ptrdiff_t i = c->first; i < c->first + c->count; i++) {
-		const struct hlo_instruction *x = &p->hlo->instructions[i];
+		const struct hlo_instruction *x = &m->instructions[i];
 		int64_t n = x->op == HLO_PARAMETER ? shape_elements(&x->shape) : 0;
 		if (n > 1 && (n > KEY_WORDS || x->shape.dtype != DTYPE_U32))
 			return false;

@@ -276,6 +276,8 @@ static void devices_reset(struct run *run)
 		run->devices[i].sweep = (struct sweep){ 0 };
 	aggregate_clear(run->sums);
 	registry_unsettle(run->registry);
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		registry_await(run->registry, run->devices[i].plane);
 }
 
 /*

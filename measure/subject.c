@@ -31,7 +31,8 @@ struct registry {
 	ptrdiff_t subjects_ranked_count, programs_ranked_count; /* as there were then */
 	pthread_mutex_t lock;
 	struct arena scratch;	 /* for what is looked up: each device asks for each op */
-	struct kernels *kernels; /* asked under the lock */
+	struct kernels *kernels; /* asked under the lock, as is */
+	struct shelf *shelf;
 };
 
 /* Programs. */
@@ -70,6 +71,7 @@ static struct program *program_add(
 	p->id = id;
 	p->module = module;
 	p->kernels = r->kernels;
+	p->hlo = shelved_new(r->shelf);
 	p->next_of_hash = MAP_NONE;
 	int32_t first =
 		by_name ? map_put_id(by_name, name_hash(id, module), p->index, r->keep) : p->index;
@@ -109,7 +111,8 @@ struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struc
 		.keep = keep,
 		.notes = notes,
 		.dump = dump,
-		.kernels = kernels };
+		.kernels = kernels,
+		.shelf = shelf_new(keep) };
 	pthread_mutex_init(&r->lock, NULL);
 	r->scratch = arena_new(ARENA_SCRATCH_BYTES);
 	r->listed = arena_make(keep, struct map, host_count);
@@ -127,6 +130,7 @@ struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struc
 void registry_free(struct registry *r)
 {
 	arena_free(&r->scratch);
+	shelf_free(r->shelf);
 	pthread_mutex_destroy(&r->lock);
 }
 
@@ -141,10 +145,9 @@ static ptrdiff_t first_absent(const struct hlo_module *partial, const struct hlo
 }
 
 /* What the profile's own module does not say, as far as the dump's is the same program. */
-static void complete_from_dump(
-	struct registry *r, struct program *p, struct hlo_module *m, const struct dump_module *from)
+static struct hlo_module *complete_from_dump(struct registry *r, struct program *p,
+	struct hlo_module *mine, struct hlo_module *m, const struct dump_module *from)
 {
-	struct hlo_module *mine = p->hlo;
 	ptrdiff_t absent = mine ? first_absent(mine, m) : -1;
 
 	if (absent >= 0) {
@@ -155,27 +158,30 @@ static void complete_from_dump(
 		mine->buffers_note = m->buffers_note;
 		mine->memory_note = m->memory_note;
 	} else {
-		p->hlo = m;
 		p->dumped = dumped_file(from);
+		return m;
 	}
+	return mine;
 }
 
-static void program_from_dump(struct registry *r, struct program *p)
+static struct hlo_module *program_from_dump(
+	struct registry *r, struct program *p, struct hlo_module *mine)
 {
 	struct diag *err = arena_make(r->keep, struct diag, 1);
 	struct hlo_module *m;
 	struct str rest;
 
-	if (!r->dump || (p->hlo && !p->hlo->partial && p->hlo->buffer_assignment.len))
-		return;
+	if (!r->dump || (mine && !mine->partial && mine->buffer_assignment.len))
+		return mine;
 	const struct dump_module *from = dumped_find(r->dump, p, r->keep, &m, err);
 	if (from)
-		complete_from_dump(r, p, m, from);
-	else if (err->id != DIAG_NONE)
+		return complete_from_dump(r, p, mine, m, from);
+	if (err->id != DIAG_NONE)
 		str_cut(str_from(err->text), '\n', &p->undumped, &rest);
+	return mine;
 }
 
-static void program_from_profile(struct registry *r, struct program *p)
+static struct hlo_module *program_from_profile(struct registry *r, struct program *p)
 {
 	struct diag *err = arena_make(r->keep, struct diag, 1);
 
@@ -191,21 +197,47 @@ static void program_from_profile(struct registry *r, struct program *p)
 	if (!p->module.p)
 		p->module = arena_fmt(r->keep, "program %llu", (unsigned long long)p->id);
 	if (p->proto.len == 0 && p->op_count == 0)
-		return;
-	p->hlo = p->proto.len > 0 ? hlo_module_parse(p->proto, p->from->input->bytes, r->keep, err)
-				  : hlo_text_ops(p->module, p->ops, p->op_count, r->keep, err);
-	if (!p->hlo)
+		return NULL;
+	/* A dump may have more to say of it, which is not read again. */
+	bool for_good = r->dump && r->dump->count > 0;
+	struct hlo_module *m = p->proto.len > 0
+				       ? shelved_read(p->hlo, p->from, p->proto, for_good, err)
+				       : hlo_text_ops(p->module, p->ops, p->op_count, r->keep, err);
+	if (!m)
 		diag_note(r->notes, r->keep, err->id, "module %.*s: %s", STR_ARG(p->module),
 			err->text);
+	return m;
 }
 
-static void program_know(struct registry *r, struct program *p)
+static void plan_know(struct program *p, const struct hlo_module *m, struct arena *keep)
 {
-	if (!p->hlo)
+	struct arena scratch = arena_new(ARENA_RUN_BYTES);
+	struct diag *err = arena_make(keep, struct diag, 1);
+	struct hlo_memory *plan = arena_make(keep, struct hlo_memory, 1);
+
+	if (hlo_memory(m, 0, &scratch, plan, err)) {
+		plan->live = NULL;
+		plan->live_count = 0;
+		p->plan = plan;
+	} else if (err->id != DIAG_NONE) {
+		p->plan_unread = err;
+	}
+	arena_free(&scratch);
+}
+
+/* What is asked of its HLO at once: a large one may be gone later. */
+static void program_know(struct registry *r, struct program *p, struct hlo_module *m)
+{
+	if (!m)
 		return;
-	p->costs = hlo_costs_new(p->hlo, p->platform, r->keep);
-	for (ptrdiff_t i = 0; i < p->hlo->instruction_count && !p->has_gradient; i++)
-		p->has_gradient = hlo_is_backward(&p->hlo->instructions[i]);
+	shelved_put(p->hlo, m);
+	p->has_hlo = true;
+	p->is_partial = m->partial;
+	p->devices = hlo_devices(m);
+	for (ptrdiff_t i = 0; i < m->instruction_count && !p->has_gradient; i++)
+		p->has_gradient = hlo_is_backward(&m->instructions[i]);
+	p->undonated_bytes = hlo_undonated_bytes(m, r->scratch);
+	plan_know(p, m, r->keep);
 }
 
 static enum hlo_platform hlo_platform_of(enum platform p)
@@ -234,9 +266,7 @@ static struct program *program_of(
 	if (!p->parsed) {
 		p->parsed = true;
 		p->platform = hlo_platform_of(plane->platform);
-		program_from_profile(r, p);
-		program_from_dump(r, p);
-		program_know(r, p);
+		program_know(r, p, program_from_dump(r, p, program_from_profile(r, p)));
 	}
 	return p;
 }
@@ -252,7 +282,7 @@ const struct hlo_module *registry_hlo(
 	struct registry *r, const struct plane *p, const struct profile_op *said)
 {
 	pthread_mutex_lock(&r->lock);
-	const struct hlo_module *ret = program_of(r, p, said->program, said->module)->hlo;
+	const struct hlo_module *ret = program_hlo(program_of(r, p, said->program, said->module));
 	pthread_mutex_unlock(&r->lock);
 	return ret;
 }
@@ -276,7 +306,7 @@ void registry_keep_nodes(struct registry *r, struct plane *p, const int64_t *nod
 
 static void subject_attribute(struct subject *s)
 {
-	const struct hlo_module *m = s->program->hlo;
+	const struct hlo_module *m = program_hlo(s->program);
 	/* A name means something within its program; a memory copy needs none. */
 	bool named = (s->said.hlo_op.len > 0 && s->program->id != PROGRAM_UNKNOWN) ||
 		     s->said.copy != COPY_NONE;
@@ -325,7 +355,7 @@ static bool runs_alone(const struct hlo_module *m, const struct hlo_computation 
 
 static void subject_understand(struct subject *s)
 {
-	const struct hlo_module *m = s->program->hlo;
+	const struct hlo_module *m = program_hlo(s->program);
 
 	s->kind = kind_decide(s->program, s->instruction, &s->said, s->platform);
 	s->groups_kernels = s->said.hlo_op.len > 0 &&
@@ -367,7 +397,7 @@ static struct subject *subject_get(struct registry *r, const struct subject *lik
 	s->index = (int32_t)(r->subject_count - 1);
 	s->said_by = -1;
 	if (s->instruction >= 0 && !p->subjects)
-		p->subjects = arena_make(r->keep, int32_t, p->hlo->instruction_count);
+		p->subjects = arena_make(r->keep, int32_t, program_hlo(p)->instruction_count);
 	if (s->instruction >= 0)
 		p->subjects[s->instruction] = s->index + 1;
 	else
@@ -380,7 +410,7 @@ static struct subject *subject_get(struct registry *r, const struct subject *lik
 static struct subject *subject_of(
 	struct registry *r, struct program *p, ptrdiff_t instruction, enum platform platform)
 {
-	struct str name = p->hlo->instructions[instruction].name;
+	struct str name = program_hlo(p)->instructions[instruction].name;
 	struct subject like = { .program = p,
 		.instruction = instruction,
 		.name = name,
@@ -405,9 +435,8 @@ struct program *registry_plan(
 
 	p->by_name = number < 0;
 	p->parsed = true;
-	p->hlo = hlo;
 	p->platform = hlo_platform_of(platform);
-	program_know(r, p);
+	program_know(r, p, hlo);
 	return p;
 }
 
@@ -423,7 +452,7 @@ static void subject_like(struct registry *r, const struct plane *p, const struct
 	*ret = (struct subject){ .said = *said, .platform = p->platform };
 	ret->program = program_of(r, p, said->program, said->module);
 	subject_attribute(ret);
-	ret->name = ret->instruction >= 0  ? ret->program->hlo->instructions[ret->instruction].name
+	ret->name = ret->instruction >= 0  ? subject_instruction(ret)->name
 		    : said->hlo_op.len > 0 ? said->hlo_op
 					   : said->name;
 }
@@ -439,7 +468,7 @@ struct subject *registry_subject(struct registry *r, const struct plane *p,
 	/* A done needs its starts' subjects even when their events come later or never. */
 	if (s->async == ASYNC_DONE && s->start_count == 0) {
 		ptrdiff_t starts[HLO_MAX_STARTS];
-		s->start_count = hlo_async_starts(s->program->hlo, s->instruction, starts);
+		s->start_count = hlo_async_starts(program_hlo(s->program), s->instruction, starts);
 		for (int k = 0; k < s->start_count; k++)
 			s->starts[k] = subject_of(r, s->program, starts[k], s->platform)->index;
 	}
@@ -456,6 +485,19 @@ static bool is_their_copy(const struct subject *s, const struct subject *like)
 {
 	return s->said.copy != COPY_NONE && like->said.copy == COPY_NONE &&
 	       op_kind_activity(like->kind) == ACTIVITY_COMPUTE;
+}
+
+/* A plane may ask for any program that its host lists. */
+static void plane_awaits(struct registry *r, const struct plane *p, int more)
+{
+	const struct profile *host = p->profile;
+
+	for (ptrdiff_t i = 0; i < host->hlo_count; i++) {
+		int32_t at = map_get_id(&r->listed[host - r->hosts], (int64_t)host->hlo[i].program);
+		struct program *listed = r->programs[at];
+		listed->awaited += more;
+		shelved_hold(listed->hlo, listed->awaited > 0);
+	}
 }
 
 void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order)
@@ -475,13 +517,21 @@ void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order)
 		s->kind = like.kind;
 		s->said_by = order;
 	}
+	plane_awaits(r, p, -1);
 	pthread_mutex_unlock(&r->lock);
+}
+
+void registry_await(struct registry *r, const struct plane *p)
+{
+	plane_awaits(r, p, 1);
 }
 
 void registry_unsettle(struct registry *r)
 {
 	for (ptrdiff_t i = 0; i < r->subject_count; i++)
 		r->subjects[i]->said_by = -1;
+	for (ptrdiff_t i = 0; i < r->program_count; i++)
+		r->programs[i]->awaited = 0;
 }
 
 const struct subject *registry_find(

@@ -15,11 +15,11 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/map.h"
-#include "hlo/cost.h"
 #include "hlo/collective.h"
+#include "hlo/memory.h"
 #include "measure/kernels.h"
+#include "measure/shelf.h"
 #include "profile/dump.h"
-#include "profile/profile.h"
 
 enum attribution {
 	ATTRIBUTION_NONE,     /* a kernel of no known instruction */
@@ -51,10 +51,16 @@ struct program {
 	ptrdiff_t op_count;
 	const struct profile *from; /* whose file they stand in; NULL where there are none */
 	bool parsed;		    /* the proto was tried */
-	struct hlo_module *hlo;	    /* NULL: not in the profile, or not understood */
-	struct str dumped;   /* the dump's file that `hlo` is from; missing: the profile's own */
-	struct str undumped; /* why the dump's module was not taken; missing: no reason */
-	struct hlo_costs *costs;
+	struct shelved *hlo;	    /* what program_hlo gives */
+	bool has_hlo;		    /* it is in the profile, and understood */
+	bool is_partial;	    /* what it has is, as a module may be */
+	double devices;		    /* hlo_devices of it; 0 unknown */
+	struct hlo_memory *plan;    /* for device memory, without what lives; NULL: none, or */
+	struct diag *plan_unread;   /* it cannot be read, and why */
+	int64_t undonated_bytes;
+	int awaited;		 /* by so many planes, which may still ask for it */
+	struct str dumped;	 /* the dump's file that it is from; missing: the profile's own */
+	struct str undumped;	 /* why the dump's module was not taken; missing: no reason */
 	struct kernels *kernels; /* what is known of custom calls; may be NULL */
 	enum hlo_platform platform;
 	bool has_gradient;    /* some op is of a backward pass */
@@ -64,8 +70,17 @@ struct program {
 	int32_t next_of_hash; /* registry's: another one whose id and module have the same hash */
 };
 
-/* devices.c: hlo_devices of its HLO; 0 unknown. */
-double program_devices(const struct program *p);
+/* NULL where none is known.  That of a large program is there for as long as shelf.h says. */
+static inline const struct hlo_module *program_hlo(const struct program *p)
+{
+	return shelved_hlo(p->hlo);
+}
+
+/* Of a program that has HLO. */
+static inline struct hlo_costs *program_costs(const struct program *p)
+{
+	return shelved_costs(p->hlo, p->platform);
+}
 
 /* An order that does not depend on which thread met a program first. */
 static inline bool program_before(const struct program *a, const struct program *b)
@@ -95,7 +110,7 @@ struct subject {
 /* NULL where no HLO is known. */
 static inline const struct hlo_instruction *subject_instruction(const struct subject *s)
 {
-	return s->instruction < 0 ? NULL : &s->program->hlo->instructions[s->instruction];
+	return s->instruction < 0 ? NULL : &program_hlo(s->program)->instructions[s->instruction];
 }
 
 struct registry;
@@ -127,7 +142,8 @@ const struct program *registry_listed(const struct registry *r, const struct pla
  * the plane's.  For each once its sweep is done, while it knows its ops.  Safe in threads.
  */
 void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order);
-void registry_unsettle(struct registry *r); /* before planes are swept again */
+void registry_unsettle(struct registry *r); /* before planes are swept, maybe again, */
+void registry_await(struct registry *r, const struct plane *p); /* this one among them */
 /*
  * Of a program that has not run: itself, by the number it has in its dump, -1 for none, and an
  * instruction with how often it runs in one run of the program.

@@ -79,7 +79,7 @@ static void known_add(struct sweeping *s, int32_t op)
 	bool known_program = subject->program->id != PROGRAM_UNKNOWN;
 	reserve_subject(s, subject->index);
 	struct program_state *program = program_met(s, subject->program->index);
-	double devices = p->profile->devices_mixed ? program_devices(subject->program) : 1;
+	double devices = p->profile->devices_mixed ? subject->program->devices : 1;
 	program->times = devices > 1 ? (int64_t)devices : 1;
 	for (int i = 0; i < subject->start_count; i++)
 		reserve_subject(s, subject->starts[i]);

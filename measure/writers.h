@@ -6,7 +6,6 @@
 #define MEASURE_WRITERS_H
 
 #include "hlo/collective.h"
-#include "hlo/memory.h"
 #include "measure/swept.h"
 
 /*
@@ -39,24 +38,28 @@ struct op_facts {
 	struct roofline behind;	 /* of half of a pair: of what it sets off */
 	double rows_ratio, aligned_to; /* see the columns; NaN where there is none */
 	enum copy_cause copy_cause;
+	enum copy_direction direction;		 /* of what it copies or feeds */
 	const struct hlo_collective *collective; /* NULL: it is none, or its HLO is not known */
 	struct collective_time *comms;		 /* of a known chip; NULL else */
 };
-/* By subject. */
-struct op_facts *op_facts_know(const struct run *run);
+struct op_facts op_facts_of(const struct run *run, const struct subject *s);
 
 /* ---- ops.c: ops, families, edges ------------------------------------------------------------- */
 
 struct op_rows {
-	const struct op_facts *facts; /* by subject */
+	struct op_facts *facts; /* by subject */
 	const struct ops_row *rows;
 	const struct subject **subjects; /* of each row */
 	ptrdiff_t count;
-	const int32_t *at; /* by subject: its row, or -1 */
+	const int32_t *at;   /* by subject: its row, or -1; NULL before fill_ops */
+	struct edges *edges; /* for fill_ops */
 };
 /* Is it work on the chip, which a roofline could judge? */
 bool op_is_judgeable(const struct subject *s);
-struct op_rows fill_ops(const struct run *run, const struct op_facts *facts);
+/* What the programs say of the ops, each read for all of its ops: facts, and rows without measures;
+ * then the rest. */
+struct op_rows ops_know(const struct run *run);
+void fill_ops(const struct run *run, struct op_rows *ops);
 
 /* ---- programs.c ------------------------------------------------------------------------------ */
 
@@ -64,9 +67,8 @@ struct program_facts {
 	/* What it takes at least, per execution, and with nothing overlapped; NaN where the cost of
 	 * none of its ops is known. */
 	double floor_s, serial_s;
-	int64_t known, unknown;	       /* ops */
-	double judged_ratio;	       /* of its time in compute and copies: roofline known */
-	const struct hlo_memory *plan; /* for device memory; NULL: not in the profile, unreadable */
+	int64_t known, unknown; /* ops */
+	double judged_ratio;	/* of its time in compute and copies: roofline known */
 };
 struct programs {
 	struct program_facts *of;      /* by program */
@@ -94,8 +96,6 @@ struct str comms_disprove(const struct run *run, struct op_facts *facts);
 /* False: there are more collectives. */
 bool fill_collectives(const struct run *run, const struct op_rows *op_rows);
 void fill_transfers(const struct run *run, const struct op_facts *facts);
-/* 1 from the device to the host, -1 to the device, 0 neither or not known. */
-int transfer_way(const struct subject *s);
 
 /* ---- devices.c, sparsecore.c ----------------------------------------------------------------- */
 
