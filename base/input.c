@@ -159,6 +159,34 @@ static enum input_kind sniff(struct str bytes)
 	return is_mangled(bytes) ? INPUT_MANGLED : INPUT_UNKNOWN;
 }
 
+/* By enum input_kind; a kind that is not listed may be what is wanted. */
+static const struct refused {
+	enum diag_id id;
+	const char *text;
+} refused[] = {
+	[INPUT_EMPTY] = { DIAG_FILE_EMPTY, "the file has no bytes; whoever wrote it was stopped, "
+					   "so capture or copy it again" },
+	[INPUT_LFS] = { DIAG_FILE_KIND, "a Git LFS pointer at byte 0; fetch the file it stands for "
+					"with `git lfs pull`" },
+	[INPUT_MARKUP] = { DIAG_FILE_KIND,
+		"HTML or XML at byte 0: what a server answered in place of the file; download it "
+		"again, with the right to read it" },
+	[INPUT_PACKED] = { DIAG_FILE_KIND, "a packed file by its first bytes, whatever its name; "
+					   "unpack it and name what comes out" },
+	[INPUT_UTF16] = { DIAG_FILE_KIND, "UTF-16 text at byte 0, as '>' writes it in some shells "
+					  "of Windows; copy the original again, as binary" },
+	[INPUT_MANGLED] = { DIAG_FILE_KIND,
+		"its bytes went through a text conversion (EF BF BD all over), which cannot be "
+		"undone; copy the original again, as binary" },
+};
+
+bool input_accept(const struct input *in, struct diag *err)
+{
+	if ((int)in->kind >= COUNT_OF(refused) || !refused[in->kind].text)
+		return true;
+	return diag_set(err, refused[in->kind].id, "%s", refused[in->kind].text);
+}
+
 struct input input_memory(struct str name, struct str bytes)
 {
 	return (struct input){ .path = name, .bytes = bytes, .kind = sniff(bytes) };

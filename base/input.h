@@ -49,6 +49,8 @@ struct input {
 /* Map a regular file.  Directories, devices and unreadable files are errors with the reason. */
 bool input_open(struct str path, struct arena *keep, struct input *ret, struct diag *err);
 struct input input_memory(struct str name, struct str bytes);
+/* False, with what to do, where the first bytes are those of something that nothing here reads. */
+bool input_accept(const struct input *in, struct diag *err);
 /* False when the file shrank under the reader: what was read since cannot be trusted. */
 bool input_check(const struct input *in, struct diag *err);
 /* Bytes in [from, to) of the file will not be needed soon.  No effect on memory inputs. */

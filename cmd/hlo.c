@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/input.h"
+#include "profile/dump.h"
 #include "session/load.h"
 #include "hlo/text.h"
 
@@ -102,9 +103,16 @@ static bool show_file(
 	const struct hlo_settings *s, struct hlo_view *v, struct str path, struct diag *err)
 {
 	struct input in;
-	if (!input_open(path, v->c->keep, &in, err))
+	struct tree_node node;
+	if (tree_local.look(&tree_local, path, v->c->keep, &node, err) && node.kind == TREE_DIR)
+		return diag_set(err, DIAG_FILE_KIND,
+			"%.*s: a directory; name one program in it, or have all of a compiler's "
+			"dump judged (rooflint check DIR --hardware NAME)",
+			STR_ARG(path));
+	if (!dump_open(path, v->c->keep, &in, err))
 		return false;
-	bool ok = show_module(s, v, path, in.bytes, err) && input_check(&in, err);
+	bool ok = (input_accept(&in, err) || diag_context(err, "%.*s", STR_ARG(path))) &&
+		  show_module(s, v, path, in.bytes, err) && input_check(&in, err);
 	input_close(&in);
 	return ok;
 }
@@ -191,7 +199,8 @@ const struct command hlo_command = {
 		"other. The third is an instruction as XLA prints it, with the types of its "
 		"operands; operands, results and times are those of one device.\n"
 		"FILE is a module: an HloProto, an HloModuleProto, or the text of one (*.hlo.txt, "
-		"*after_optimizations.txt). Its instructions are listed by what they cost over a "
+		"*after_optimizations.txt), or either packed by gzip. Its instructions are listed "
+		"by what they cost over a "
 		"whole run, loops multiplied out where their trip count is known. A proto with "
 		"buffer assignment also says what memory the program needs.",
 	.options = hlo_options,

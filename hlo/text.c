@@ -275,7 +275,8 @@ static bool read_instructions(struct text *t, ptrdiff_t computation)
 	struct scan *s = &t->s;
 	for (scan_space(s); !scan_take(s, STR("}")); scan_space(s)) {
 		if (s->at >= s->text.len)
-			return scan_fail(s, "the computation does not end: expected '}'");
+			return scan_fail(s, "the computation does not end: the text is cut, or a "
+					    "'}' is missing");
 		if (s->why || !add_instruction(t, computation))
 			return false;
 		scan_blanks(s);
@@ -397,6 +398,32 @@ static void place_sources(struct hlo_module *m)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* Texts that lie beside a program's, or are called as one, by how they begin. */
+static const struct {
+	struct str begins;
+	const char *why;
+} others[] = {
+#define NOT_COMPILED                                                                               \
+	"MLIR, such as StableHLO: a program that is not compiled yet; give what XLA makes of it "  \
+	"(compiled.as_text() of JAX, or *after_optimizations.txt of XLA_FLAGS=--xla_dump_to=DIR)"
+#define NO_PROGRAM                                                                                 \
+	"a program's memory, without its instructions; give the *after_optimizations.txt beside "  \
+	"it"
+	{ STR_INIT("module @"), NOT_COMPILED },
+	{ STR_INIT("module attributes"), NOT_COMPILED },
+	{ STR_INIT("#loc"), NOT_COMPILED },
+	{ STR_INIT("BufferAssignment:"), NO_PROGRAM },
+	{ STR_INIT("Total bytes used"), NO_PROGRAM },
+};
+
+static const char *other_text(struct str text)
+{
+	for (ptrdiff_t i = 0; i < COUNT_OF(others); i++)
+		if (str_starts(text, others[i].begins))
+			return others[i].why;
+	return NULL;
+}
+
 static bool read_items(struct text *t)
 {
 	t->m->entry = -1;
@@ -429,6 +456,11 @@ struct hlo_module *hlo_text_parse(
 	struct str file, struct str text, struct arena *keep, struct diag *err)
 {
 	struct text t;
+	const char *other = other_text(text);
+	if (other) {
+		diag_set(err, DIAG_HLO, "%.*s: %s", STR_ARG(file), other);
+		return NULL;
+	}
 	text_begin(&t, text, keep);
 	/* Room for all at once: a line that holds one has a " = ", and few others do. */
 	struct str rest = text, line;

@@ -74,11 +74,31 @@ static void plan_program(
 	}
 }
 
+/* Modules that were compiled again, as every process of a job does and every new shape may. */
+struct twins {
+	ptrdiff_t count;
+	const struct dump_module *first;
+	const struct program *of; /* the program that the first is again */
+};
+
+static void note_twins(const struct run *run, const struct twins *t)
+{
+	if (t->count == 1)
+		diag_note(run->notes, run->keep, DIAG_HLO, "%.*s is %.*s again: it counts once",
+			STR_ARG(dumped_file(t->first)), STR_ARG(t->of->dumped));
+	else if (t->count > 1)
+		diag_note(run->notes, run->keep, DIAG_HLO,
+			"%td modules were compiled before, and each counts once: %.*s is %.*s "
+			"again, for one",
+			t->count, STR_ARG(dumped_file(t->first)), STR_ARG(t->of->dumped));
+}
+
 /* What cannot be read ends it: a plan without one of its programs would look smaller than it is. */
 bool plan_programs(struct run *run, struct diag *err)
 {
 	struct dump *d = run->options->dump;
 	struct met met = met_begin(d, run->keep);
+	struct twins twins = { 0 };
 
 	run->first = &run->devices[0];
 	for (ptrdiff_t i = 0; i < d->count; i++) {
@@ -88,13 +108,14 @@ bool plan_programs(struct run *run, struct diag *err)
 		if (!hlo)
 			return false;
 		const struct program *twin = met_before(run, &met, hlo);
-		if (twin)
-			diag_note(run->notes, run->keep, DIAG_HLO,
-				"%.*s is %.*s again: it counts once",
-				STR_ARG(dumped_file(&d->modules[i])), STR_ARG(twin->dumped));
-		else
+		if (!twin)
 			plan_program(run, &met, &d->modules[i], hlo);
+		else if (!twins.count++) {
+			twins.first = &d->modules[i];
+			twins.of = twin;
+		}
 	}
+	note_twins(run, &twins);
 	run->shape = run_shape_of(run);
 	ptrdiff_t n = registry_subject_count(run->registry);
 	struct op_facts *facts = arena_make(run->keep, struct op_facts, n);

@@ -7,6 +7,10 @@
 #include "base/out.h"
 #include "base/stats.h"
 #include "base/text.h"
+#include "profile/stream.h"
+
+/* Of a file unpacked: the text of a program of a million instructions. */
+#define DUMP_BYTES ((int64_t)1 << 30)
 
 /* The first that fits: the longer endings stand before those they end in. */
 static const struct ending {
@@ -21,8 +25,16 @@ static const struct ending {
 };
 enum { ENDINGS = sizeof(endings) / sizeof(endings[0]) };
 
-static const struct ending *ending_of(struct str name)
+/* A file's name as if it were not packed. */
+static struct str unpacked(struct str name)
 {
+	static const struct str gz = STR_INIT(".gz");
+	return str_ends(name, gz) ? str_head(name, name.len - gz.len) : name;
+}
+
+static const struct ending *ending_of(struct str file)
+{
+	struct str name = unpacked(file);
 	for (int i = 0; i < ENDINGS; i++)
 		if (str_ends(name, endings[i].text) && name.len > endings[i].text.len)
 			return &endings[i];
@@ -30,9 +42,9 @@ static const struct ending *ending_of(struct str name)
 }
 
 /* TPU programs have nothing between their name's '.' and the ending. */
-static struct str stem_of(struct str name, const struct ending *e)
+static struct str stem_of(struct str file, const struct ending *e)
 {
-	struct str stem = str_head(name, name.len - e->text.len);
+	struct str name = unpacked(file), stem = str_head(name, name.len - e->text.len);
 	return str_ends(stem, STR(".")) ? str_head(stem, stem.len - 1) : stem;
 }
 
@@ -203,12 +215,27 @@ bool dump_may_be(const struct dump_module *m, struct str program)
 	return str_take(&rest, program) && (!rest.len || rest.p[0] == '.');
 }
 
+bool dump_open(struct str path, struct arena *keep, struct input *ret, struct diag *err)
+{
+	struct str bytes;
+	if (!input_open(path, keep, ret, err))
+		return false;
+	if (ret->kind != INPUT_GZIP)
+		return true;
+	if (stream_all(ret, DUMP_BYTES, keep, &bytes, err)) {
+		input_replace(ret, bytes, keep);
+		return true;
+	}
+	input_close(ret);
+	return diag_context(err, "%.*s", STR_ARG(path));
+}
+
 bool dump_bytes(struct dump_module *m, enum dump_form form, struct arena *keep, struct str *ret,
 	struct diag *err)
 {
 	*ret = STR("");
 	if (m->path[form].p && !m->open[form] &&
-		!input_open(m->path[form], keep, &m->input[form], err))
+		!dump_open(m->path[form], keep, &m->input[form], err))
 		return false;
 	m->open[form] = m->path[form].p != NULL;
 	if (m->open[form])

@@ -5,6 +5,7 @@
  *	`- number -'`-- program --'`--------- form ----------'
  *
  * The forms are those that XLA writes with --xla_dump_to, and XProf's PROGRAM(ID).hlo_proto.pb.
+ * Any may be packed, with .gz behind its name, as --xla_dump_compress_protos does.
  * The number is that of the module in the process that compiled it, which on CPU and GPU is the
  * program id of a profile; on TPU it says nothing.  A name that may be cut in two ways is settled
  * by whoever reads the file: what the module calls itself counts.
@@ -64,10 +65,12 @@ void dump_close(struct dump *d);
 
 /* May it be of that program?  Its own name, inside of the file, decides. */
 bool dump_may_be(const struct dump_module *m, struct str program);
-/* A file's bytes, good until dump_close; empty where the module has no such form. */
+/* One file of a dump, unpacked. */
+bool dump_open(struct str path, struct arena *keep, struct input *ret, struct diag *err);
 /* The form that its program is read from: the proto before the text, as it has more to say. */
 enum dump_form dump_program_form(const struct dump_module *m);
 bool dump_has_program(const struct dump_module *m);
+/* A file's bytes, good until dump_close; empty where the module has no such form. */
 bool dump_bytes(struct dump_module *m, enum dump_form form, struct arena *keep, struct str *ret,
 	struct diag *err);
 

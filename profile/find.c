@@ -99,7 +99,7 @@ static const struct other {
 	{ { STR_INIT("*tfevents*") }, "a TensorBoard event file, without a profile",
 		"wrap some steps in jax.profiler.trace to have one written" },
 	{ { STR_INIT("*.tar*"), STR_INIT("*.tgz"), STR_INIT("*.zip"), STR_INIT("*.zst"),
-		  STR_INIT("*.gz") },
+		  STR_INIT("*.gz"), STR_INIT("*.xz"), STR_INIT("*.bz2") },
 		"a packed file", "unpack it and name what comes out" },
 };
 

@@ -162,12 +162,23 @@ static void versions_read(struct nsys *n)
 			driver.p ? ", " : "", STR_ARG(p->versions.runtime));
 }
 
-/* Most warnings are of counters and samples that were not asked for.  Nsight has no number for what
- * a message is about. */
+/* What a message is about has no number.  Most warnings are of counters and samples that were not
+ * asked for. */
 static bool is_loss(struct str text)
 {
 	return str_contains(text, STR("Not all")) || str_contains(text, STR("ropped")) ||
 	       str_contains(text, STR(" lost"));
+}
+
+/* An error about something that is not read: a container may not sample its CPUs, say. */
+static bool is_aside(struct str text)
+{
+	static const struct str asides[] = { STR_INIT("CPU"), STR_INIT("ontext switch"),
+		STR_INIT("Unified Memory"), STR_INIT("GPU Metrics"), STR_INIT("perf event") };
+	for (ptrdiff_t i = 0; i < COUNT_OF(asides); i++)
+		if (str_contains(text, asides[i]))
+			return true;
+	return false;
 }
 
 static void messages_read(struct nsys *n)
@@ -180,7 +191,7 @@ static void messages_read(struct nsys *n)
 	while (nsys_rows_next(&r)) {
 		int64_t severity = nsys_int(&r, 0);
 		struct str text = nsys_text(&r, 1);
-		bool counts = severity == SEVERITY_ERROR ||
+		bool counts = (severity == SEVERITY_ERROR && !is_aside(text)) ||
 			      (severity == SEVERITY_WARNING && is_loss(text));
 		if (counts && str_contains(text, STR("NVTX")))
 			p->ranges_lost =

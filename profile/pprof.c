@@ -1,15 +1,12 @@
 /* Messages of pprof, gathered in one pass and resolved in a second.  See pprof.h. */
 #include "profile/pprof.h"
 
-#include "base/out.h"
 #include "profile/stream.h"
 #include "base/wire.h"
 #include "profile/xplane.h"
 
 /* Of a snapshot unpacked; real ones have some 50 kB, with a line for every live array. */
 #define PPROF_BYTES ((int64_t)64 << 20)
-/* Room for a stream. */
-#define SCRATCH_BYTES ((ptrdiff_t)8 << 20)
 /* Frames kept of a stack, where Python itself stops at a thousand; and of all of them. */
 enum { FRAMES_MAX = 1024, FRAMES_ALL = 2 << 20 };
 
@@ -180,24 +177,6 @@ static void read_site(struct pprof *p, struct str sample, struct live_site *site
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static bool unpack(const struct input *in, struct arena *keep, struct str *ret, struct diag *err)
-{
-	struct arena scratch = arena_new(SCRATCH_BYTES);
-	struct stream *s = stream_open(in, &scratch);
-	struct out *o = out_memory(keep);
-	struct str window = STR("");
-	while (stream_bytes(s) <= PPROF_BYTES && stream_more(s, 0, &window))
-		out_str(o, window);
-	bool whole = stream_bytes(s) <= PPROF_BYTES && stream_end(s, err);
-	if (stream_bytes(s) > PPROF_BYTES)
-		diag_set(err, DIAG_LIMIT, "more than %lld MiB, unpacked",
-			(long long)(PPROF_BYTES >> 20));
-	stream_close(s);
-	arena_free(&scratch);
-	*ret = out_text(o);
-	return whole;
-}
-
 bool pprof_open(
 	const struct input *in, struct arena *keep, struct live_snapshot *ret, struct diag *err)
 {
@@ -208,7 +187,7 @@ bool pprof_open(
 		return diag_set(err, DIAG_PPROF,
 			"no gzip data at byte 0; a snapshot is what "
 			"jax.profiler.save_device_memory_profile writes");
-	if (!unpack(in, keep, &p->whole, err))
+	if (!stream_all(in, PPROF_BYTES, keep, &p->whole, err))
 		return false;
 	gather(p);
 	p->locations = index_ids(p, &p->fields[PROFILE_LOCATION]);

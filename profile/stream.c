@@ -14,12 +14,16 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/out.h"
+
 /* Large enough that handing over costs nothing, and the ring of them small beside the L2 caches. */
 enum { BLOCK = 256 << 10, SLOTS = 4 };
 /* Bytes of the file given to the unpacker at once, and given back to the system behind it. */
 enum { FEED = 1 << 20 };
 /* Below this no thread is started: it would cost more than it saves. */
 enum { THREAD_LEAST = 256 << 10 };
+/* Room for a ring. */
+#define SCRATCH_BYTES ((ptrdiff_t)8 << 20)
 /*
  * A trace of nothing but repeated events packs to a fiftieth.  Data that unpacks to more than this
  * many times its size, once it is larger than RATIO_FREE, is made to fill memory or a disk; the
@@ -255,4 +259,23 @@ void stream_close(struct stream *s)
 	}
 	pthread_cond_destroy(&s->moved);
 	pthread_mutex_destroy(&s->lock);
+}
+
+bool stream_all(
+	const struct input *in, int64_t max, struct arena *keep, struct str *ret, struct diag *err)
+{
+	struct arena scratch = arena_new(SCRATCH_BYTES);
+	struct stream *s = stream_open(in, &scratch);
+	struct out *o = out_memory(keep);
+	struct str window = STR("");
+	while (stream_bytes(s) <= max && stream_more(s, 0, &window))
+		out_str(o, window);
+	bool fits = stream_bytes(s) <= max;
+	bool whole = fits ? stream_end(s, err)
+			  : diag_set(err, DIAG_LIMIT, "more than %lld MiB, unpacked",
+				    (long long)(max >> 20));
+	stream_close(s);
+	arena_free(&scratch);
+	*ret = out_text(o);
+	return whole;
 }

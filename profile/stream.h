@@ -36,4 +36,8 @@ bool stream_end(const struct stream *s, struct diag *err);
 int64_t stream_bytes(const struct stream *s); /* handed out so far, unpacked */
 void stream_close(struct stream *s);
 
+/* All at once, unpacked; `max` bytes at the most. */
+bool stream_all(
+	const struct input *in, int64_t max, struct arena *keep, struct str *ret, struct diag *err);
+
 #endif

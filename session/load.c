@@ -134,35 +134,14 @@ struct str judge_identity(
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* What a file's first bytes may say of it, by enum input_kind; unlisted kinds are fine. */
-static const struct bad_kind {
-	enum diag_id id;
-	const char *text;
-} bad_kinds[] = {
-	[INPUT_EMPTY] = { DIAG_FILE_EMPTY,
-		"the file has no bytes, and a profile was expected; whoever wrote it was stopped, "
-		"so capture or copy it again" },
-	[INPUT_GZIP] = { DIAG_FILE_KIND,
-		"gzip data at byte 0, where a plain protobuf message was expected; unpack it first "
-		"(gzip -dc OLD >NEW.xplane.pb)" },
-	[INPUT_LFS] = { DIAG_FILE_KIND,
-		"a Git LFS pointer at byte 0, where a protobuf message was expected; fetch the "
-		"file it stands for with `git lfs pull`" },
-	[INPUT_SQLITE] = { DIAG_FILE_KIND,
-		"a SQLite database at byte 0, where a profile was expected; call it *.sqlite if "
-		"`nsys export` wrote it, or give the *.xplane.pb of the run" },
-	[INPUT_TEXT] = { DIAG_FILE_KIND, "text at byte 0, where a protobuf message was expected; "
-					 "give the *.xplane.pb of the run" },
-	[INPUT_MARKUP] = { DIAG_FILE_KIND,
-		"HTML or XML at byte 0, where a profile was expected: what a server answered in "
-		"place of the file; download it again, with the right to read it" },
-	[INPUT_PACKED] = { DIAG_FILE_KIND, "a packed file by its first bytes, whatever its name; "
-					   "unpack it and name what comes out" },
-	[INPUT_UTF16] = { DIAG_FILE_KIND, "UTF-16 text at byte 0, as '>' writes it in some shells "
-					  "of Windows; copy the original again, as binary" },
-	[INPUT_MANGLED] = { DIAG_FILE_KIND,
-		"its bytes went through a text conversion (EF BF BD all over), which cannot be "
-		"undone; copy the original again, as binary" },
+/* What is read, but not as a profile of this name, by enum input_kind. */
+static const char *const misplaced[] = {
+	[INPUT_GZIP] = "gzip data at byte 0, where a plain protobuf message was expected; unpack "
+		       "it first (gzip -dc OLD >NEW.xplane.pb)",
+	[INPUT_SQLITE] = "a SQLite database at byte 0, where a profile was expected; call it "
+			 "*.sqlite if `nsys export` wrote it, or give the *.xplane.pb of the run",
+	[INPUT_TEXT] = "text at byte 0, where a protobuf message was expected; give the "
+		       "*.xplane.pb of the run",
 };
 
 static bool accept(enum profile_format format, const struct input *in, struct diag *err)
@@ -186,9 +165,9 @@ static bool accept(enum profile_format format, const struct input *in, struct di
 		return diag_set(err, DIAG_FILE_KIND,
 			"no SQLite database at byte 0, as `nsys export --type sqlite` writes one; "
 			"export the report again");
-	if ((int)k >= COUNT_OF(bad_kinds) || !bad_kinds[k].text)
-		return true;
-	return diag_set(err, bad_kinds[k].id, "%s", bad_kinds[k].text);
+	if ((int)k < COUNT_OF(misplaced) && misplaced[k])
+		return diag_set(err, DIAG_FILE_KIND, "%s", misplaced[k]);
+	return input_accept(in, err);
 }
 
 /*

@@ -411,12 +411,16 @@ static void session(void **state)
 			"CREATE TABLE DIAGNOSTIC_EVENT (severity INT, text TEXT);"
 			"INSERT INTO DIAGNOSTIC_EVENT VALUES (1,'Not all is info'),"
 			"(2,'no perf'),(2,'Not all CUDA events might have been "
-			"collected.'),(3,'bad'),(2,'Not all NVTX events might have been "
-			"collected.'),(2,'No NVTX events collected. Does the process use NVTX?');");
+			"collected.'),(3,'bad'),(3,'Unable to configure the collection of CPU "
+			"IP/backtrace samples, context switch data, or event sampling data.'),"
+			"(3,'CUDA device 0: Unified Memory cannot be traced on devices that "
+			"don''t support peer-to-peer transfers.'),"
+			"(2,'Not all NVTX events might have been collected.'),"
+			"(2,'No NVTX events collected. Does the process use NVTX?');");
 	assert_int_equal(profile.start_ns, INT64_C(1801386000000000000));
 	assert_int_equal(profile.stop_ns, INT64_C(1801386005000000000));
 	assert_true(str_eq(profile.writer, STR("Nsight Systems 2026.1")));
-	/* What is said of ranges is no loss of kernels. */
+	/* What is said of ranges, of CPUs and of pages is no loss of kernels. */
 	assert_int_equal(profile.warning_count, 2);
 	assert_true(
 		str_eq(profile.ranges_lost, STR("Not all NVTX events might have been collected.")));
