@@ -27,7 +27,7 @@ struct listing {
 	int64_t loops, unknown_loops;
 	int64_t uncounted, unweighed; /* ops whose FLOPs, whose bytes in HBM are unknown */
 	/* Over a run; the last three are of the ops that the chip, links, PCIe bind. */
-	double flops, hbm_bytes, hbm_padded_bytes, host_bytes;
+	double flops, flops_upper, hbm_bytes, hbm_padded_bytes, host_bytes;
 	double math_seconds, hbm_seconds;
 	double seconds, comms_seconds, host_seconds;
 };
@@ -57,6 +57,8 @@ static void add_op(struct listing *l, const struct estimator *e, ptrdiff_t instr
 	l->host_bytes += runs * known(op.e.work.host_bytes);
 	l->math_seconds += runs * known(op.e.roof.t_math_s);
 	l->hbm_seconds += runs * known(op.e.roof.t_hbm_s);
+	if (op.e.cost.flops_bound == COST_UPPER)
+		l->flops_upper += known(op.e.work.flops) * runs;
 	l->uncounted += isnan(op.e.work.flops) && !op.e.is_collective;
 	l->unweighed += isnan(op.e.work.hbm_bytes) && !op.e.is_collective;
 	*seconds_of(l, &op.e) += runs * known(op.e.roof.roofline_s);
@@ -239,6 +241,17 @@ static struct str without_text(int64_t ops, struct arena *keep)
 		   : STR("");
 }
 
+/* A kernel may do less than its shapes tell: attention under a mask. */
+static struct str counted_text(const struct listing *l, struct arena *keep)
+{
+	struct str without = without_text(l->uncounted, keep);
+	if (!(l->flops_upper > 0))
+		return without;
+	return arena_fmt(keep, "%.*s of it at most%s%.*s",
+		STR_ARG(unit_text(keep, l->flops_upper, UNIT_FLOPS)), without.len ? "; " : "",
+		STR_ARG(without));
+}
+
 static struct str moved_text(const struct listing *l, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
@@ -255,7 +268,8 @@ static void put_totals(const struct listing *l, struct sheet *s)
 {
 	struct arena *keep = l->v->c->keep;
 	bool hosts = s->json || l->host_bytes > 0, transfers = s->json || l->host_seconds > 0;
-	put(s, "FLOPs", "flops", l->flops, UNIT_FLOPS, without_text(l->uncounted, keep));
+	put(s, "FLOPs", "flops", l->flops, UNIT_FLOPS, counted_text(l, keep));
+	put(s, NULL, "flops_upper", l->flops_upper, UNIT_FLOPS, STR(""));
 	put(s, NULL, "ops_uncounted", (double)l->uncounted, UNIT_COUNT, STR(""));
 	put(s, "HBM", "hbm_bytes", l->hbm_bytes, UNIT_BYTES, moved_text(l, keep));
 	put(s, NULL, "ops_hbm_unknown", (double)l->unweighed, UNIT_COUNT, STR(""));

@@ -58,6 +58,8 @@ static const struct library libraries[] = {
 	CALL("SPMDShardToFullShape", CONTROL, .is_free = true),
 	CALL("AsyncCollectiveStart", CONTROL, .is_free = true),
 	CALL("AsyncCollectiveDone", CONTROL, .is_free = true),
+	CALL("PrepareAsyncCall*", CONTROL, .is_free = true),
+	CALL("Noop", CONTROL, .is_free = true),
 	CALL("*", CUSTOM),
 };
 

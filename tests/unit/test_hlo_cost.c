@@ -446,6 +446,9 @@ static const struct {
 		COST_UNKNOWN, 0, KIND_SORT },
 	{ "AllocateBuffer", "", "bf16[2]", "bf16[2]", "bf16[2]", "bf16[2]", COST_EXACT, 0,
 		KIND_CONTROL },
+	{ "PrepareAsyncCallDone", "", "s32[]", "s32[]", "s32[]", "token[]", COST_EXACT, 0,
+		KIND_CONTROL },
+	{ "Noop", "", "s32[]", "s32[]", "s32[]", "token[]", COST_EXACT, 0, KIND_CONTROL },
 	{ "", "", "bf16[2]", "bf16[2]", "bf16[2]", "bf16[2]", COST_UNKNOWN, 0, KIND_CUSTOM },
 };
 
