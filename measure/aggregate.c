@@ -202,11 +202,12 @@ void aggregate_add(struct aggregate *j, struct sweep *s, ptrdiff_t steps)
 	pthread_mutex_unlock(&j->lock);
 }
 
-struct op_total aggregate_op(const struct aggregate *j, ptrdiff_t subject)
+const struct op_total *aggregate_op(const struct aggregate *j, ptrdiff_t subject)
 {
+	static const struct op_total none;
 	const struct sums *sums = sums_of(j, subject);
 
-	return sums ? sums->op : (struct op_total){ 0 };
+	return sums ? &sums->op : &none;
 }
 
 struct aggregate_collective aggregate_collective(const struct aggregate *j, ptrdiff_t subject)

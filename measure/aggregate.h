@@ -36,7 +36,7 @@ void aggregate_clear(struct aggregate *j); /* and with it what devices kept */
  */
 void aggregate_add(struct aggregate *j, struct sweep *s, ptrdiff_t steps);
 
-struct op_total aggregate_op(const struct aggregate *j, ptrdiff_t subject);
+const struct op_total *aggregate_op(const struct aggregate *j, ptrdiff_t subject);
 struct aggregate_collective aggregate_collective(const struct aggregate *j, ptrdiff_t subject);
 /* How long a program's executions took. */
 struct dist aggregate_program(const struct aggregate *j, ptrdiff_t program);

@@ -63,12 +63,12 @@ static void collective_times(const struct run *run, const struct subject *s,
 	const struct op_facts *f, const struct aggregate_collective *spans,
 	struct collectives_row *row)
 {
-	const struct op_total *t = &f->total;
+	const struct op_total *t = f->total;
 	bool async = s->async == ASYNC_START;
 
 	row->is_async = async;
-	if (t->planned > 0) {
-		row->per_step = s->program->role == ROLE_STEP ? t->planned : 0;
+	if (s->planned > 0) {
+		row->per_step = s->program->role == ROLE_STEP ? s->planned : 0;
 		return;
 	}
 	bool in_step = s->program->role == ROLE_STEP;
@@ -192,12 +192,13 @@ static const struct subject **collective_subjects(const struct run *run, ptrdiff
 {
 	ptrdiff_t n = registry_subject_count(run->registry);
 	const struct subject *const *subjects = registry_subjects_ranked(run->registry);
-	const struct subject **ret = arena_make(run->keep, const struct subject *, n);
+	const struct subject **ret = NULL;
+	ptrdiff_t cap = 0;
 
 	*count = 0;
 	for (ptrdiff_t i = 0; i < n; i++)
 		if (op_kind_is_collective(subjects[i]->kind) && subjects[i]->async != ASYNC_DONE)
-			ret[(*count)++] = subjects[i];
+			*arena_push(run->keep, ret, *count, cap) = subjects[i];
 	return ret;
 }
 
@@ -220,7 +221,7 @@ struct str comms_disprove(const struct run *run, struct op_facts *facts)
 		if (f->comms && f->comms->link == LINK_DCN &&
 			transfer_is_known(run, subjects[i], f, &spans) &&
 			transfer_s(&spans, *run->keep, &wait_s) * BEATS < f->comms->lo_s &&
-			(!beats || f->total.exposed_ps > facts[beats->index].total.exposed_ps))
+			(!beats || f->total->exposed_ps > facts[beats->index].total->exposed_ps))
 			beats = subjects[i];
 	}
 	for (ptrdiff_t i = 0; beats && i < n; i++) {
@@ -284,12 +285,9 @@ void fill_transfers(const struct run *run, const struct op_facts *facts)
 
 	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++) {
 		const struct subject *s = subjects[i];
-		const struct op_total *t = &facts[s->index].total;
+		const struct op_total *t = facts[s->index].total;
 
-		/* An instruction's copy kernel that says no direction stays on the device. */
-		bool is_copy = s->said.copy != COPY_NONE &&
-			       !(s->said.copy == COPY_UNKNOWN && s->said.hlo_op.len > 0);
-		if ((op_kind_activity(s->kind) != ACTIVITY_TRANSFER && !is_copy) ||
+		if ((op_kind_activity(s->kind) != ACTIVITY_TRANSFER && !facts[s->index].is_copy) ||
 			s->kind == KIND_CALLBACK || s->async == ASYNC_DONE ||
 			s->program->role != ROLE_STEP)
 			continue;

@@ -73,7 +73,7 @@ static struct roofline estimate_comms(const struct collective_time *t)
 
 static bool is_custom_call(const struct subject *s)
 {
-	return str_eq(s->said.category, STR("custom-call")) || s->kind == KIND_CUSTOM;
+	return str_eq(s->said->category, STR("custom-call")) || s->kind == KIND_CUSTOM;
 }
 
 /* A loop, a branch: what it runs has costs of its own.  Its own part is a condition, which a GPU
@@ -91,16 +91,16 @@ static double profile_flops(const struct subject *s)
 {
 	if (is_custom_call(s) || is_control(s) || s->async != ASYNC_NONE)
 		return NAN;
-	return s->said.model_flops > 0 ? s->said.model_flops : s->said.flops;
+	return s->said->model_flops > 0 ? s->said->model_flops : s->said->flops;
 }
 
 static double profile_hbm_bytes(const struct subject *s)
 {
 	if (is_custom_call(s) || is_control(s))
 		return NAN;
-	if (!isnan(s->said.hbm_read_bytes))
-		return s->said.hbm_read_bytes + s->said.hbm_write_bytes;
-	return s->said.bytes_accessed;
+	if (!isnan(s->said->hbm_read_bytes))
+		return s->said->hbm_read_bytes + s->said->hbm_write_bytes;
+	return s->said->bytes_accessed;
 }
 
 /*
@@ -112,7 +112,7 @@ static double partial_hbm_bytes(const struct subject *s, const struct hlo_cost *
 {
 	double bytes = profile_hbm_bytes(s);
 
-	if (isnan(bytes) || !isnan(s->said.hbm_read_bytes) || s->instruction < 0 ||
+	if (isnan(bytes) || !isnan(s->said->hbm_read_bytes) || s->instruction < 0 ||
 		!s->program->is_partial || !hlo_knows_operands(subject_instruction(s)))
 		return bytes;
 	return fmin(bytes, cost->hbm_bytes);
@@ -150,7 +150,7 @@ static enum dtype dtype_of(const struct subject *s, const struct hlo_cost *cost)
 	if (!i)
 		return s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION ||
 				       s->kind == KIND_ATTENTION
-			       ? kernel_dtype(s->said.name)
+			       ? kernel_dtype(s->said->name)
 			       : DTYPE_INVALID;
 	if ((s->kind == KIND_MATMUL || s->kind == KIND_CONVOLUTION) && s->program->is_partial)
 		return factor_dtype(program_hlo(s->program), i);
@@ -227,7 +227,7 @@ static void f32_of_kernel(struct str kernel, struct op_work *w)
 
 /* By the program, unless the profile says more, unless the kernel is known. */
 static void work_of(const struct run *run, const struct chip_device *d, const struct subject *s,
-	const struct hlo_cost *cost, struct op_facts *f)
+	const struct hlo_cost *cost, struct op_facts *f, struct op_work *work)
 {
 	enum dtype type = cost->dtype;
 	/* The compiler counts products of complex numbers as real ones. */
@@ -236,25 +236,25 @@ static void work_of(const struct run *run, const struct chip_device *d, const st
 	double bytes = partial_hbm_bytes(s, cost);
 	struct kernel_work kernel;
 
-	f->work = estimate_work(s->kind, cost);
-	f->work.dtype = dtype_of(s, cost);
+	*work = estimate_work(s->kind, cost);
+	work->dtype = dtype_of(s, cost);
 	if (!isnan(flops) || s->async != ASYNC_NONE || is_control(s))
-		f->work.flops = flops;
+		work->flops = flops;
 	if (!isnan(bytes) || is_control(s))
-		f->work.hbm_bytes = bytes;
+		work->hbm_bytes = bytes;
 	if (cost->has_matmul && s->platform == PLATFORM_NVIDIA)
-		f32_of_kernel(s->said.name, &f->work);
+		f32_of_kernel(s->said->name, work);
 	f->source = isnan(flops) ? COST_OF_HLO : COST_OF_PROFILE;
 	f->bound = isnan(flops) ? cost->flops_bound : COST_EXACT;
 	if (s->instruction >= 0 &&
 		kernel_work(run->kernels, program_hlo(s->program), s->instruction, &kernel)) {
-		estimate_kernel(d, &kernel, &f->work);
+		estimate_kernel(d, &kernel, work);
 		note_formula(run, s, kernel.cost, &kernel.cost->bytes, kernel.bytes);
 		note_formula(run, s, kernel.cost, &kernel.cost->flops, kernel.flops);
 		f->source = kernel.has_flops ? kernel.source : f->source;
 		f->bound = kernel.has_flops ? kernel.bound : f->bound;
 	}
-	if (isnan(f->work.flops))
+	if (isnan(work->flops))
 		f->bound = COST_UNKNOWN;
 }
 
@@ -262,18 +262,22 @@ static void work_of(const struct run *run, const struct chip_device *d, const st
  * A half of an asynchronous pair takes no such time, but what it sets off does: memory and the way
  * to the host are busy behind the core.
  */
-static void roofline_of(const struct chip_device *d, const struct subject *s, struct op_facts *f)
+static void roofline_of(const struct chip_device *d, const struct subject *s,
+	const struct op_work *work, struct arena *keep, struct op_facts *f)
 {
 	if (op_kind_is_collective(s->kind)) {
 		if (s->async == ASYNC_NONE && f->comms)
 			f->roof = estimate_comms(f->comms);
 		return;
 	}
-	struct roofline r = estimate_roofline(d, s->kind, &f->work);
-	if (s->async != ASYNC_NONE)
-		f->behind = r;
-	else if (kind_has_roofline(s->kind) && !isnan(f->work.flops) && !isnan(r.roofline_s))
+	struct roofline r = estimate_roofline(d, s->kind, work);
+	if (s->async != ASYNC_NONE) {
+		struct roofline *behind = arena_make(keep, struct roofline, 1);
+		*behind = r;
+		f->behind = behind;
+	} else if (kind_has_roofline(s->kind) && !isnan(work->flops) && !isnan(r.roofline_s)) {
 		f->roof = r;
+	}
 	if (s->async != ASYNC_NONE && kind_has_roofline(s->kind))
 		f->roof.t_host_s = r.t_host_s;
 }
@@ -317,7 +321,7 @@ static enum copy_cause copy_cause_of(const struct subject *s)
 		return COPY_PREFETCH;
 	if (s->instruction >= 0)
 		return changes_layout(s) ? COPY_LAYOUT : COPY_DONATION;
-	return s->said.copy != COPY_NONE ? COPY_ON_DEVICE : COPY_CAUSE_UNKNOWN;
+	return s->said->copy != COPY_NONE ? COPY_ON_DEVICE : COPY_CAUSE_UNKNOWN;
 }
 
 /* More than clocks and a boosted chip explain, as faster-than-possible has it. */
@@ -328,12 +332,13 @@ static enum copy_cause copy_cause_of(const struct subject *s)
  * is wrong, and what it says of bytes is no better: the cost is not known.  What is the most it can
  * be may well be more than was done.
  */
-static void formula_doubt(const struct run *run, const struct subject *s, struct op_facts *f)
+static void formula_doubt(
+	const struct run *run, const struct subject *s, struct op_facts *f, struct op_work *work)
 {
 	double p50_s = NAN;
 
-	if (f->total.self.count > 0 && f->bound != COST_UPPER)
-		p50_s = dist_quantile(&f->total.self, 0.5, *run->keep) * PS;
+	if (f->total->self.count > 0 && f->bound != COST_UPPER)
+		p50_s = dist_quantile(&f->total->self, 0.5, *run->keep) * PS;
 	if (!(p50_s * BEYOND_PEAK < f->roof.t_math_s))
 		return;
 	diag_note(run->notes, run->keep, DIAG_HLO,
@@ -341,8 +346,9 @@ static void formula_doubt(const struct run *run, const struct subject *s, struct
 		"%.3g; its cost is not known",
 		f->source == COST_OF_RULES ? "costs: gives" : "the author's cost estimate gives",
 		STR_ARG(s->name), f->roof.t_math_s * 1e3, p50_s * 1e3);
-	f->roof = f->behind = roofline_unknown;
-	f->work.flops = f->work.hbm_bytes = NAN;
+	f->roof = roofline_unknown;
+	f->behind = f->behind ? &roofline_unknown : NULL;
+	work->flops = work->hbm_bytes = NAN;
 	f->bound = COST_UNKNOWN;
 }
 
@@ -359,8 +365,8 @@ static double smaller_bytes(const struct shape *s, double elements, enum hlo_pla
  * The largest array of a product lacks its smallest dimension, and stays as it is when that grows.
  * What is larger still holds that array and is read in part; what is smaller grows.
  */
-static double rows_ratio(
-	const struct subject *s, const struct hlo_product *p, const struct op_facts *f)
+static double rows_ratio(const struct subject *s, const struct hlo_product *p,
+	const struct roofline *roof, double hbm_bytes)
 {
 	const struct hlo_instruction *i = subject_instruction(s);
 	const struct hlo_module *h = program_hlo(s->program);
@@ -374,9 +380,9 @@ static double rows_ratio(
 		bytes += smaller_bytes(hlo_operand_array(h, i, k), largest, platform);
 	for (ptrdiff_t k = 0; k < i->shape.leaves; k++)
 		bytes += smaller_bytes(shape_leaf(&i->shape, k), largest, platform);
-	double grows_s = f->roof.t_hbm_s * fmin(1, bytes / f->work.hbm_bytes);
-	double left_s = f->roof.t_math_s - grows_s;
-	return left_s > 0 ? (f->roof.t_hbm_s - grows_s) / left_s : (double)NAN;
+	double grows_s = roof->t_hbm_s * fmin(1, bytes / hbm_bytes);
+	double left_s = roof->t_math_s - grows_s;
+	return left_s > 0 ? (roof->t_hbm_s - grows_s) / left_s : (double)NAN;
 }
 
 static double aligned_to(const struct hlo_product *p)
@@ -393,8 +399,8 @@ static enum copy_direction direction_of(const struct subject *s)
 {
 	const struct hlo_instruction *i = subject_instruction(s);
 
-	if ((s->said.copy != COPY_NONE && s->said.copy != COPY_UNKNOWN) || !i)
-		return s->said.copy == COPY_NONE ? COPY_UNKNOWN : s->said.copy;
+	if ((s->said->copy != COPY_NONE && s->said->copy != COPY_UNKNOWN) || !i)
+		return s->said->copy == COPY_NONE ? COPY_UNKNOWN : s->said->copy;
 	if (s->kind == KIND_INFEED)
 		return COPY_H2D;
 	if (s->kind == KIND_OUTFEED)
@@ -409,7 +415,8 @@ static enum copy_direction direction_of(const struct subject *s)
 	return COPY_UNKNOWN;
 }
 
-static void facts_of(const struct run *run, const struct subject *s, struct op_facts *f)
+static void facts_of(const struct run *run, const struct subject *s, struct op_facts *f,
+	struct op_costing *costing)
 {
 	const struct chip_device *d = run->first ? &run->first->chip : NULL;
 	struct hlo_cost cost = { .precision_passes = 1 };
@@ -418,10 +425,10 @@ static void facts_of(const struct run *run, const struct subject *s, struct op_f
 	if (s->instruction >= 0)
 		cost = hlo_cost(program_costs(s->program), s->instruction);
 	if (cost.bytes_bound != COST_UNKNOWN && cost.logical_bytes > 0) {
-		f->logical_bytes = cost.logical_bytes;
-		f->padded_bytes = cost.padded_bytes;
+		costing->logical_bytes = cost.logical_bytes;
+		costing->padded_bytes = cost.padded_bytes;
 	}
-	work_of(run, d, s, &cost, f);
+	work_of(run, d, s, &cost, f, &costing->work);
 	if (op_kind_is_collective(s->kind) && s->instruction >= 0) {
 		struct hlo_collective *c = arena_make(run->keep, struct hlo_collective, 1);
 		if (hlo_collective(program_hlo(s->program), s->instruction, run->keep, c))
@@ -435,32 +442,38 @@ static void facts_of(const struct run *run, const struct subject *s, struct op_f
 		*t = estimate_collective(d, f->collective, &job, run->keep);
 		f->comms = t;
 	}
-	roofline_of(d, s, f);
+	roofline_of(d, s, &costing->work, run->keep, f);
 	struct hlo_product p;
 	if (subject_instruction(s) &&
 		hlo_product(program_hlo(s->program), s->instruction, *run->keep, &p)) {
-		f->rows_ratio = rows_ratio(s, &p, f);
-		f->aligned_to = aligned_to(&p);
+		costing->rows_ratio = rows_ratio(s, &p, &f->roof, costing->work.hbm_bytes);
+		costing->aligned_to = aligned_to(&p);
 	}
 	if (f->source == COST_OF_RULES || f->source == COST_OF_AUTHOR)
-		formula_doubt(run, s, f);
+		formula_doubt(run, s, f, &costing->work);
 }
 
-struct op_facts op_facts_of(const struct run *run, const struct subject *s)
+bool subject_ran(const struct run *run, const struct subject *s)
+{
+	return aggregate_op(run->sums, s->index)->self.count > 0 || s->planned > 0;
+}
+
+struct op_facts op_facts_of(
+	const struct run *run, const struct subject *s, struct op_costing *costing)
 {
 	struct op_facts ret = { .total = aggregate_op(run->sums, s->index),
+		.ran = subject_ran(run, s),
 		.direction = direction_of(s),
-		.roof = roofline_unknown,
-		.behind = roofline_unknown,
-		.logical_bytes = NAN,
-		.padded_bytes = NAN,
-		.rows_ratio = NAN,
-		.aligned_to = NAN };
+		/* An instruction's copy kernel that says no direction stays on the device. */
+		.is_copy = s->said->copy != COPY_NONE &&
+			   !(s->said->copy == COPY_UNKNOWN && s->said->hlo_op.len > 0),
+		.roof = roofline_unknown };
 
-	ret.total.planned = s->planned;
-	ret.ran = ret.total.self.count > 0 || s->planned > 0;
+	*costing = (struct op_costing){
+		.logical_bytes = NAN, .padded_bytes = NAN, .rows_ratio = NAN, .aligned_to = NAN
+	};
 	if (ret.ran)
-		facts_of(run, s, &ret);
+		facts_of(run, s, &ret, costing);
 	return ret;
 }
 

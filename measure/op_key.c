@@ -76,10 +76,10 @@ static void source_from_hlo(const struct run *run, const struct subject *s, stru
 static void source_from_profile(
 	const struct run *run, const struct subject *s, struct op_source *ret)
 {
-	struct str file, head, rest = s->said.source_stack;
+	struct str file, head, rest = s->said->source_stack;
 	double line;
 
-	if (!ret->file.p && source_split(s->said.source, &file, &line)) {
+	if (!ret->file.p && source_split(s->said->source, &file, &line)) {
 		ret->file = text_clean(run->keep, file);
 		ret->line = line;
 	}
@@ -155,8 +155,8 @@ static struct str shape_core(const struct subject *s, struct arena *keep)
 
 	if (s->instruction < 0) {
 		/* Without HLO the profile's own text, up to the layout. */
-		ptrdiff_t brace = str_find_char(s->said.shape, '{');
-		return brace >= 0 ? str_head(s->said.shape, brace) : s->said.shape;
+		ptrdiff_t brace = str_find_char(s->said->shape, '{');
+		return brace >= 0 ? str_head(s->said->shape, brace) : s->said->shape;
 	}
 	const struct hlo_module *h = program_hlo(s->program);
 	const struct hlo_instruction *i = &h->instructions[s->instruction];

@@ -17,7 +17,7 @@
 static struct str scope_of(const struct subject *s, struct arena *keep)
 {
 	const struct hlo_instruction *i = subject_instruction(s);
-	struct str scope = i && i->op_name.len > 0 ? i->op_name : s->said.scope;
+	struct str scope = i && i->op_name.len > 0 ? i->op_name : s->said->scope;
 
 	if (str_ends(scope, STR(":")))
 		scope = str_head(scope, scope.len - 1);
@@ -72,17 +72,18 @@ bool op_is_judgeable(const struct subject *s)
 struct op_measures {
 	OP_MEASURES(ROW_TEXT, ROW_REAL)
 };
+#define TAKE_COLUMN(name, words_or_unit, meaning) op->name,
 #define COPY_COLUMN(name, words_or_unit, meaning) row->name = v.name;
 
-static void executions_measure(
-	const struct run *run, const struct op_total *t, enum role role, struct op_measures *v)
+static void executions_measure(const struct run *run, const struct op_total *t, double planned,
+	enum role role, struct op_measures *v)
 {
 	bool in_step = role == ROLE_STEP;
 	double steps = in_step ? run->device_steps : run->windows_s / run->step_mean_s;
 
-	if (t->planned > 0) { /* of a program that has not run only this is known */
+	if (planned > 0) { /* of a program that has not run only this is known */
 		v->count = 0;
-		v->per_step = v->rate = in_step ? t->planned : 0;
+		v->per_step = v->rate = in_step ? planned : 0;
 		v->time_s = v->time_share = v->window_share = v->mean_s = v->p50_s = v->lo_s = NAN;
 		v->hi_s = v->max_s = v->overlap_ratio = NAN;
 		return;
@@ -102,19 +103,20 @@ static void executions_measure(
 	v->overlap_ratio = t->self.sum > 0 ? (double)t->overlap_ps / (double)t->self.sum : NAN;
 }
 
-static void costs_measure(const struct op_facts *f, struct op_measures *v)
+static void op_costs(
+	const struct op_facts *f, const struct op_costing *costing, struct ops_row *row)
 {
-	v->flops = f->work.flops;
-	v->hbm_bytes = f->work.hbm_bytes;
-	v->logical_bytes = f->logical_bytes;
-	v->padded_bytes = f->padded_bytes;
-	v->padding_ratio = v->padded_bytes / v->logical_bytes;
-	v->rows_ratio = f->rows_ratio;
-	v->aligned_to = f->aligned_to;
-	if (isnan(f->work.flops))
+	row->flops = costing->work.flops;
+	row->hbm_bytes = costing->work.hbm_bytes;
+	row->logical_bytes = costing->logical_bytes;
+	row->padded_bytes = costing->padded_bytes;
+	row->padding_ratio = row->padded_bytes / row->logical_bytes;
+	row->rows_ratio = costing->rows_ratio;
+	row->aligned_to = costing->aligned_to;
+	if (isnan(row->flops))
 		return;
-	v->flops_source = word_at(FLOPS_SOURCE_WORDS, f->source);
-	v->cost_bound = word_at(COST_WORDS, f->bound - 1);
+	row->flops_source = word_at(FLOPS_SOURCE_WORDS, f->source);
+	row->cost_bound = word_at(COST_WORDS, f->bound - 1);
 }
 
 /* Work that is seen more than once can be expected again. */
@@ -129,14 +131,17 @@ static bool program_recurs(const struct run *run, const struct program *p)
 	return recurs;
 }
 
-/* `t` counts at least one execution, or one that is planned. */
-static struct op_measures measures_of(const struct run *run, const struct op_total *t,
-	const struct op_facts *f, enum role role, double skew)
+/*
+ * `op` is its row, or the heaviest one's of a family, and has what it costs; `t` counts at least
+ * one execution, or one is planned.
+ */
+static struct op_measures measures_of(const struct run *run, const struct ops_row *op,
+	const struct op_facts *f, const struct op_total *t, double planned, enum role role)
 {
-	struct op_measures v = { .role = word_at(WORK_WORDS, role), .skew = skew };
+	struct op_measures v = { OP_MEASURES(TAKE_COLUMN, TAKE_COLUMN) };
 
-	executions_measure(run, t, role, &v);
-	costs_measure(f, &v);
+	v.role = word_at(WORK_WORDS, role);
+	executions_measure(run, t, planned, role, &v);
 	v.t_math_s = f->roof.t_math_s;
 	v.t_hbm_s = f->roof.t_hbm_s;
 	v.t_comms_s = f->roof.t_comms_s;
@@ -155,7 +160,7 @@ static struct op_measures measures_of(const struct run *run, const struct op_tot
 
 /* What it is. */
 static void op_row(const struct run *run, const struct subject *s, const struct op_facts *f,
-	struct ops_row *row)
+	const struct op_costing *costing, struct ops_row *row)
 {
 	const struct hlo_instruction *i = subject_instruction(s);
 	struct op_source where;
@@ -169,19 +174,21 @@ static void op_row(const struct run *run, const struct subject *s, const struct 
 		row->opcode = text_clean(run->keep, i->opcode);
 	row->inside = inside_of(s, run->keep);
 	row->kind = op_kind_name(s->kind);
-	if (s->said.category.len > 0)
-		row->category = text_clean(run->keep, s->said.category);
+	if (s->said->category.len > 0)
+		row->category = text_clean(run->keep, s->said->category);
 	row->attribution = attribution_names[s->attribution];
 	row->scope = scope_of(s, run->keep);
 	row->source_file = where.file;
 	row->source_line = where.line;
 	row->user_file = where.user_file;
 	row->user_line = where.user_line;
-	row->dtype = f->work.dtype != DTYPE_INVALID ? dtype_name(f->work.dtype) : MISSING;
+	row->dtype =
+		costing->work.dtype != DTYPE_INVALID ? dtype_name(costing->work.dtype) : MISSING;
+	op_costs(f, costing, row);
 	if (i)
 		row->shape = text_clean(run->keep, shape_text(&i->shape, true, run->keep));
-	else if (s->said.shape.len > 0)
-		row->shape = text_clean(run->keep, s->said.shape);
+	else if (s->said->shape.len > 0)
+		row->shape = text_clean(run->keep, s->said->shape);
 	key = op_key_text(run, s, row->scope, &where);
 	row->key = key.key;
 	row->family = key.family;
@@ -196,16 +203,16 @@ static void op_row(const struct run *run, const struct subject *s, const struct 
 static void op_measure(const struct run *run, const struct subject *s, const struct op_facts *f,
 	struct ops_row *row)
 {
-	struct op_measures v =
-		measures_of(run, &f->total, f, s->program->role, subject_skew(run, s->index));
+	struct op_measures v = measures_of(run, row, f, f->total, s->planned, s->program->role);
 
+	v.skew = subject_skew(run, s->index);
 	if (s->async != ASYNC_NONE)
 		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
 	v.recurs = program_recurs(run, s->program);
 	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
-	if (f->total.devices > 0) {
-		row->least_s = (double)f->total.least_ps * PS / (double)f->total.devices;
-		row->most_s = (double)f->total.most_ps * PS / (double)f->total.devices;
+	if (f->total->devices > 0) {
+		row->least_s = (double)f->total->least_ps * PS / (double)f->total->devices;
+		row->most_s = (double)f->total->most_ps * PS / (double)f->total->devices;
 	}
 }
 
@@ -217,21 +224,41 @@ static double op_weight(const struct ops_row *op)
 	return isnan(s) ? 0 : s;
 }
 
-/* A row takes many texts to make, and few of them stay. */
+/* Texts of rows, each kept once: there are fewer families and shapes than ops. */
+struct texts {
+	struct map ids;
+	struct str *items;
+	ptrdiff_t count, cap;
+	struct arena keep; /* not of the texts */
+};
+
+static struct str text_once(struct texts *t, struct str text, struct arena *keep)
+{
+	int32_t at = map_get(&t->ids, text);
+
+	if (at != MAP_NONE)
+		return t->items[at];
+	text = arena_str(keep, text);
+	map_put(&t->ids, text, (int32_t)t->count, &t->keep);
+	return *arena_push(&t->keep, t->items, t->count, t->cap) = text;
+}
+
+/* A row takes many texts to make, and few of them stay.  A key is mostly its own. */
 static void op_add(const struct run *run, const struct subject *s, const struct op_facts *f,
-	struct arena scratch)
+	const struct op_costing *costing, struct texts *texts, struct arena scratch)
 {
 	const struct table_def *def = &table_defs[TABLE_ops];
 	struct ops_row *row = table_new(run->tables, ops, run->keep);
 	struct run brief = *run;
 
 	brief.keep = &scratch;
-	op_row(&brief, s, f, row);
+	op_row(&brief, s, f, costing, row);
+	row->key = arena_str(run->keep, row->key);
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
 		const struct column *c = &def->columns[i];
 
 		if (c->type == COLUMN_TEXT && arena_holds(&scratch, cell_text(c, row).p))
-			cell_set_text(c, row, arena_str(run->keep, cell_text(c, row)));
+			cell_set_text(c, row, text_once(texts, cell_text(c, row), run->keep));
 	}
 }
 
@@ -290,11 +317,6 @@ struct edges {
 	struct arena keep;
 };
 
-static bool subject_ran(const struct run *run, const struct subject *s)
-{
-	return aggregate_op(run->sums, s->index).self.count > 0 || s->planned > 0;
-}
-
 static void edges_find(const struct run *run, const struct subject *s, struct edges *ret)
 {
 	const struct hlo_instruction *to = subject_instruction(s);
@@ -350,9 +372,9 @@ static void family_begin(const struct run *run, const struct ops_row *op)
 }
 
 struct family {
-	const struct op_facts *facts; /* of its heaviest op */
+	ptrdiff_t op; /* the row of its heaviest one */
 	struct op_total total;
-	double skew;
+	double planned;
 	enum role role;
 	bool recurs;
 	bool halves; /* of pairs: their span tells how much overlaps */
@@ -376,11 +398,9 @@ static void families_fill(const struct run *run, const struct op_rows *ops)
 		int32_t at = map_put(&by_module[module], op->family, (int32_t)count, run->keep);
 		if (at == count) {
 			family_begin(run, op);
-			*arena_push(run->keep, families, count, cap) =
-				(struct family){ .facts = facts,
-					.skew = op->skew,
-					.role = p->role,
-					.halves = op->is_async > 0 };
+			*arena_push(run->keep, families, count, cap) = (struct family){
+				.op = i, .role = p->role, .halves = op->is_async > 0
+			};
 		}
 		struct family *f = &families[at];
 		struct families_row *row = &table_rows(run->tables, families)[at];
@@ -388,14 +408,16 @@ static void families_fill(const struct run *run, const struct op_rows *ops)
 		if (facts->copy_cause == COPY_LAYOUT)
 			row->copy_cause = op->copy_cause;
 		f->recurs |= op->recurs > 0;
-		f->total.overlap_ps += facts->total.overlap_ps;
-		f->total.planned += facts->total.planned;
-		dist_merge(&f->total.self, run->keep, &facts->total.self);
+		f->total.overlap_ps += facts->total->overlap_ps;
+		f->planned += ops->subjects[i]->planned;
+		dist_merge(&f->total.self, run->keep, &facts->total->self);
 	}
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct family *f = &families[i];
 		struct families_row *row = &table_rows(run->tables, families)[i];
-		struct op_measures v = measures_of(run, &f->total, f->facts, f->role, f->skew);
+		const struct op_facts *facts = &ops->facts[ops->subjects[f->op]->index];
+		struct op_measures v =
+			measures_of(run, &ops->rows[f->op], facts, &f->total, f->planned, f->role);
 		v.recurs = f->recurs;
 		if (f->halves)
 			v.overlap_ratio = NAN;
@@ -403,24 +425,24 @@ static void families_fill(const struct run *run, const struct op_rows *ops)
 	}
 }
 
-/* A job may have a large program for each host, and reads one after the other. */
-#define PROGRAM_DROPPED ((ptrdiff_t)1 << 20)
-
+/* A job may have a large program for each host, and reads one file after the other. */
 static void program_drop(const struct program *p)
 {
-	if (p->proto.len >= PROGRAM_DROPPED)
-		profile_drop_part(p->from, p->proto);
+	if (p->proto.len >= SHELF_LARGE)
+		profile_drop(p->from);
 }
 
 struct op_rows ops_know(const struct run *run)
 {
-	ptrdiff_t n = registry_subject_count(run->registry), count = 0;
+	ptrdiff_t n = registry_subject_count(run->registry), count = 0, first = 0;
 	const struct subject *const *ranked = registry_subjects_ranked(run->registry);
 	const struct subject **subjects = arena_make(run->keep, const struct subject *, n);
 	struct op_facts *facts = arena_make(run->keep, struct op_facts, n);
 	struct edges *edges = arena_make(run->keep, struct edges, 1);
+	struct texts texts = { 0 };
 	struct arena scratch = arena_new(ARENA_RUN_BYTES);
 
+	texts.keep = arena_new(ARENA_RUN_BYTES);
 	edges->keep = arena_new(ARENA_RUN_BYTES);
 	edges->first = arena_make(&edges->keep, ptrdiff_t, n);
 	for (ptrdiff_t i = 0; i < n; i++)
@@ -430,14 +452,19 @@ struct op_rows ops_know(const struct run *run)
 	for (ptrdiff_t i = 0; i < n; i++) {
 		const struct subject *s = ranked[i];
 		struct op_facts *f = &facts[s->index];
-		*f = op_facts_of(run, s);
+		struct op_costing costing;
+		*f = op_facts_of(run, s, &costing);
 		if (f->ran) {
-			op_add(run, s, f, scratch);
+			op_add(run, s, f, &costing, &texts, scratch);
 			edges_find(run, s, edges);
 		}
-		if (i + 1 == n || ranked[i + 1]->program != s->program)
-			program_drop(s->program);
+		if (i + 1 < n && ranked[i + 1]->program == s->program)
+			continue;
+		registry_forget(run->registry, ranked + first, i + 1 - first);
+		program_drop(s->program);
+		first = i + 1;
 	}
+	arena_free(&texts.keep);
 	arena_free(&scratch);
 	return (struct op_rows){ .facts = facts,
 		.rows = table_rows(run->tables, ops),

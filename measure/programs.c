@@ -68,7 +68,7 @@ static bool holds_core(const struct subject *s)
 static double demand_op(const struct run *run, const struct subject *s, const struct op_facts *f,
 	double times, struct demand *d)
 {
-	const struct roofline *r = s->async != ASYNC_NONE ? &f->behind : &f->roof;
+	const struct roofline *r = f->behind ? f->behind : &f->roof;
 	double core_times = holds_core(s) ? times : 0;
 
 	if (op_kind_is_collective(s->kind)) {
@@ -103,12 +103,12 @@ static double times_of(const struct run *run, const struct subject *s, const str
 
 	if (s->async == ASYNC_DONE)
 		return 0;
-	if (f->total.planned > 0)
-		return f->total.planned;
+	if (s->planned > 0)
+		return s->planned;
 	executions = executions_of(run, s->program);
 	if (!(executions > 0))
 		return 0;
-	return (double)f->total.self.count / executions;
+	return (double)f->total->self.count / executions;
 }
 
 struct program_facts *program_floors(const struct run *run, const struct op_facts *facts)
@@ -152,7 +152,7 @@ static void programs_judged(
 	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++) {
 		const struct subject *s = subjects[i];
 		const struct op_facts *f = &facts[s->index];
-		double time_ps = op_is_judgeable(s) ? (double)f->total.self.sum : 0;
+		double time_ps = op_is_judgeable(s) ? (double)f->total->self.sum : 0;
 		all_ps[s->program->index] += time_ps;
 		if (f->ran && !isnan(f->roof.roofline_s))
 			ret[s->program->index].judged_ratio += time_ps;

@@ -398,7 +398,7 @@ static bool mark_was_nested(struct run *run)
 		       s->programs[run->main->index].marker_nested;
 	}
 	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++)
-		if (aggregate_op(run->sums, i).nested)
+		if (aggregate_op(run->sums, i)->nested)
 			registry_subject_at(run->registry, i)->may_mark = false;
 	return any;
 }

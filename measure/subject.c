@@ -130,6 +130,8 @@ struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struc
 void registry_free(struct registry *r)
 {
 	arena_free(&r->scratch);
+	for (ptrdiff_t i = 0; i < r->program_count; i++)
+		arena_free(&r->programs[i]->told);
 	shelf_free(r->shelf);
 	pthread_mutex_destroy(&r->lock);
 }
@@ -308,19 +310,19 @@ static void subject_attribute(struct subject *s)
 {
 	const struct hlo_module *m = program_hlo(s->program);
 	/* A name means something within its program; a memory copy needs none. */
-	bool named = (s->said.hlo_op.len > 0 && s->program->id != PROGRAM_UNKNOWN) ||
-		     s->said.copy != COPY_NONE;
+	bool named = (s->said->hlo_op.len > 0 && s->program->id != PROGRAM_UNKNOWN) ||
+		     s->said->copy != COPY_NONE;
 
 	s->instruction = -1;
 	s->attribution = named ? ATTRIBUTION_PROFILE : ATTRIBUTION_NONE;
-	if (!m || s->said.hlo_op.len == 0)
+	if (!m || s->said->hlo_op.len == 0)
 		return;
-	s->instruction = hlo_find_exact(m, s->said.hlo_op);
-	s->attribution = s->said.is_scheduled ? ATTRIBUTION_SCHEDULE : ATTRIBUTION_EXACT;
+	s->instruction = hlo_find_exact(m, s->said->hlo_op);
+	s->attribution = s->said->is_scheduled ? ATTRIBUTION_SCHEDULE : ATTRIBUTION_EXACT;
 	if (s->instruction >= 0)
 		return;
 	/* A neighbouring name in a dump may be that of another version's op. */
-	s->instruction = s->program->dumped.p ? -1 : hlo_find(m, s->said.hlo_op);
+	s->instruction = s->program->dumped.p ? -1 : hlo_find(m, s->said->hlo_op);
 	s->attribution = s->instruction >= 0 ? ATTRIBUTION_NAME : ATTRIBUTION_PROFILE;
 }
 
@@ -357,12 +359,12 @@ static void subject_understand(struct subject *s)
 {
 	const struct hlo_module *m = program_hlo(s->program);
 
-	s->kind = kind_decide(s->program, s->instruction, &s->said, s->platform);
-	s->groups_kernels = s->said.hlo_op.len > 0 &&
+	s->kind = kind_decide(s->program, s->instruction, s->said, s->platform);
+	s->groups_kernels = s->said->hlo_op.len > 0 &&
 			    (s->platform == PLATFORM_AMD || s->platform == PLATFORM_NVIDIA);
-	s->may_mark = s->said.hlo_op.len > 0;
+	s->may_mark = s->said->hlo_op.len > 0;
 	s->alone = true;
-	s->program->has_gradient |= s->instruction < 0 && kernel_is_backward(s->said.name);
+	s->program->has_gradient |= s->instruction < 0 && kernel_is_backward(s->said->name);
 	if (s->instruction < 0)
 		return;
 	const struct hlo_instruction *i = &m->instructions[s->instruction];
@@ -374,6 +376,16 @@ static void subject_understand(struct subject *s)
 	 */
 	if (s->platform == PLATFORM_TPU && s->kind != KIND_SEND)
 		s->async = async_role_of(m, s->instruction);
+}
+
+/* That of a large program, of which a job may have many, does not live as long as the run. */
+static struct arena *told_arena(struct registry *r, struct program *p)
+{
+	if (p->proto.len < SHELF_LARGE)
+		return r->keep;
+	if (!p->told.base)
+		p->told = arena_new(ARENA_RUN_BYTES);
+	return &p->told;
 }
 
 /* The instruction is the identity where there is one: its spellings differ between profilers. */
@@ -392,6 +404,8 @@ static struct subject *subject_get(struct registry *r, const struct subject *lik
 		return r->subjects[SUBJECTS_MAX - 1];
 	struct subject *s = arena_make(r->keep, struct subject, 1);
 	*s = *like;
+	s->said = arena_make(told_arena(r, p), struct profile_op, 1);
+	*s->said = *like->said;
 	s->name = arena_str(r->keep, name);
 	*arena_push(r->keep, r->subjects, r->subject_count, r->subject_cap) = s;
 	s->index = (int32_t)(r->subject_count - 1);
@@ -411,16 +425,17 @@ static struct subject *subject_of(
 	struct registry *r, struct program *p, ptrdiff_t instruction, enum platform platform)
 {
 	struct str name = program_hlo(p)->instructions[instruction].name;
+	struct profile_op said = { .hlo_op = name,
+		.program = p->id,
+		.flops = NAN,
+		.model_flops = NAN,
+		.bytes_accessed = NAN,
+		.hbm_read_bytes = NAN,
+		.hbm_write_bytes = NAN };
 	struct subject like = { .program = p,
 		.instruction = instruction,
 		.name = name,
-		.said = { .hlo_op = name,
-			.program = p->id,
-			.flops = NAN,
-			.model_flops = NAN,
-			.bytes_accessed = NAN,
-			.hbm_read_bytes = NAN,
-			.hbm_write_bytes = NAN },
+		.said = &said,
 		.platform = platform,
 		.attribution = ATTRIBUTION_EXACT };
 
@@ -446,10 +461,10 @@ void registry_plan_op(struct registry *r, struct program *p, ptrdiff_t instructi
 	subject_of(r, p, instruction, platform)->planned = runs;
 }
 
-static void subject_like(struct registry *r, const struct plane *p, const struct profile_op *said,
-	struct subject *ret)
+static void subject_like(
+	struct registry *r, const struct plane *p, struct profile_op *said, struct subject *ret)
 {
-	*ret = (struct subject){ .said = *said, .platform = p->platform };
+	*ret = (struct subject){ .said = said, .platform = p->platform };
 	ret->program = program_of(r, p, said->program, said->module);
 	subject_attribute(ret);
 	ret->name = ret->instruction >= 0  ? subject_instruction(ret)->name
@@ -460,10 +475,11 @@ static void subject_like(struct registry *r, const struct plane *p, const struct
 struct subject *registry_subject(struct registry *r, const struct plane *p,
 	const struct profile_op *said, enum op_kind *kind)
 {
+	struct profile_op own = *said;
 	struct subject like;
 
 	pthread_mutex_lock(&r->lock);
-	subject_like(r, p, said, &like);
+	subject_like(r, p, &own, &like);
 	struct subject *s = subject_get(r, &like);
 	/* A done needs its starts' subjects even when their events come later or never. */
 	if (s->async == ASYNC_DONE && s->start_count == 0) {
@@ -472,7 +488,7 @@ struct subject *registry_subject(struct registry *r, const struct plane *p,
 		for (int k = 0; k < s->start_count; k++)
 			s->starts[k] = subject_of(r, s->program, starts[k], s->platform)->index;
 	}
-	*kind = kind_decide(like.program, like.instruction, &like.said, like.platform);
+	*kind = kind_decide(like.program, like.instruction, like.said, like.platform);
 	pthread_mutex_unlock(&r->lock);
 	return s;
 }
@@ -483,7 +499,7 @@ struct subject *registry_subject(struct registry *r, const struct plane *p,
  */
 static bool is_their_copy(const struct subject *s, const struct subject *like)
 {
-	return s->said.copy != COPY_NONE && like->said.copy == COPY_NONE &&
+	return s->said->copy != COPY_NONE && like->said->copy == COPY_NONE &&
 	       op_kind_activity(like->kind) == ACTIVITY_COMPUTE;
 }
 
@@ -508,11 +524,11 @@ void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order)
 	for (int32_t i = 0; i < p->op_count; i++) {
 		subject_like(r, p, &p->ops[i], &like);
 		struct subject *s = subject_get(r, &like);
-		like.kind = kind_decide(s->program, s->instruction, &like.said, s->platform);
+		like.kind = kind_decide(s->program, s->instruction, like.said, s->platform);
 		bool told = s->said_by >= 0 && s->said_by <= order;
 		if (told && !(s->said_by == order && is_their_copy(s, &like)))
 			continue;
-		s->said = like.said;
+		*s->said = *like.said;
 		s->attribution = like.attribution;
 		s->kind = like.kind;
 		s->said_by = order;
@@ -524,6 +540,17 @@ void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order)
 void registry_await(struct registry *r, const struct plane *p)
 {
 	plane_awaits(r, p, 1);
+}
+
+void registry_forget(struct registry *r, const struct subject *const *subjects, ptrdiff_t count)
+{
+	struct program *p = r->subjects[subjects[0]->index]->program;
+
+	if (!p->told.base)
+		return;
+	for (ptrdiff_t i = 0; i < count; i++)
+		r->subjects[subjects[i]->index]->said = NULL;
+	arena_free(&p->told);
 }
 
 void registry_unsettle(struct registry *r)

@@ -67,6 +67,7 @@ struct program {
 	enum role role;	      /* once the steps are known */
 	int32_t *subjects;    /* by instruction: the subject's index + 1; NULL: none was met */
 	struct map named;     /* the subjects that no instruction is known of */
+	struct arena told;    /* of a large one: what is said of its subjects */
 	int32_t next_of_hash; /* registry's: another one whose id and module have the same hash */
 };
 
@@ -91,10 +92,10 @@ static inline bool program_before(const struct program *a, const struct program 
 struct subject {
 	int32_t index;
 	struct program *program;
-	ptrdiff_t instruction;	/* into program->hlo, or -1 */
-	struct str name;	/* instruction, or kernel; clean */
-	struct profile_op said; /* after registry_settle: by the first device that ran it, */
-	ptrdiff_t said_by;	/* this one; -1 not settled */
+	ptrdiff_t instruction;	 /* into program->hlo, or -1 */
+	struct str name;	 /* instruction, or kernel; clean */
+	struct profile_op *said; /* after registry_settle: by the first device that ran it, */
+	ptrdiff_t said_by;	 /* this one; -1 not settled */
 	enum platform platform;
 	enum op_kind kind;
 	enum attribution attribution;
@@ -144,6 +145,8 @@ const struct program *registry_listed(const struct registry *r, const struct pla
 void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order);
 void registry_unsettle(struct registry *r); /* before planes are swept, maybe again, */
 void registry_await(struct registry *r, const struct plane *p); /* this one among them */
+/* What was said of these subjects, all of one program, is told: it may be NULL from now on. */
+void registry_forget(struct registry *r, const struct subject *const *subjects, ptrdiff_t count);
 /*
  * Of a program that has not run: itself, by the number it has in its dump, -1 for none, and an
  * instruction with how often it runs in one run of the program.

@@ -107,7 +107,6 @@ struct op_total {
 	int64_t devices, least_ps, most_ps; /* sums over devices: 1, of each its extremes */
 	bool nested;			    /* it ran inside another op */
 	bool done_before;		    /* of a done: what it ends now began in the window */
-	double planned; /* executions a step of a program that has not run; else 0 */
 };
 
 struct collective_total {

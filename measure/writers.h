@@ -26,23 +26,30 @@ enum copy_cause {
 	COPY_ON_DEVICE
 };
 
-/* What an op did and costs. */
+/* What an op did and should take. */
 struct op_facts {
-	struct op_total total;		    /* over all devices */
-	bool ran;			    /* or is planned; of others nothing else is known */
-	double logical_bytes, padded_bytes; /* of its arrays; NaN unknown */
-	struct op_work work;	 /* of one execution; its type is the result's without a matmul */
-	enum cost_source source; /* of the FLOPs */
-	enum cost_bound bound;	 /* COST_UNKNOWN: not counted */
-	struct roofline roof;	 /* NaN where nothing can be said */
-	struct roofline behind;	 /* of half of a pair: of what it sets off */
-	double rows_ratio, aligned_to; /* see the columns; NaN where there is none */
+	const struct op_total *total;  /* over all devices */
+	bool ran;		       /* or is planned; of others nothing else is known */
+	enum cost_source source;       /* of the FLOPs */
+	enum cost_bound bound;	       /* COST_UNKNOWN: not counted */
+	struct roofline roof;	       /* NaN where nothing can be said */
+	const struct roofline *behind; /* of what half of a pair sets off; NULL: it is none */
 	enum copy_cause copy_cause;
 	enum copy_direction direction;		 /* of what it copies or feeds */
+	bool is_copy;				 /* it says so, and may leave the device */
 	const struct hlo_collective *collective; /* NULL: it is none, or its HLO is not known */
 	struct collective_time *comms;		 /* of a known chip; NULL else */
 };
-struct op_facts op_facts_of(const struct run *run, const struct subject *s);
+
+/* And what it costs, which its row holds then. */
+struct op_costing {
+	double logical_bytes, padded_bytes; /* of its arrays; NaN unknown */
+	struct op_work work; /* of one execution; its type is the result's without a matmul */
+	double rows_ratio, aligned_to; /* see the columns; NaN where there is none */
+};
+bool subject_ran(const struct run *run, const struct subject *s);
+struct op_facts op_facts_of(
+	const struct run *run, const struct subject *s, struct op_costing *costing);
 
 /* ---- ops.c: ops, families, edges ------------------------------------------------------------- */
 

@@ -61,7 +61,7 @@ static void in_any_order(void **state)
 	add(one, 1);
 	add(other, 1);
 	add(other, 0);
-	struct op_total a = aggregate_op(one, 0), b = aggregate_op(other, 0);
+	struct op_total a = *aggregate_op(one, 0), b = *aggregate_op(other, 0);
 	assert_int_equal(a.self.count, 2 * SAMPLES);
 	assert_int_equal(a.self.sum, b.self.sum);
 	assert_int_equal(a.self.run_base, b.self.run_base);
@@ -72,7 +72,7 @@ static void in_any_order(void **state)
 			assert_memory_equal(a.self.runs[i], b.self.runs[i],
 				DIST_RUN * sizeof(*a.self.runs[i]));
 	}
-	assert_int_equal(aggregate_op(one, 1).exposed_ps, 10);
+	assert_int_equal(aggregate_op(one, 1)->exposed_ps, 10);
 	assert_int_equal(aggregate_program(one, 1).count, 2);
 	assert_int_equal(aggregate_program(other, 0).count, 0);
 	aggregate_free(one);
@@ -117,8 +117,8 @@ static void what_a_device_keeps(void **state)
 		assert_int_equal(s[d].programs[0].marker, 0);
 		assert_int_equal(s[d].programs[1].marker, OPS - 1 + d);
 	}
-	assert_true(aggregate_op(j, OPS - 1).nested);
-	assert_true(aggregate_op(j, OPS).nested);
+	assert_true(aggregate_op(j, OPS - 1)->nested);
+	assert_true(aggregate_op(j, OPS)->nested);
 	aggregate_free(j);
 }
 
@@ -185,11 +185,11 @@ static void begun_anew(void **state)
 	struct aggregate *j = aggregate_new(&keep);
 	add(j, 1);
 	aggregate_clear(j);
-	assert_int_equal(aggregate_op(j, 0).self.count, 0);
+	assert_int_equal(aggregate_op(j, 0)->self.count, 0);
 	assert_int_equal(aggregate_collective(j, 1).count, 0);
 	assert_int_equal(aggregate_program(j, 1).count, 0);
 	add(j, 0);
-	assert_int_equal(aggregate_op(j, 0).self.count, SAMPLES);
+	assert_int_equal(aggregate_op(j, 0)->self.count, SAMPLES);
 	aggregate_free(j);
 }
 
