@@ -34,6 +34,7 @@ struct sql_own_function {
 	int arguments;	  /* -1: any number */
 	const char *form; /* how it is called; NULL: as in SQL */
 	void (*call)(sqlite3_context *context, int count, sqlite3_value **args);
+	bool is_text; /* what it comes to */
 };
 
 struct sql_connection {

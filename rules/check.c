@@ -806,10 +806,19 @@ static struct value param_value(struct checker *c)
 	return v;
 }
 
+static const struct sql_own_function *own_named(const struct checker *c, struct str name)
+{
+	const struct sql_own_function *f = c->names->own;
+	while (f && f->name.p && !str_eq_nocase(f->name, name))
+		f++;
+	return f && f->name.p ? f : NULL;
+}
+
 static struct value function_value(struct checker *c)
 {
 	const struct token *name = next(c);
 	const struct sql_function *f = sql_function_find(name->text);
+	const struct sql_own_function *own = own_named(c, name->text);
 	struct value first = of_kind(DIMENSION_ANY), last = first;
 	bool same_unit = true;
 	ptrdiff_t count = 0;
@@ -826,6 +835,8 @@ static struct value function_value(struct checker *c)
 	accept(c, ")");
 	while (accept(c, "filter") || accept(c, "over")) /* (where ...), or a window's name */
 		token_is(next(c), "(") ? skip_parentheses(c) : (void)0;
+	if (own && own->is_text)
+		return of_kind(DIMENSION_TEXT);
 	if (!f)
 		return of_kind(DIMENSION_ANY);
 	if (f->result == RESULT_NUMBER && (f->keeps_unit || f->math1 || f->math2) &&
@@ -1220,14 +1231,6 @@ static struct str tell_foreign(struct str name)
 		if (str_eq_nocase(foreign[i].name, name))
 			return foreign[i].says;
 	return STR("");
-}
-
-static const struct sql_own_function *own_named(const struct checker *c, struct str name)
-{
-	const struct sql_own_function *f = c->names->own;
-	while (f && f->name.p && !str_eq_nocase(f->name, name))
-		f++;
-	return f && f->name.p ? f : NULL;
 }
 
 /* There is none of that name that may be called here. */
