@@ -176,13 +176,61 @@ static bool module_updates(const struct scheduling *s, int32_t module)
 	return false;
 }
 
-/*
- * A period may hold several runs of the only module that trains.  Where that updates its weights
- * itself, each of them is a step, and what comes behind every tenth of them (a norm for the log, an
- * average, samples to look at) is other work.
- */
-static void rounds_leave(struct scheduling *s, bool *left_out)
+/* How often a module runs between two executions of another. */
+struct tally {
+	ptrdiff_t between; /* so many times it did, */
+	ptrdiff_t last;	   /* the last of them here, from 1, */
+	ptrdiff_t here;	   /* so often there, */
+	ptrdiff_t each;	   /* and so often where it did first */
+	bool differs;
+};
+
+static void tally_close(struct tally *t)
 {
+	if (t->between == 1)
+		t->each = t->here;
+	t->differs |= t->here != t->each;
+}
+
+/* Of a device that ran it three times or more: who does not run equally often between any two? */
+static void others_leave(const struct scheduling *s, const struct sweep *d, int32_t trains,
+	bool *between_any, bool *differs)
+{
+	struct arena scratch = *s->scratch;
+	struct tally *tallies = arena_make(&scratch, struct tally, s->module_count);
+	ptrdiff_t between = 0, end = d->run_count;
+
+	while (end > 0 && module_at(s, &d->runs[end - 1]) != trains)
+		end--;
+	for (ptrdiff_t i = 0; i < end; i++) {
+		struct tally *t = &tallies[module_at(s, &d->runs[i])];
+		if (module_at(s, &d->runs[i]) == trains) {
+			between++;
+			continue;
+		}
+		if (between > 0 && t->last != between) {
+			tally_close(t);
+			*t = (struct tally){ t->between + 1, between, 0, t->each, t->differs };
+		}
+		t->here += between > 0;
+	}
+	for (int32_t m = 0; between >= PERIODS_MIN && m < s->module_count; m++) {
+		tally_close(&tallies[m]);
+		between_any[m] |= tallies[m].between > 0;
+		differs[m] |= tallies[m].between > 0 &&
+			      (tallies[m].differs || tallies[m].between < between - 1);
+	}
+}
+
+/*
+ * Where the only module that trains updates its weights itself, each of its executions is a step.
+ * What does not run as often in each of them (a norm for the log behind every tenth, an average,
+ * samples to look at) is other work, and would make a period of many steps.
+ */
+static void rounds_leave(const struct scheduling *s, bool *left_out)
+{
+	bool *between_any = arena_make(s->scratch, bool, s->module_count);
+	bool *differs = arena_make(s->scratch, bool, s->module_count);
 	int32_t trains = -1;
 
 	for (int32_t m = 0; m < s->module_count; m++) {
@@ -194,17 +242,10 @@ static void rounds_leave(struct scheduling *s, bool *left_out)
 	}
 	if (trains < 0 || !module_updates(s, trains))
 		return;
-	int32_t before = -1;
-	bool again = false;
-	for (ptrdiff_t i = 0; i < s->all_count; i++) {
-		const struct program_run *r = s->all[i];
-		if (module_at(s, r) != trains)
-			continue;
-		again |= r->step >= 0 && r->step == before;
-		before = r->step;
-	}
-	for (int32_t m = 0; again && m < s->module_count; m++)
-		left_out[m] |= m != trains;
+	for (ptrdiff_t i = 0; i < s->run->device_count; i++)
+		others_leave(s, ran(s, i), trains, between_any, differs);
+	for (int32_t m = 0; m < s->module_count; m++)
+		left_out[m] |= m != trains && (!between_any[m] || differs[m]);
 }
 
 /* Keys of random numbers are so long: two or four words. */
@@ -270,13 +311,12 @@ bool periods_tell(struct scheduling *s)
 	evaluations_leave(s, left_out);
 	for (int32_t m = 0; alone && m < s->module_count; m++)
 		left_out[m] = m != most;
+	rounds_leave(s, left_out);
 	while (!all_periodic(s, left_out)) {
 		if ((least = module_least(s, time_ps, left_out)) < 0)
 			return false;
 		left_out[least] = true;
 	}
-	rounds_leave(s, left_out);
-	all_periodic(s, left_out); /* of one module: it is */
 	if (!periods_weigh(s))
 		return false;
 	s->mark_count = 0;
