@@ -32,6 +32,8 @@ struct host_gap {
 	const struct device *device;
 	const struct swept_gap *gap; /* NULL: a wait between two executions, wherever it lies */
 	int64_t start_ps, end_ps;
+	int32_t program; /* what ended it; -1 unknown */
+	int32_t thread;	 /* which called that; 0: any that launches work */
 	struct best {
 		struct str name; /* missing while there is none */
 		int64_t covered_ps, length_ps;
@@ -74,6 +76,11 @@ static int gap_cmp(const void *a, const void *b)
 	return order ? order : order_integers(x->start_ps, y->start_ps);
 }
 
+static int32_t program_of(const struct run *run, int32_t subject)
+{
+	return subject < 0 ? -1 : registry_subject_at(run->registry, subject)->program->index;
+}
+
 /* Of one host's devices: by device, then by start. */
 static struct host_gap *gaps_collect(
 	const struct run *run, int32_t host, struct arena *keep, ptrdiff_t *count)
@@ -94,6 +101,7 @@ static struct host_gap *gaps_collect(
 			if (is_gap(run, g))
 				gaps[(*count)++] = (struct host_gap){ .device = d,
 					.gap = g,
+					.program = program_of(run, g->after),
 					.start_ps = g->start_ps + shift_ps,
 					.end_ps = g->end_ps + shift_ps };
 		}
@@ -108,6 +116,7 @@ static struct host_gap *gaps_collect(
 			int64_t until_ps = more ? r->start_ps : d->sweep.last_ps;
 			if (until_ps > at_ps)
 				gaps[(*count)++] = (struct host_gap){ .device = d,
+					.program = more ? r->program : -1,
 					.start_ps = at_ps + shift_ps,
 					.end_ps = until_ps + shift_ps };
 			at_ps = more && r->end_ps > at_ps ? r->end_ps : at_ps;
@@ -195,6 +204,17 @@ static bool is_users(struct str name, const struct map *files)
 	struct str file;
 
 	return is_frame(name, &file) && map_get(files, file) != MAP_NONE;
+}
+
+/* A file of the user's may be named after checkpoints: then its functions tell. */
+static enum host_class class_of(const struct event *e, const struct map *files)
+{
+	ptrdiff_t function = str_find(e->name, STR(".py:"));
+
+	if (e->host == HOST_CHECKPOINT && is_users(e->name, files) &&
+		!str_contains(str_from_offset(e->name, function), STR("checkpoint")))
+		return HOST_OTHER;
+	return e->host;
 }
 
 /* A callback fetches its arguments first, and waits for them. */
@@ -325,8 +345,15 @@ static void spans_join(struct host_gaps *g, struct arena *keep)
 	}
 }
 
+/* Could the thread have launched what ends the gap? */
+static bool is_of(const struct host_gap *g, const struct lane *l)
+{
+	return !g->thread || g->thread == l->thread;
+}
+
 /* The outermost events of a thread, each to the gaps that it meets. */
-static void reasons_lay(const struct host_gaps *g, struct reason *reasons, ptrdiff_t count)
+static void reasons_lay(
+	const struct host_gaps *g, const struct lane *l, struct reason *reasons, ptrdiff_t count)
 {
 	int64_t until_ps = INT64_MIN;
 
@@ -341,7 +368,8 @@ static void reasons_lay(const struct host_gaps *g, struct reason *reasons, ptrdi
 			ptrdiff_t n = g->ends[d] - first;
 			for (ptrdiff_t k = gap_behind(gaps, n, r->start_ps);
 				k < n && gaps[k]->start_ps < r->end_ps; k++)
-				reason_lay(gaps[k], r);
+				if (is_of(gaps[k], l))
+					reason_lay(gaps[k], r);
 		}
 	}
 }
@@ -361,6 +389,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 	while (cursor_next(c, e)) {
 		if (e->host == HOST_STEP) /* a step's mark explains nothing */
 			continue;
+		e->host = class_of(e, g->files);
 		if (launches && (causes[e->host] || e->host == HOST_SCOPE) &&
 			count < HOST_SPANS_MAX)
 			*arena_push(&scratch, reasons, count, cap) =
@@ -371,12 +400,12 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 					first + gap_behind_near(&g->items[first],
 							g->ends[d] - first, e->start_ps, &hints[d]);
 				k < g->ends[d] && g->items[k]->start_ps < e->end_ps; k++)
-				if (launches)
+				if (launches && is_of(g->items[k], l))
 					gap_meet(g->items[k], l, e, g->files);
-				else
+				else if (e->host == HOST_TRANSFER)
 					gap_copied(g->items[k], e);
 	}
-	reasons_lay(g, reasons, count);
+	reasons_lay(g, l, reasons, count);
 	return cursor_end(c, err);
 }
 
@@ -428,6 +457,110 @@ static int parts_of(const struct run *run, int32_t h, ptrdiff_t gaps)
 	return (int)(bytes / PART_BYTES + 1 < most ? bytes / PART_BYTES + 1 : most);
 }
 
+/* Calls before a gap's end that are looked at for the one that ended it. */
+#define CALLS_LOOKED 256
+
+/* A host's calls, as far as they tell which thread keeps a device waiting. */
+struct calls {
+	const struct host_span **items;
+	ptrdiff_t count;
+	bool of_threads; /* of several */
+};
+
+/* Which of the functions called are the steps'. */
+static bool *steps_functions(const struct run *run, struct arena *keep)
+{
+	const struct list *launched = &run->facts.launched;
+	bool *ret = arena_make(keep, bool, launched->count);
+	struct map cores = { 0 };
+
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
+		const struct program *p = registry_program_at(run->registry, i);
+		if (p->role == ROLE_STEP)
+			map_put(&cores, function_core(p->module, keep), 0, keep);
+	}
+	for (ptrdiff_t i = 0; i < launched->count; i++)
+		ret[i] = map_get(&cores, function_core(launched->items[i], keep)) != MAP_NONE;
+	return ret;
+}
+
+/* The threads that mark the judged steps. */
+static struct map marking_threads(const struct run *run, struct arena *keep)
+{
+	const struct schedule *s = &run->schedule;
+	struct map ret = { 0 };
+
+	for (ptrdiff_t i = 0; s->is_marked && i < run->facts.steps.count; i++)
+		if (str_eq(run->facts.steps.items[i].name, s->sorts[s->judged].name))
+			map_put_id(&ret, run->facts.steps.items[i].thread, 0, keep);
+	return ret;
+}
+
+/* Those of the steps' functions; of threads that mark the steps where these call any. */
+static struct calls calls_of(const struct run *run, int32_t h, struct arena *keep)
+{
+	const struct host_facts *f = &run->facts;
+	const bool *of_step = steps_functions(run, keep);
+	const struct map marking = marking_threads(run, keep);
+	struct calls ret = { arena_make(keep, const struct host_span *, f->launches.count), 0,
+		false };
+	bool by_marking = false;
+
+	for (ptrdiff_t i = 0; i < f->launches.count; i++) {
+		const struct host_span *call = &f->launches.items[i];
+		if (call->host != h || !of_step[map_get(&f->launch_names, call->name)])
+			continue;
+		bool marks = map_get_id(&marking, call->thread) != MAP_NONE;
+		if (marks && !by_marking)
+			ret.count = 0;
+		by_marking |= marks;
+		if (marks == by_marking)
+			ret.items[ret.count++] = call;
+	}
+	for (ptrdiff_t i = 0; i < ret.count; i++)
+		ret.of_threads |= ret.items[i]->thread != ret.items[0]->thread;
+	return ret;
+}
+
+/*
+ * Several threads may launch work, as a loader does that prepares its batches on the device, and
+ * one keeps a device waiting: that which calls the steps' functions.  Where several do, that of the
+ * last call before the gap's end of the function that the program is named after.
+ */
+static int32_t thread_of(const struct run *run, const struct host_gap *g, const struct calls *calls,
+	struct arena scratch)
+{
+	int64_t end_ps = g->end_ps + slack_ps(g);
+	struct str module, seen = MISSING;
+	ptrdiff_t at;
+
+	if (!calls->of_threads)
+		return calls->count > 0 ? calls->items[0]->thread : 0;
+	if (g->program < 0)
+		return 0;
+	module = function_core(registry_program_at(run->registry, g->program)->module, &scratch);
+	FIND_FIRST(at, 0, calls->count, calls->items[at]->start_ps > end_ps);
+	for (ptrdiff_t until = at - CALLS_LOOKED; at-- > 0 && at >= until;) {
+		struct arena work = scratch;
+		if (calls->items[at]->name.p == seen.p) /* each name stands once */
+			continue;
+		seen = calls->items[at]->name;
+		if (str_eq(function_core(seen, &work), module))
+			return calls->items[at]->thread;
+	}
+	return 0;
+}
+
+/* Does no call tell which of the host's threads launch work? */
+static bool has_no_launches(const struct run *run, int32_t h)
+{
+	const struct host_spans *s = &run->facts.launches;
+	ptrdiff_t at;
+
+	FIND_FIRST(at, 0, s->count, s->items[at].host >= h);
+	return at == s->count || s->items[at].host != h;
+}
+
 /*
  * A gap is explained by what is near it, so stretches of time with as many gaps each can be looked
  * at side by side.
@@ -438,18 +571,18 @@ static bool gaps_explain(const struct run *run, const struct map *files, int32_t
 	int n = parts_of(run, h, count);
 	struct host_gaps *parts = arena_make(&scratch, struct host_gaps, n);
 	int64_t *begins = arena_make(&scratch, int64_t, count);
-	bool any_thread = true;
 
 	for (ptrdiff_t i = 0; i < count; i++)
 		begins[i] = gaps[i].start_ps;
+	const struct calls calls = calls_of(run, h, &scratch);
+	for (ptrdiff_t i = 0; i < count; i++)
+		gaps[i].thread = thread_of(run, &gaps[i], &calls, scratch);
 	if (n > 1)
 		sort_integers(begins, count);
-	for (ptrdiff_t i = 0; i < run->facts.launches.count; i++)
-		any_thread &= run->facts.launches.items[i].host != h;
 	for (int k = 0; k < n; k++)
 		parts[k] = (struct host_gaps){ .host = &run->hosts[h],
 			.files = files,
-			.any_thread = any_thread,
+			.any_thread = has_no_launches(run, h),
 			.items = arena_make(&scratch, struct host_gap *, count) };
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct host_gaps *p = parts;

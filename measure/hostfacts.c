@@ -385,13 +385,13 @@ static struct part *host_parts(
 			struct lane_part *of = lane_parts(l, bytes, &r->scratch, &n);
 			l->piece_count = 0;
 			l->classes = 0;
-			r->threads++;
+			l->thread = ++r->threads;
 			for (ptrdiff_t at = 0; at < n; at++)
 				*arena_push(&r->scratch, parts, *count, cap) =
 					(struct part){ .plane = &p->planes[i],
 						.whole = l,
 						.of = of[at],
-						.thread = r->threads };
+						.thread = l->thread };
 		}
 	return parts;
 }

@@ -10,7 +10,7 @@
  * in: a logger's small program now and then does not make another sort of step. */
 #define MODULE_SHARE 0.05
 
-struct str name_core(struct str name, struct arena *keep)
+struct str function_core(struct str name, struct arena *keep)
 {
 	char *p = arena_make(keep, char, name.len);
 	ptrdiff_t len = 0;
@@ -50,7 +50,7 @@ static void line_add(struct source_lines *s, const struct hlo_source *at, struct
  */
 static int32_t lines_add(struct source_lines *s, const struct program *p, struct arena *keep)
 {
-	struct str name = name_core(p->module, keep);
+	struct str name = function_core(p->module, keep);
 	struct hlo_source stack[FRAMES_MAX];
 
 	const struct hlo_module *m = program_hlo(p);
@@ -60,7 +60,7 @@ static int32_t lines_add(struct source_lines *s, const struct program *p, struct
 			struct arena scratch = *keep;
 			struct str function = stack[k].function;
 			ptrdiff_t outer = str_rfind_char(function, '.');
-			function = name_core(str_from_offset(function, outer + 1), &scratch);
+			function = function_core(str_from_offset(function, outer + 1), &scratch);
 			if (name.len && str_eq(function, name))
 				line_add(s, &stack[k], keep);
 		}

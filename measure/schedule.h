@@ -16,8 +16,9 @@
  * Steps of one sort bear one name and run the same modules, whatever their shapes; a stage of a
  * pipeline, which has a host or a device of its own, runs its modules of the step.  Of a job that
  * marks nothing, a period of its sequence of modules is a step; there two functions of one name, as
- * lambdas are, count as two modules.  Of a server, a step is an execution of the module that takes
- * most of its time.
+ * lambdas are, count as two modules.  Where one module alone trains, and updates its weights, a
+ * step is an execution of it with all that runs as often between any two; the rest is other work.
+ * Of a server, a step is an execution of the module that takes most of its time.
  *
  * Refuses: reading events (sweep.h), and telling whether a step is steady.
  */
@@ -67,5 +68,8 @@ struct run;
  * when they do not.
  */
 bool schedule_make(struct run *run);
+
+/* "jit_train_step" is the module of "train_step": what of a name is the same on both sides. */
+struct str function_core(struct str name, struct arena *keep);
 
 #endif

@@ -126,7 +126,7 @@ static const struct host_span **launches_of(const struct scheduling *s, int32_t 
 	int32_t module, ptrdiff_t *count, struct arena *scratch)
 {
 	const struct host_spans *all = &s->run->facts.launches;
-	struct str core = name_core(s->modules[module], scratch), last = { NULL, 0 };
+	struct str core = function_core(s->modules[module], scratch), last = { NULL, 0 };
 	const struct host_span **ret = arena_make(scratch, const struct host_span *, all->count);
 	bool fits = false;
 
@@ -136,7 +136,7 @@ static const struct host_span **launches_of(const struct scheduling *s, int32_t 
 		if (l->host != host)
 			continue;
 		if (l->name.p != last.p) /* each name stands once */
-			fits = str_eq(name_core(l->name, scratch), core);
+			fits = str_eq(function_core(l->name, scratch), core);
 		last = l->name;
 		if (fits)
 			ret[(*count)++] = l;

@@ -51,8 +51,6 @@ static inline int32_t module_at(const struct scheduling *s, const struct program
 
 /* schedule.c */
 void functions_read(struct scheduling *s, bool by_source);
-/* "jit_train_step" is the module of "train_step": what of a name is the same on both sides. */
-struct str name_core(struct str name, struct arena *keep);
 /* The modules' names in order, each once; `has` is by module. */
 struct str modules_text(const struct scheduling *s, const bool *has);
 /* Made where there is none yet.  Lives until the next one is made. */

@@ -124,10 +124,10 @@ int64_t busy_ps(const struct sweep *s);
 
 /*
  * Why a device waits, in the order of GAP_WORDS, in which a tie is decided.  Idle inside an
- * execution is the program's own.  Outside, it is laid to what the thread that launches work was
- * at: to the outermost event that tells, so that a loader is one at any depth.  An event that goes
- * on when the device works again did not keep it waiting: the work had been launched before.  What
- * is left of a gap that began while the host waited for a result is the wait's: without it the
+ * execution is the program's own.  Outside, it is laid to what the thread that launches the steps
+ * was at: to the outermost event that tells, so that a loader is one at any depth.  An event that
+ * goes on when the device works again did not keep it waiting: the work had been launched before.
+ * What is left of a gap that began while the host waited for a result is the wait's: without it the
  * next work would have been launched before.
  */
 enum cause {

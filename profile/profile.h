@@ -212,6 +212,7 @@ struct lane {
 	struct lane_piece *pieces; /* all of it, once a cursor has noted them, */
 	ptrdiff_t piece_count, piece_cap;
 	uint64_t classes; /* and which its events are of: bits 1 << host_class */
+	int32_t thread;	  /* which of all hosts' it is, from 1, once hostfacts.c has seen it */
 	int64_t bytes;	  /* size of its events in the file */
 	bool sort;	  /* set by merge_end: read whole and sort before handing out */
 };

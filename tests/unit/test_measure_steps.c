@@ -1158,6 +1158,58 @@ static void the_users_line_around_a_library(void **state)
 	}
 }
 
+/*
+ * A thread that launches work of its own, as a loader does that is ahead, keeps nobody waiting: the
+ * thread that calls the steps' function does.
+ */
+static void a_loader_that_is_ahead(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *threads = x_host(host);
+	struct xline *loop = x_line(threads, "python"), *loader = x_line(threads, "loader");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = two_ops(tpu), *modules = x_line(tpu, "XLA Modules");
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = SHIFT + i * 200;
+		on_both_clocks(modules, "jit_train_step(7)", i * 200, i * 200 + 100);
+		on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+		x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+		x_event(loop, "$metrics.py:3 update", at + 110, at + 190, NULL);
+		x_event(loader, "PjitFunction(augment)", at - 4, at + 5, NULL);
+		x_event(loader, "$queue.py:154 get", at + 90, at + 190, NULL);
+	}
+	xrun_measure(&run);
+	assert_text(table_rows(&run.tables, gaps)->cause, "host");
+	assert_text(table_rows(&run.tables, gaps)->host_activity, "metrics.py:3 update");
+	assert_number(xrun_row(&run)->input_wait_ratio, 0);
+}
+
+/* A library's file of checkpoints writes some; the user's may only be named so. */
+static void files_named_after_checkpoints(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *loop = x_line(x_host(host), "python"), *ops = x_line(tpu, "XLA Ops");
+	x_op(tpu, "dot.1",
+		X_STATS(x_int("program_id", PROGRAM), x_text("source", "/checkpoint_demo.py:12")));
+	static const char *const calls[] = { "", "$checkpoint_demo.py:10 log",
+		"$checkpoint_demo.py:20 save_checkpoint", "$checkpointer.py:30 save" };
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = SHIFT + i * 200;
+		on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+		x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+		if (i > 0 && i < 4)
+			x_event(loop, calls[i], at + 105, at + 190, NULL);
+	}
+	xrun_measure(&run);
+	const struct gaps_row *gaps = table_rows(&run.tables, gaps);
+	assert_text(gaps[0].cause, "host");
+	assert_text(gaps[1].cause, "checkpoint");
+	assert_text(gaps[2].cause, "checkpoint");
+}
+
 /* Two threads launch, and both wait through the same gaps: the time passed once. */
 static void two_threads_in_a_gap(void **state)
 {
@@ -2075,6 +2127,8 @@ int main(void)
 		TEST(the_call_that_a_gap_holds),
 		TEST(the_users_line_around_a_library),
 		TEST(what_nothing_tells_of),
+		TEST(a_loader_that_is_ahead),
+		TEST(files_named_after_checkpoints),
 		TEST(two_threads_in_a_gap),
 		TEST(two_threads_that_launch),
 		TEST(two_threads_mark),
