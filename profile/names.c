@@ -119,11 +119,20 @@ static const struct {
 	{ CONTAINS, STR_INIT("ad_checkpoint.py"), HOST_OTHER }, /* rematerialisation */
 	{ CONTAINS, STR_INIT("checkpoint"), HOST_CHECKPOINT },
 	{ EQUALS, STR_INIT("$builtins next"), HOST_INPUT },
-	{ STARTS, STR_INIT("$queue.py:"), HOST_INPUT },
+	{ FRAME, STR_INIT("$queue.py: get"), HOST_INPUT },    /* what puts waits for a reader */
 	{ FRAME, STR_INIT("$queues.py: get"), HOST_INPUT },   /* of another process */
 	{ FRAME, STR_INIT("$_base.py: result"), HOST_INPUT }, /* of a pool of threads */
 	{ STARTS, STR_INIT("next("), HOST_INPUT },
 	{ ENDS, STR_INIT("__next__"), HOST_INPUT }, /* of a function, or "Loader.__next__" */
+	/* A generator that goes on is called by its own name. */
+	{ ENDS, STR_INIT(" __iter__"), HOST_INPUT },
+	{ ENDS, STR_INIT("loader"), HOST_INPUT },
+	{ ENDS, STR_INIT("batches"), HOST_INPUT },
+	{ ENDS, STR_INIT("data_iter"), HOST_INPUT },
+	{ ENDS, STR_INIT("data_iterator"), HOST_INPUT },
+	{ ENDS, STR_INIT("data_generator"), HOST_INPUT },
+	{ ENDS, STR_INIT("batch_iterator"), HOST_INPUT },
+	{ ENDS, STR_INIT("batch_generator"), HOST_INPUT },
 	/* A helper of the job's own that makes the batch, and not one that trains on it. */
 	{ CONTAINS, STR_INIT(" next_batch"), HOST_INPUT },
 	{ CONTAINS, STR_INIT(" get_batch"), HOST_INPUT },
@@ -131,6 +140,8 @@ static const struct {
 	{ CONTAINS, STR_INIT(" make_batch"), HOST_INPUT },
 	{ CONTAINS, STR_INIT(" read_batch"), HOST_INPUT },
 	{ CONTAINS, STR_INIT(" fetch_batch"), HOST_INPUT },
+	{ CONTAINS, STR_INIT(" sample_batch"), HOST_INPUT },
+	{ CONTAINS, STR_INIT(" prepare_batch"), HOST_INPUT },
 	{ CONTAINS, STR_INIT(" collate"), HOST_INPUT },
 	{ CONTAINS, STR_INIT(" load_data"), HOST_INPUT },
 	{ ENDS, STR_INIT(" load"), HOST_INPUT },

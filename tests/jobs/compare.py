@@ -259,7 +259,8 @@ OUTSIDE = {"evaluation_after": "evaluation", "rare_evaluation": "evaluation",
 OUTSIDE_POINTS = 0.03
 # Executions of programs in a step, by hand.
 PROGRAMS = {"half_marked": 2, "rounds": 1, "eager": 20, "microbatches": 8, "recompiling": 1, "buckets": 1, "decode": 1, "accumulation": 8,
-            "stages": 5, "marked_stages": 2, "alternating": 1, "load_class": 1, "checkpoint": 1, "checkpoint_asked": 1, "gan": 3, "speculative": 5}
+            "stages": 5, "marked_stages": 2, "alternating": 1, "load_class": 1, "checkpoint": 1, "checkpoint_asked": 1, "gan": 3, "speculative": 5,
+            "distilling": 2}
 # Programs that some device runs in steps, by hand: stages have their own.
 IN_STEPS = {"stages": 6, "marked_stages": 3, "processes": 1}
 

@@ -1084,6 +1084,93 @@ def environment(job):
                 loss.block_until_ready()
 
 
+def distilling(job):
+    """No marks: a teacher runs ahead of the student, which learns; a norm for the log behind every
+    sixth, op by op."""
+    width = 384
+    teacher, params, x = mlp(width, 2), mlp(width, 2), batch(128, width)
+
+    @jax.jit
+    def teach(params, x):
+        for w in params:
+            x = jnp.tanh(x @ w)
+        return x
+
+    @functools.partial(jax.jit, donate_argnums=0)
+    def learn(params, x, told):
+        loss, grads = jax.value_and_grad(lambda p: mlp_loss(p, x) - jnp.mean(told))(params)
+        return [p - 0.1 * g for p, g in zip(params, grads)], loss
+
+    def log(params):
+        return float(jnp.sum(jnp.square(params[0])))
+
+    params, loss = learn(params, x, teach(teacher, x))
+    log(params)
+    with job.window():
+        for i in range(18):
+            with job.clock("step"):
+                params, loss = learn(params, x, teach(teacher, x))
+                jax.block_until_ready(loss)
+            if i % 6 == 5:
+                with job.clock("rounds"):
+                    log(params)
+
+
+def load_for(job):
+    """The loop goes over a generator, which nobody asks for its next batch by name."""
+    params = mlp(384, 4)
+    params, loss = train_step(params, rows(192, 384))
+
+    def data_generator():
+        for i in range(LOADS):
+            with job.clock("load"):
+                x = make_rows(i)
+            yield x
+
+    def make_rows(i):
+        np.sort(SHUFFLED)
+        return rows(192, 384, i)
+
+    with job.window(python=True):
+        begin = time.perf_counter_ns()
+        for i, x in enumerate(data_generator()):
+            with StepTraceAnnotation("train", step_num=i):
+                params, loss = train_step(params, x)
+                jax.block_until_ready(loss)
+            end = time.perf_counter_ns()
+            job.truth["clock_us"].setdefault("step", []).append(
+                [(t - job.begin) // 1000 for t in (begin, end)])
+            begin = end
+
+
+def loader_ahead(job):
+    """A thread scales the batches on the device, and waits for room in its queue; the job waits for
+    5 ms of its own work behind each step."""
+    params, steps = mlp(384, 4), 20
+    ready = queue.Queue(2)
+    scale = jax.jit(lambda x: 0.5 * x)
+    params, loss = train_step(params, scale(rows(192, 384)))
+    jax.block_until_ready(loss)
+
+    def fill():
+        for i in range(steps + 3):
+            time.sleep(0.002)  # so that it is the step that its work meets
+            ready.put(scale(rows(192, 384, i)))
+
+    def update_metrics():
+        time.sleep(0.005)
+
+    threading.Thread(target=fill, daemon=True).start()
+    while not ready.full():
+        time.sleep(0.01)
+    with job.window(python=True):
+        for _ in range(steps):
+            with job.clock("step"):
+                params, loss = train_step(params, ready.get())
+                jax.block_until_ready(loss)
+                update_metrics()
+
+
 def initialisation(job):
     """No step yet: weights from a key, zeros for each of them, one evaluation, one norm."""
     with job.window():
@@ -1100,7 +1187,7 @@ JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, alternati
         block_after, callbacks, checkpoint, no_hlo, no_tracers, accumulation,
         compiles_first, epochs, unmarked_evaluation, rounds, half_marked, load_pool,
         checkpoint_asked, gan, speculative, host_work, uploads, one_pause,
-        environment, initialisation, marked_stages]
+        environment, initialisation, marked_stages, distilling, load_for, loader_ahead]
 
 
 def main():
