@@ -192,6 +192,8 @@ static void quality_steps(const struct run *run)
 	}
 	quality_add(run, "steps-found", found, "%.*s",
 		STR_ARG(text_clean(run->keep, found ? out_text(o) : no_steps_text(run))));
+	if (run->facts.steps.count > 0 && run->schedule.trouble.p)
+		quality_add(run, "marks-used", false, "%.*s", STR_ARG(run->schedule.trouble));
 	quality_add(run, "steady-steps", found && run->steps >= 2, "%lld steady step%s",
 		(long long)(found ? run->steps : 0), found && run->steps == 1 ? "" : "s");
 }

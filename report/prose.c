@@ -338,8 +338,7 @@ static void put_rest(struct out *o, const struct finding *f, struct arena *keep)
 			STR_ARG(time_text(keep, beyond_s)));
 }
 
-/* What the findings of a group cost, its first above all; missing when its rule gives no gain. */
-static struct str prose_cost(const struct report *r, const struct group *g, struct arena *keep)
+struct str prose_cost(const struct report *r, const struct group *g, struct arena *keep)
 {
 	const struct finding *f = g->items[0];
 	struct out *o = out_memory(keep);

@@ -121,6 +121,8 @@ struct str evidence_text(const struct evidence *e, struct arena *keep);
 struct str prose_gives_back(const struct report *r, struct arena *keep);
 /* "all fixes together give back up to ..."; missing when nothing is known. */
 struct str prose_promise(const struct report *r, struct arena *keep);
+/* What the findings of a group cost, its first above all; missing when its rule gives no gain. */
+struct str prose_cost(const struct report *r, const struct group *g, struct arena *keep);
 /* "32.5 ms per step on TPU v5e x8; " and the promise, as far as they are known. */
 struct str prose_brief(const struct report *r, const char *times, struct arena *keep);
 /* "up to 12.3 ms of 28.1 ms per step (43.8%)", or "... in the whole capture (43.8%)" */

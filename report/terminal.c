@@ -404,8 +404,9 @@ static void put_left_out(
 			most_s = groups[i].gain_s;
 		}
 		/* The headline has said it of the only one. */
-		struct str cost =
-			is_unsure && count == 1 ? STR("") : headline_cost(r, &groups[i], p->keep);
+		struct str cost = f->of_window		    ? prose_cost(r, &groups[i], p->keep)
+				  : is_unsure && count == 1 ? STR("")
+							    : headline_cost(r, &groups[i], p->keep);
 		page_fmt(p, PAGE_LABEL, "%s%s[%.*s]%s%.*s", between, verdict_looks[f->verdict].tag,
 			STR_ARG(text_clean(p->keep, f->rule)), cost.len ? " costs " : "",
 			STR_ARG(cost));
