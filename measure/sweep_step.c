@@ -72,12 +72,8 @@ void instance_add(struct sweeping *s, const struct subject *op, int64_t span_ps)
 			sweep_collective(s->out, subject)->count < SWEEP_MAX_STEPS);
 	if (!s->in_step)
 		return;
-	struct pending_instance *p =
-		s->instance_count < s->instance_cap
-			? &s->instances[s->instance_count++]
-			: arena_push(s->work, s->instances, s->instance_count, s->instance_cap);
-	p->subject = subject;
-	p->span_ps = span_ps;
+	*arena_push(s->work, s->instances, s->instance_count, s->instance_cap) =
+		(struct pending_instance){ subject, span_ps };
 }
 
 /* Gaps: a heap whose root is the shortest one kept. */
