@@ -26,9 +26,8 @@ struct dist {
 enum { DIST_OCTAVE_BITS = 9, DIST_OCTAVE = 1 << DIST_OCTAVE_BITS, DIST_RUN = DIST_OCTAVE / 8 };
 static inline int32_t dist_bucket(int64_t value)
 {
-	if (value < 2 * DIST_OCTAVE)
-		return (int32_t)value;
-	int shift = 63 - __builtin_clzll((unsigned long long)value) - DIST_OCTAVE_BITS;
+	int shift =
+		63 - __builtin_clzll((unsigned long long)value | DIST_OCTAVE) - DIST_OCTAVE_BITS;
 	return (int32_t)(shift * DIST_OCTAVE + (value >> shift));
 }
 

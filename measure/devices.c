@@ -227,15 +227,6 @@ double main_peak_flops(const struct chip_device *c)
 		c, c->chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16 : DTYPE_F16, 1);
 }
 
-int64_t busy_ps(const struct sweep *s)
-{
-	int64_t sum_ps = 0;
-
-	for (int mask = 1; mask < ACTIVITY_MASKS; mask++)
-		sum_ps += s->window_mask_ps[mask];
-	return sum_ps;
-}
-
 void fill_devices(const struct run *run)
 {
 	double *slowness = devices_slowness(run);
@@ -259,7 +250,7 @@ void fill_devices(const struct run *run)
 		if (s->events == 0)
 			continue;
 		row->window_s = (double)(s->last_ps - s->first_ps) * PS;
-		row->busy_s = (double)busy_ps(s) * PS;
+		row->busy_s = (double)s->busy_ps * PS;
 		if (s->steady_ps == 0)
 			continue;
 		row->idle_ratio = (double)s->idle_ps / (double)s->steady_ps;

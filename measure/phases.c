@@ -282,7 +282,7 @@ double fill_phases(
 		if (w.items[i].time_ps > 0)
 			work_row(run, &w.items[i], window_ps);
 	/* Kernels of no program run where no execution does. */
-	int64_t left_ps = busy_ps(s) > executed_ps ? busy_ps(s) - executed_ps : 0;
+	int64_t left_ps = s->busy_ps > executed_ps ? s->busy_ps - executed_ps : 0;
 	int64_t untold_ps = window_ps - executed_ps; /* waits that are in none of the sums */
 	for (int c = CAUSE_UNKNOWN; c < CAUSES; c++)
 		untold_ps -= gaps->waits[c].time_ps;

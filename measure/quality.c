@@ -469,7 +469,7 @@ static void quality_lanes(const struct run *run)
 	if (deep)
 		quality_add(
 			run, "clock-sane", false, "more ops ran at once than a device can hold");
-	else if (run->first->sweep.events > 1 && busy_ps(&run->first->sweep) == 0)
+	else if (run->first->sweep.events > 1 && run->first->sweep.busy_ps == 0)
 		quality_add(run, "clock-sane", false, "no op took any time");
 	else if (jumped)
 		quality_add(run, "clock-sane", false,
@@ -514,7 +514,7 @@ static void quality_references(const struct run *run)
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct sweep *s = &run->devices[i].sweep;
 		const struct plane_lost *lost = &run->devices[i].plane->lost;
-		double of_time = (double)lost->time_ps / fmax((double)busy_ps(s), 1);
+		double of_time = (double)lost->time_ps / fmax((double)s->busy_ps, 1);
 		double of_events = (double)lost->events / fmax((double)s->events, 1);
 		double share = fmin(fmax(of_time, of_events), 1);
 		if (share > most) {

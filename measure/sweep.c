@@ -63,7 +63,7 @@ static struct program_state *program_met(struct sweeping *s, int32_t program)
 	return *p;
 }
 
-static void known_add(struct sweeping *s, int32_t op)
+static __attribute__((noinline)) void known_add(struct sweeping *s, int32_t op)
 {
 	ptrdiff_t n = doubled(s->known_cap, 64, op);
 	enum op_kind kind;
@@ -95,13 +95,6 @@ static void known_add(struct sweeping *s, int32_t op)
 		.groups_kernels = subject->groups_kernels,
 		.may_mark = subject->may_mark,
 		.pageable = ops[op].pageable };
-}
-
-static const struct known *known_of(struct sweeping *s, int32_t op)
-{
-	if (op >= s->known_cap || !s->known[op].subject)
-		known_add(s, op);
-	return &s->known[op];
 }
 
 /* Kernels and programs. */
@@ -163,6 +156,9 @@ static void program_close(struct sweeping *s, struct program_state *p)
 	if (!s->plan->keep_runs)
 		return;
 	s->out->runs_cut |= s->out->run_count == PROGRAM_RUNS_MAX;
+	/* Executions that are not kept tell no steps, whatever else there is to see. */
+	if (s->out->runs_cut && s->plan->only_runs)
+		s->until_ps = SWEEP_ENDED;
 	if (!s->out->runs_cut)
 		*arena_push(s->work, s->out->runs, s->out->run_count, s->out->run_cap) =
 			(struct program_run){ p->start_ps, p->end_ps, p->index, -1, -1 };
@@ -182,15 +178,23 @@ static inline bool execution_begins(struct program_state *p, const struct known 
 	}
 	if (p->total.marker < 0 && known->may_mark)
 		p->total.marker = known->index;
-	return p->total.marker == known->index && first_kernel && p->met++ % p->times == 0;
+	if (p->total.marker != known->index || !first_kernel || p->left-- > 0)
+		return false;
+	p->left = p->times - 1;
+	return true;
+}
+
+static inline void sweep_lasts(struct sweeping *s, int64_t until_ps)
+{
+	if (until_ps > s->out->last_ps)
+		s->out->last_ps = until_ps;
 }
 
 static inline void program_lasts(struct sweeping *s, struct program_state *p, int64_t until_ps)
 {
 	if (until_ps > p->end_ps)
 		p->end_ps = until_ps;
-	if (until_ps > s->out->last_ps)
-		s->out->last_ps = until_ps;
+	sweep_lasts(s, until_ps);
 	if (p->open && until_ps > s->executed_ps) {
 		int64_t from_ps = p->start_ps > s->executed_ps ? p->start_ps : s->executed_ps;
 		p->total.time_ps += until_ps - from_ps;
@@ -230,8 +234,10 @@ static inline void program_event(
 {
 	struct program_state *p = known->program;
 
-	if (!p)
+	if (!p) {
+		sweep_lasts(s, e->end_ps);
 		return;
+	}
 	if (begins)
 		execution_begin(s, p, known->subject->program, e);
 	p->last = known->index;
@@ -239,18 +245,23 @@ static inline void program_event(
 	p->total.kernels_self_ps += e->end_ps - e->start_ps;
 }
 
+static __attribute__((noinline)) void limit_meet(struct sweeping *s, const struct op_event *last)
+{
+	if (s->plan->watch)
+		s->plan->watch->until_ps = last->start_ps;
+	s->until_ps = SWEEP_ENDED;
+}
+
 static inline void event_count(struct sweeping *s, const struct op_event *e)
 {
-	if (e->end_ps > s->out->last_ps)
-		s->out->last_ps = e->end_ps;
-	s->out->events++;
+	if (++s->out->events == s->limit)
+		limit_meet(s, e);
 	s->step_events += s->in_step;
 }
 
 /* Which executions begin, as event_take finds them, without the time. */
-static void event_look(struct sweeping *s, const struct op_event *e)
+static void event_look(struct sweeping *s, const struct known *known, const struct op_event *e)
 {
-	const struct known *known = known_of(s, e->op);
 	struct kernel_group *group = &s->lanes[e->lane].group;
 	struct program_state *program = known->program;
 	bool first = execution_starts(s, group, known, e);
@@ -263,9 +274,9 @@ static void event_look(struct sweeping *s, const struct op_event *e)
 	event_count(s, e);
 }
 
-static inline void event_take(struct sweeping *s, const struct op_event *e)
+static inline void event_take(
+	struct sweeping *s, const struct known *known, const struct op_event *e)
 {
-	const struct known *known = known_of(s, e->op);
 	struct lane_state *lane = &s->lanes[e->lane];
 	struct kernel_group *group = &lane->group;
 	struct program_state *program = known->program;
@@ -278,10 +289,10 @@ static inline void event_take(struct sweeping *s, const struct op_event *e)
 		told_ends(s, program->index);
 	/* The gap is the step's that it ends with; before the first op of a mark, that one's. */
 	gap_end(s, known->subject, e->start_ps, goes_on && !begins);
-	if (begins && s->plan->told)
-		told_begins(s);
-	time_cross(s);
-	gap_end(s, known->subject, e->start_ps, goes_on && !begins);
+	bool passed = begins && s->plan->told && told_begins(s);
+	passed |= time_cross(s);
+	if (passed)
+		gap_end(s, known->subject, e->start_ps, goes_on && !begins);
 	if (first)
 		group_close(s, group);
 	program_event(s, known, e, begins);
@@ -354,33 +365,40 @@ static void sweep_finish(struct sweeping *s)
 	program_runs_sort(o->runs, o->run_count);
 }
 
-/* False where the sweep ends before its events do. */
-static inline bool event_sweep(struct sweeping *s, const struct op_event *e, int64_t limit)
+/* The first event of all or of its op: what is known of that.  NULL: of an execution. */
+static __attribute__((noinline)) const struct known *event_meet(
+	struct sweeping *s, const struct op_event *e)
 {
-	struct sweep_watch *watch = s->plan->watch;
-	bool looks = s->plan->only_runs;
-
-	if (watch && e->start_ps >= watch->until_ps)
-		return false;
 	if (e->op == OP_EXECUTION) {
 		execution_lasts(s, e);
-		return true;
+		return NULL;
 	}
 	if (s->out->events == 0)
 		sweep_begin(s, e->start_ps);
-	if (looks)
-		event_look(s, e);
-	else
-		event_take(s, e);
-	/* Executions that are not kept tell no steps, whatever else there is to see. */
-	if (s->out->events != limit && !(looks && s->out->runs_cut))
-		return true;
-	if (watch)
-		watch->until_ps = e->start_ps;
-	return false;
+	known_add(s, e->op);
+	return &s->known[e->op];
 }
 
-static bool sweep_once(struct sweeping *s, int64_t limit, bool ahead, struct diag *err)
+/* False where the sweep ends before its events do. */
+static bool events_sweep(struct sweeping *s, const struct op_event *e, ptrdiff_t n)
+{
+	bool looks = s->plan->only_runs;
+
+	for (; n > 0 && e->start_ps < s->until_ps; e++, n--) {
+		/* OP_EXECUTION is beyond what is known, too. */
+		const struct known *known =
+			(uint32_t)e->op < s->known_cap ? &s->known[e->op] : NULL;
+		if (!known || !known->subject)
+			known = event_meet(s, e);
+		if (known && looks)
+			event_look(s, known, e);
+		else if (known)
+			event_take(s, known, e);
+	}
+	return n == 0 && s->until_ps != SWEEP_ENDED;
+}
+
+static bool sweep_once(struct sweeping *s, bool ahead, struct diag *err)
 {
 	struct merge *m = merge_new(s->out->plane, s->work);
 	const struct op_event *e;
@@ -390,8 +408,7 @@ static bool sweep_once(struct sweeping *s, int64_t limit, bool ahead, struct dia
 	s->ahead = ahead ? ahead_new(m, s->out->plane, s->work) : NULL;
 	while (goes_on &&
 		(n = s->ahead ? ahead_run(s->ahead, &e) : merge_run(m, PTRDIFF_MAX, &e)) > 0)
-		for (; goes_on && n > 0; e++, n--)
-			goes_on = event_sweep(s, e, limit);
+		goes_on = events_sweep(s, e, n);
 	if (s->ahead)
 		ahead_end(s->ahead);
 	err->id = DIAG_NONE;
@@ -419,6 +436,8 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 		s->registry = registry;
 		s->keep = keep;
 		s->work = &work;
+		s->limit = limit;
+		s->until_ps = plan->watch ? plan->watch->until_ps : INT64_MAX;
 		s->last_subject = -1;
 		s->passed_ps = s->executed_ps = INT64_MIN;
 		s->lanes = arena_make(&work, struct lane_state, p->lane_count);
@@ -430,7 +449,7 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 		s->marks = plan->marks;
 		ret->is_window = plan->source == STEPS_WINDOW;
 		time_begin(s);
-		ok = sweep_once(s, limit, ahead, err);
+		ok = sweep_once(s, ahead, err);
 		arena_free(&s->step_empty);
 		if (ok || err->id != DIAG_NONE)
 			break;

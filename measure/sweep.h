@@ -183,8 +183,8 @@ struct sweep {
 	int64_t steady_events;		   /* events that began in them, */
 	int64_t full_events, full_steps;   /* the most in one, and how many have as many */
 	int64_t mask_ps[ACTIVITY_MASKS];   /* in steady steps */
-	int64_t window_mask_ps[ACTIVITY_MASKS];
-	int64_t idle_ps, inside_ps; /* of it, inside executions */
+	int64_t busy_ps;		   /* with anything running, in the whole window */
+	int64_t idle_ps, inside_ps;	   /* of it, inside executions */
 	int64_t first_ps, last_ps, events;
 	struct swept_gap *gaps; /* a heap: the shortest first */
 	ptrdiff_t gap_count;

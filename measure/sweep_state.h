@@ -69,8 +69,8 @@ struct program_state {
 	struct program_total total; /* its marker is -1 until it is met */
 	int32_t index;
 	int32_t last;  /* subject of the event that began last */
-	int64_t met;   /* how often the marker was, */
-	int64_t times; /* it runs so often in an execution, once for each device of this plane */
+	int64_t times; /* the marker runs so often in an execution, once for each of its devices, */
+	int64_t left;  /* and so often before the next one begins */
 	bool open;
 	int64_t run, start_ps, end_ps;
 };
@@ -117,8 +117,10 @@ struct known {
 struct held {
 	const struct known *known; /* NULL: none */
 	struct lane_state *lane;
-	int64_t start_ps, end_ps, step;
+	int64_t start_ps, end_ps;
 };
+
+#define SWEEP_ENDED INT64_MIN
 
 struct sweeping {
 	struct sweep *out;
@@ -130,6 +132,8 @@ struct sweeping {
 	struct arena step_keep;	 /* what was poured; begins anew with every step */
 	struct arena step_empty; /* the same, unused; made when first poured into */
 	int64_t now_ps;
+	int64_t limit;	  /* events; 0 none */
+	int64_t until_ps; /* no op that begins then is taken; SWEEP_ENDED: none at all */
 
 	struct ahead *ahead; /* NULL: events are read as they are taken */
 	struct known *known; /* by plane op index */
@@ -261,18 +265,21 @@ void boundary_cross(struct sweeping *s, int64_t at_ps);
  * the end of another one; then those at its own begin.
  */
 void told_ends(struct sweeping *s, int32_t program);
-void told_begins(struct sweeping *s);
+bool told_begins(struct sweeping *s); /* true: it passed one */
 
 /* sweep_time.c */
 
 void time_begin(struct sweeping *s);
 /* Let time pass up to `until_ps`: ends of ops, and step boundaries before it, in their order. */
 void time_advance(struct sweeping *s, int64_t until_ps);
-/* Pass the boundaries that lie at this moment, behind the gap that ends there. */
-static inline void time_cross(struct sweeping *s)
+/* Pass the boundaries that lie at this moment, behind the gap that ends there; true: any did. */
+static inline bool time_cross(struct sweeping *s)
 {
+	bool any = s->boundary_ps <= s->now_ps;
+
 	while (s->boundary_ps <= s->now_ps)
 		boundary_cross(s, s->boundary_ps);
+	return any;
 }
 /* An event that begins now. */
 static inline void event_hold(struct sweeping *s, const struct known *known,
@@ -282,7 +289,6 @@ static inline void event_hold(struct sweeping *s, const struct known *known,
 	s->held.lane = lane;
 	s->held.start_ps = e->start_ps;
 	s->held.end_ps = e->end_ps;
-	s->held.step = serial_now(s, known->subject);
 }
 /* The open step gets its part of what is active, and the next one begins at zero. */
 void clocks_restart(struct sweeping *s);

@@ -329,8 +329,11 @@ void told_ends(struct sweeping *s, int32_t program)
 		;
 }
 
-void told_begins(struct sweeping *s)
+bool told_begins(struct sweeping *s)
 {
+	bool any = false;
+
 	while (told_cross(s, true))
-		;
+		any = true;
+	return any;
 }

@@ -80,7 +80,8 @@ static void time_passes(struct sweeping *s, int64_t until_ps, int mask, int busy
 	int64_t dt = until_ps - s->now_ps;
 
 	s->now_ps = until_ps;
-	s->out->window_mask_ps[mask] += dt;
+	if (mask)
+		s->out->busy_ps += dt;
 	if (s->in_step)
 		s->mask_ps[mask] += dt;
 	else if (!s->in_other)
@@ -207,7 +208,7 @@ static struct running *running_add(struct sweeping *s, bool is_half, const struc
 	r->start_ps = e->start_ps;
 	r->end_ps = e->end_ps;
 	r->self_ps = 0;
-	r->step = e->step;
+	r->step = serial_now(s, e->known->subject);
 	return r;
 }
 
@@ -414,7 +415,7 @@ static void held_pass(struct sweeping *s)
 {
 	const struct held *e = &s->held;
 	const struct known *known = e->known;
-	int64_t time_ps = e->end_ps - e->start_ps;
+	int64_t time_ps = e->end_ps - e->start_ps, step = serial_now(s, known->subject);
 
 	if (known->async == ASYNC_START) {
 		make_room(s);
@@ -429,7 +430,7 @@ static void held_pass(struct sweeping *s)
 	int busy = busy_count(s);
 	if (busy > 0 && known->async == ASYNC_NONE && s->in_step)
 		pending_of(s, known->index)->overlap_ps += time_ps;
-	else if (busy > 0 && known->async == ASYNC_NONE && e->step == SERIAL_OTHER)
+	else if (busy > 0 && known->async == ASYNC_NONE && step == SERIAL_OTHER)
 		sweep_op(s->out, known->index)->overlap_ps += time_ps;
 	if (time_ps > 0)
 		time_passes(s, e->end_ps, s->mask | known->bit, busy + known->is_busy);
@@ -441,7 +442,7 @@ static void held_pass(struct sweeping *s)
 		s->idle_since_ps = s->now_ps;
 		s->last_subject = known->index;
 	}
-	event_ended(s, known, e->step, time_ps, time_ps);
+	event_ended(s, known, step, time_ps, time_ps);
 }
 
 /* The held event by itself up to `until_ps`, or among the active. */

@@ -117,8 +117,6 @@ double subject_skew(const struct run *run, ptrdiff_t subject);
 bool fill_sparse_cores(const struct run *run, struct diag *err);
 /* The dense peak that utilisation is held against: bf16's, fp16's where there is no bf16. */
 double main_peak_flops(const struct chip_device *c);
-/* Union of all activity: every moment with some mask but 0, which is idle. */
-int64_t busy_ps(const struct sweep *s);
 
 /* ---- what the host was at -------------------------------------------------------------------- */
 
