@@ -11,9 +11,14 @@
 
 #define CAPTURE "capture with jax.profiler, which writes *.xplane.pb"
 
+#define NSYS "profile the job with Nsight Systems, and give `nsys export --type sqlite` of it"
+
 static const struct trace_foreign pytorch = { "a trace of the PyTorch profiler",
-	"on NVIDIA profile the job with Nsight Systems, and give `nsys export --type sqlite` of "
-	"it" };
+	"on NVIDIA " NSYS };
+static const struct trace_foreign other = {
+	"a trace of another profiler than JAX's, such as PyTorch's",
+	CAPTURE "; of PyTorch on NVIDIA, " NSYS
+};
 static const struct trace_foreign rocprof = { "an export of rocprof", CAPTURE };
 static const struct trace_foreign chrome = { "a trace of Chrome or of rocprof", CAPTURE };
 static const struct trace_foreign xprof = { "a table that XProf made from a profile",
@@ -222,11 +227,11 @@ static inline uint64_t key_number(struct str key)
 /* JAX's events have no category; Kineto's all do.  Other keys may tell of others. */
 static bool scan_other(struct trace_reader *r, struct jscan *s, struct str key)
 {
-	struct str other;
+	struct str value;
 	if (str_eq(key, STR("cat")))
-		r->foreign = &pytorch;
+		r->foreign = &other;
 	look_at_key(r, key);
-	return !r->foreign && jscan_value(s, &other);
+	return !r->foreign && jscan_value(s, &value);
 }
 
 static bool scan_member(

@@ -441,7 +441,8 @@ static void test_refused(void **state)
 		DIAG_TRACE, "a value");
 	check_refused(STR("[{}]"), DIAG_FILE_KIND, "not one of JAX");
 	check_refused(STR("{\"schemaVersion\":1,\"traceEvents\":[]}"), DIAG_FILE_KIND, "PyTorch");
-	check_refused(STR("[{\"ph\":\"X\",\"cat\":\"Operator\"}]"), DIAG_FILE_KIND, "PyTorch");
+	check_refused(STR("[{\"ph\":\"X\",\"cat\":\"Operator\"}]"), DIAG_FILE_KIND,
+		"another profiler than JAX's");
 	check_refused(STR("{\"rocprofiler-sdk-tool\":[]}"), DIAG_FILE_KIND, "rocprof");
 	check_refused(STR("[{\"cols\":[]}]"), DIAG_FILE_KIND, "XProf");
 	check_refused(STR("[{\"cat\":\"x\"}]"), DIAG_FILE_KIND, "nsys export --type sqlite");
