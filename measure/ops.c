@@ -254,6 +254,9 @@ static void op_add(const struct run *run, const struct subject *s, const struct 
 	brief.keep = &scratch;
 	op_row(&brief, s, f, costing, row);
 	row->key = arena_str(run->keep, row->key);
+	/* Read of all rows: where the file has one for each op, its pages would come back. */
+	if (row->source_file.p)
+		row->source_file = text_once(texts, row->source_file, run->keep);
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
 		const struct column *c = &def->columns[i];
 
@@ -309,19 +312,19 @@ static void ops_sort(struct tables *tables, const struct subject **subjects, str
 /* Found program by program, and told by the weight of the ops that they lead to. */
 struct edges {
 	struct edge {
-		const struct subject *from, *to;
+		int32_t from, to; /* subjects */
 		int64_t bytes;
 	} * items; /* those that lead to one op are together */
 	ptrdiff_t count, cap;
-	ptrdiff_t *first; /* by subject: of those that lead to it, where it has some */
-	struct arena keep;
+	/* By subject: of those that lead to it, where it has some.  No arena holds 2^31 of them. */
+	int32_t *first;
 };
 
 static void edges_find(const struct run *run, const struct subject *s, struct edges *ret)
 {
 	const struct hlo_instruction *to = subject_instruction(s);
 
-	ret->first[s->index] = ret->count;
+	ret->first[s->index] = (int32_t)ret->count;
 	for (ptrdiff_t k = 0; to && k < to->operand_count; k++) {
 		if (to->operands[k] < 0)
 			continue;
@@ -332,8 +335,8 @@ static void edges_find(const struct run *run, const struct subject *s, struct ed
 		if (!p || !subject_ran(run, p))
 			continue;
 		int64_t bytes = shape_padded_bytes(&h->instructions[to->operands[k]].shape);
-		*arena_push(&ret->keep, ret->items, ret->count, ret->cap) =
-			(struct edge){ p, s, bytes };
+		*arena_push(run->work, ret->items, ret->count, ret->cap) =
+			(struct edge){ p->index, s->index, bytes };
 	}
 }
 
@@ -344,10 +347,11 @@ static void edges_fill(const struct run *run, const struct op_rows *op_rows)
 	for (ptrdiff_t i = 0; i < op_rows->count; i++) {
 		const struct subject *s = op_rows->subjects[i];
 		for (ptrdiff_t k = edges->first[s->index];
-			k < edges->count && edges->items[k].to == s &&
+			k < edges->count && edges->items[k].to == s->index &&
 			table_count(run->tables, edges) < EDGES_MAX;
 			k++) {
-			const struct subject *from = edges->items[k].from;
+			const struct subject *from =
+				registry_subject_at(run->registry, edges->items[k].from);
 			struct edges_row *row = table_new(run->tables, edges, run->keep);
 			row->program = program_text(s->program, run->keep);
 			row->producer = from->name;
@@ -436,15 +440,14 @@ struct op_rows ops_know(const struct run *run)
 {
 	ptrdiff_t n = registry_subject_count(run->registry), count = 0, first = 0;
 	const struct subject *const *ranked = registry_subjects_ranked(run->registry);
-	const struct subject **subjects = arena_make(run->keep, const struct subject *, n);
-	struct op_facts *facts = arena_make(run->keep, struct op_facts, n);
-	struct edges *edges = arena_make(run->keep, struct edges, 1);
+	const struct subject **subjects = arena_make(run->work, const struct subject *, n);
+	struct op_facts *facts = arena_make(run->work, struct op_facts, n);
+	struct edges *edges = arena_make(run->work, struct edges, 1);
 	struct texts texts = { 0 };
 	struct arena scratch = arena_new(ARENA_RUN_BYTES);
 
 	texts.keep = arena_new(ARENA_RUN_BYTES);
-	edges->keep = arena_new(ARENA_RUN_BYTES);
-	edges->first = arena_make(&edges->keep, ptrdiff_t, n);
+	edges->first = arena_make(run->work, int32_t, n);
 	for (ptrdiff_t i = 0; i < n; i++)
 		if (subject_ran(run, ranked[i]))
 			subjects[count++] = ranked[i];
@@ -477,7 +480,7 @@ void fill_ops(const struct run *run, struct op_rows *ops)
 {
 	ptrdiff_t n = registry_subject_count(run->registry);
 	struct ops_row *rows = table_rows(run->tables, ops);
-	int32_t *at = arena_make(run->keep, int32_t, n);
+	int32_t *at = arena_make(run->work, int32_t, n);
 
 	for (ptrdiff_t i = 0; i < ops->count; i++) {
 		const struct subject *s = ops->subjects[i];
@@ -490,6 +493,5 @@ void fill_ops(const struct run *run, struct op_rows *ops)
 		at[ops->subjects[i]->index] = (int32_t)i;
 	ops->at = at;
 	edges_fill(run, ops);
-	arena_free(&ops->edges->keep);
 	families_fill(run, ops);
 }

@@ -118,7 +118,7 @@ bool plan_programs(struct run *run, struct diag *err)
 	note_twins(run, &twins);
 	run->shape = run_shape_of(run);
 	ptrdiff_t n = registry_subject_count(run->registry);
-	struct op_facts *facts = arena_make(run->keep, struct op_facts, n);
+	struct op_facts *facts = arena_make(run->work, struct op_facts, n);
 	struct op_costing ignored;
 	for (ptrdiff_t i = 0; i < n; i++)
 		facts[i] = op_facts_of(run, registry_subject_at(run->registry, i), &ignored);

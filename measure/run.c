@@ -50,6 +50,7 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 {
 	struct measured *m = arena_make(keep, struct measured, 1);
 	struct kernels *kernels = kernels_new(options->costs, keep);
+	struct arena work = arena_new(ARENA_RUN_BYTES);
 
 	*ret = (struct tables){ 0 };
 	m->run = (struct run){ .hosts = hosts,
@@ -58,13 +59,17 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 		.registry = registry_new(hosts, host_count, options->dump, kernels, keep, notes),
 		.kernels = kernels,
 		.keep = keep,
+		.work = &work,
 		.tables = ret,
 		.notes = notes,
 		.sums = aggregate_new(keep),
 		.step_time_s = NAN,
 		.step_mean_s = NAN };
 	devices_find(&m->run);
-	if (tables_fill(m, name, err))
+	bool ok = tables_fill(m, name, err);
+	arena_free(&work);
+	m->run.work = NULL;
+	if (ok)
 		return m;
 	measure_end(m);
 	return NULL;

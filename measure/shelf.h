@@ -17,8 +17,8 @@
 
 /* Bytes of a module's proto: a smaller one is kept with the run. */
 #define SHELF_LARGE ((ptrdiff_t)1 << 20)
-/* What modules on the shelf may take together: one of a hundred thousand instructions, and more. */
-#define SHELF_BYTES ((ptrdiff_t)96 << 20)
+/* What modules on the shelf may take together: one of a hundred thousand instructions. */
+#define SHELF_BYTES ((ptrdiff_t)64 << 20)
 
 struct shelf;
 struct shelf *shelf_new(struct arena *keep);

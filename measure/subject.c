@@ -269,6 +269,8 @@ static struct program *program_of(
 		p->parsed = true;
 		p->platform = hlo_platform_of(plane->platform);
 		program_know(r, p, program_from_dump(r, p, program_from_profile(r, p)));
+		if (p->proto.len >= SHELF_LARGE) /* names are read again, and little else */
+			profile_drop_part(p->from, p->proto);
 	}
 	return p;
 }

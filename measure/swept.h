@@ -63,6 +63,7 @@ struct run {
 	struct registry *registry; /* of all programs and ops */
 	struct kernels *kernels;
 	struct arena *keep;
+	struct arena *work; /* for what dies once the tables are filled */
 	struct tables *tables;
 	struct diag_list *notes;
 	struct host_facts facts;

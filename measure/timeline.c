@@ -376,6 +376,7 @@ static bool read_device(const struct run *run, const struct shown *shown, ptrdif
 	bool ok = sweep_plane(d->plane, d->host, &plan, NULL, run->registry, EVENTS_MAX / devices,
 		false, &work, &swept, err);
 	plane_forget(d->plane);
+	plane_drop(d->plane);
 	/* What was in flight was drawn as it ended. */
 	for (ptrdiff_t i = t.row_count - FLIGHTS; i < t.row_count; i++)
 		sort_by(t.rows[i].bars, t.rows[i].count, bar_cmp);

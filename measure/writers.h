@@ -28,17 +28,17 @@ enum copy_cause {
 
 /* What an op did and should take. */
 struct op_facts {
-	const struct op_total *total;  /* over all devices */
-	bool ran;		       /* or is planned; of others nothing else is known */
-	enum cost_source source;       /* of the FLOPs */
-	enum cost_bound bound;	       /* COST_UNKNOWN: not counted */
-	struct roofline roof;	       /* NaN where nothing can be said */
-	const struct roofline *behind; /* of what half of a pair sets off; NULL: it is none */
-	enum copy_cause copy_cause;
-	enum copy_direction direction;		 /* of what it copies or feeds */
-	bool is_copy;				 /* it says so, and may leave the device */
+	const struct op_total *total;		 /* over all devices */
+	struct roofline roof;			 /* NaN where nothing can be said */
+	const struct roofline *behind;		 /* of what half of a pair sets off; or NULL */
 	const struct hlo_collective *collective; /* NULL: it is none, or its HLO is not known */
 	struct collective_time *comms;		 /* of a known chip; NULL else */
+	enum cost_source source;		 /* of the FLOPs */
+	enum cost_bound bound;			 /* COST_UNKNOWN: not counted */
+	enum copy_cause copy_cause;
+	enum copy_direction direction; /* of what it copies or feeds */
+	bool is_copy;		       /* it says so, and may leave the device */
+	bool ran;		       /* or is planned; of others nothing else is known */
 };
 
 /* And what it costs, which its row holds then. */
