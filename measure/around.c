@@ -15,24 +15,23 @@ struct str around_role_name(enum around_role r)
 static const struct program *program_with(
 	const struct run *run, struct str name, struct str scope, ptrdiff_t *instruction)
 {
-	const struct program *best = NULL;
-	bool best_fits = false;
+	const struct program *const *ranked = registry_programs_ranked(run->registry);
+	const struct program *named = NULL;
 
-	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
-		const struct program *p = registry_program_at(run->registry, i);
-		ptrdiff_t at = p->has_hlo ? hlo_find_exact(program_hlo(p), name) : -1;
+	for (ptrdiff_t i = -1; i < registry_program_count(run->registry); i++) {
+		const struct program *p = i < 0 ? run->main : ranked[i];
+		ptrdiff_t at = p && p->has_hlo ? hlo_find_exact(program_hlo(p), name) : -1;
 		if (at < 0)
 			continue;
 		bool fits = str_eq(program_hlo(p)->instructions[at].op_name, scope);
-		bool first =
-			best && p != run->main && (best == run->main || !program_before(p, best));
-		if (best && (best_fits > fits || (best_fits == fits && first)))
-			continue;
-		best = p;
-		best_fits = fits;
-		*instruction = at;
+		if (fits || !named) {
+			named = p;
+			*instruction = at;
+		}
+		if (fits)
+			break;
 	}
-	return best;
+	return named;
 }
 
 bool around_find(const struct run *run, struct str name, struct str scope, struct around *ret)
