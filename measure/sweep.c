@@ -164,6 +164,17 @@ static void program_close(struct sweeping *s, struct program_state *p)
 			(struct program_run){ p->start_ps, p->end_ps, p->index, -1, -1 };
 }
 
+/* On CPU a server's threads may run a program side by side: an op of an earlier run begins none. */
+static bool run_begins(struct program_state *p, int64_t run)
+{
+	for (int i = 0; p->open && i < RUNS_AT_ONCE; i++)
+		if (p->runs[i] == run)
+			return false;
+	p->run = p->runs[p->run_at] = run;
+	p->run_at = (p->run_at + 1) % RUNS_AT_ONCE;
+	return true;
+}
+
 /*
  * Does this event begin an execution of its program?  On CPU the launch's number says; elsewhere
  * the program's marker does: its first op met that is not inside a loop.
@@ -171,11 +182,8 @@ static void program_close(struct sweeping *s, struct program_state *p)
 static inline bool execution_begins(struct program_state *p, const struct known *known,
 	const struct op_event *e, bool first_kernel)
 {
-	if (e->run != 0 && known->subject->platform == PLATFORM_CPU) {
-		bool begins = !p->open || p->run != e->run;
-		p->run = e->run;
-		return begins;
-	}
+	if (e->run != 0 && known->subject->platform == PLATFORM_CPU)
+		return (!p->open || p->run != e->run) && run_begins(p, e->run);
 	if (p->total.marker < 0 && known->may_mark)
 		p->total.marker = known->index;
 	if (p->total.marker != known->index || !first_kernel || p->left-- > 0)

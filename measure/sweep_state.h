@@ -65,6 +65,9 @@ struct lane_state {
 	struct kernel_group group;
 };
 
+/* Runs of one program that a CPU has at work side by side. */
+#define RUNS_AT_ONCE 8
+
 struct program_state {
 	struct program_total total; /* its marker is -1 until it is met */
 	int32_t index;
@@ -73,6 +76,8 @@ struct program_state {
 	int64_t left;  /* and so often before the next one begins */
 	bool open;
 	int64_t run, start_ps, end_ps;
+	int64_t runs[RUNS_AT_ONCE]; /* the last ones, */
+	int run_at;		    /* and the place of the next */
 };
 
 /* What the open step owes a subject, beside the journal.  Small: cleared with every step. */

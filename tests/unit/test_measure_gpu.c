@@ -523,6 +523,22 @@ static void ordinals_of_a_cpu_are_devices(void **state)
 	assert_number(xrun_program(&run, "jit_step")->executions, 10);
 }
 
+/* Two threads of a server launch one program, and a CPU runs both at once: op by op in turns. */
+static void launches_of_a_cpu_side_by_side(void **state)
+{
+	(void)state;
+	struct xplane *cpu = x_host(xrun_host(&run, "laptop"));
+	struct xline *a = x_line(cpu, "tf_XLAEigen/1"), *b = x_line(cpu, "tf_XLAEigen/2");
+	for (int64_t i = 0; i < 10; i += 2)
+		for (int64_t k = 0; k < 4; k++) {
+			int64_t at = i * 100 + k * 40;
+			x_event(a, "dot.1", at, at + 20, ON_CPU("dot.1", 0, 40 + i));
+			x_event(b, "dot.1", at + 10, at + 30, ON_CPU("dot.1", 0, 41 + i));
+		}
+	xrun_measure(&run);
+	assert_number(xrun_program(&run, "jit_step")->executions, 10);
+}
+
 /* The same op many times in one launch, on many threads: the launch is one execution. */
 static void a_launch_of_a_cpu_is_one_execution(void **state)
 {
@@ -728,6 +744,7 @@ int main(void)
 		TEST(collectives_by_the_name_of_a_primitive),
 		TEST(ops_of_a_cpu_without_ordinals),
 		TEST(ordinals_of_a_cpu_are_devices),
+		TEST(launches_of_a_cpu_side_by_side),
 		TEST(a_launch_of_a_cpu_is_one_execution),
 		TEST(an_execution_lasts_until_its_launch_is_done),
 		TEST(cpu_devices_share_their_host),
