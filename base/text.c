@@ -104,6 +104,29 @@ struct str text_brief(struct arena *keep, struct str clean)
 	return text_squeezed(keep, clean, TEXT_BRIEF);
 }
 
+/* What "<gemm_relu_128x64<...>, int>" begins with; empty where that is no name. */
+static struct str first_argument(struct str arguments)
+{
+	struct str rest = arguments;
+	if (!str_take(&rest, STR("<")))
+		return STR("");
+	ptrdiff_t end = 0;
+	while (end < rest.len &&
+		!str_contains(STR("<,>( "), str_head(str_from_offset(rest, end), 1)))
+		end++;
+	return str_head(rest, end);
+}
+
+static bool is_any_kernel(struct str function)
+{
+	static const struct str names[] = { STR_INIT("Kernel"), STR_INIT("Kernel2"),
+		STR_INIT("kernel"), STR_INIT("device_kernel") };
+	for (ptrdiff_t i = 0; i < COUNT_OF(names); i++)
+		if (str_eq(function, names[i]))
+			return true;
+	return false;
+}
+
 struct str text_function(struct str name)
 {
 	ptrdiff_t from = 0, end = 0, depth = 0;
@@ -120,7 +143,11 @@ struct str text_function(struct str name)
 		if (!depth && (c == ':' || c == ' '))
 			from = end + 1;
 	}
-	return end > from ? str_from_offset(str_head(name, end), from) : name;
+	struct str function = str_from_offset(str_head(name, end), from);
+	struct str of = first_argument(str_from_offset(name, end));
+	if (of.len > 0 && is_any_kernel(function))
+		return of;
+	return end > from ? function : name;
 }
 
 struct str text_cut(struct arena *keep, struct str clean, ptrdiff_t bytes)

@@ -35,7 +35,8 @@ struct str text_squeezed(struct arena *keep, struct str clean, int columns);
 struct str text_brief(struct arena *keep, struct str clean);
 /*
  * The name alone of a function in C++, as CUDA and HIP write those of kernels: "add_kernel" of
- * "void at::native::add_kernel<int, 4>(int, float*)".  Any other text is itself.
+ * "void at::native::add_kernel<int, 4>(int, float*)".  Of one that is called just Kernel, as all of
+ * CUTLASS are, it is what it is a kernel of.  Any other text is itself.
  */
 struct str text_function(struct str name);
 /* Cut at a character within `bytes`, with "..." when cut. */

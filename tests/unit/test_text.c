@@ -217,6 +217,12 @@ static void functions_of_cpp(void **state)
 		{ "void at::native::add_kernel<int, 4>(int, float*)", "add_kernel" },
 		{ "void at::native::(anonymous namespace)::cat<float, 2>(float*)", "cat" },
 		{ "void at::native::<unnamed>::cat<at::native::four>(int)", "cat" },
+		{ "void cutlass::Kernel2<cutlass_80_gemm_128x64>(T1::Params)",
+			"cutlass_80_gemm_128x64" },
+		{ "void cutlass::Kernel<cutlass::gemm::Gemm<A, 4>, int>(T1::Params)",
+			"cutlass::gemm::Gemm" },
+		{ "void cutlass::Kernel<(int)4>(float*)", "Kernel" },
+		{ "void ns::Kernel<", "Kernel" },
 		{ "ns::run(int)", "run" }, { "void k", "k" }, { "fusion.1", "fusion.1" },
 		{ "dot(a, b)", "dot(a, b)" }, { "ns::", "ns::" }, { "", "" }
 	};
