@@ -382,7 +382,7 @@ static struct part *host_parts(
 			struct lane *l = &p->planes[i].lanes[k];
 			if (p->planes[i].class != PLANE_HOST)
 				continue;
-			struct lane_part *of = lane_parts(l, bytes, &r->scratch, &n);
+			struct lane_part *of = lane_parts(p, l, bytes, &r->scratch, &n);
 			l->piece_count = 0;
 			l->classes = 0;
 			l->thread = ++r->threads;

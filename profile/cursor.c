@@ -469,8 +469,8 @@ static const char *part_end(const char *at, const char *end, ptrdiff_t bytes)
 	return end;
 }
 
-struct lane_part *lane_parts(
-	const struct lane *l, ptrdiff_t bytes, struct arena *keep, ptrdiff_t *count)
+struct lane_part *lane_parts(const struct profile *of, const struct lane *l, ptrdiff_t bytes,
+	struct arena *keep, ptrdiff_t *count)
 {
 	struct lane_part *ret = NULL;
 	ptrdiff_t cap = 0;
@@ -486,6 +486,8 @@ struct lane_part *lane_parts(
 			p->lane.chunks = arena_make(keep, struct lane_chunk, 1);
 			p->lane.chunks[0] = l->chunks[i];
 			p->lane.chunks[0].bytes = p->bytes = str_span(at, next);
+			/* A look at one page may map megabytes around it. */
+			profile_drop_part(of, p->bytes);
 			p->lane.chunk_count = 1;
 			p->lane.pieces = NULL;
 			p->lane.piece_count = p->lane.piece_cap = 0;

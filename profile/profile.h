@@ -424,8 +424,8 @@ struct lane_part {
 	struct str bytes; /* all of it, */
 	int32_t chunk;	  /* of this one */
 };
-struct lane_part *lane_parts(
-	const struct lane *l, ptrdiff_t bytes, struct arena *keep, ptrdiff_t *count);
+struct lane_part *lane_parts(const struct profile *of, const struct lane *l, ptrdiff_t bytes,
+	struct arena *keep, ptrdiff_t *count);
 /* What was noted in a part, behind what was noted in the parts before it. */
 void lane_join(struct lane *l, const struct lane_part *part, struct arena *keep);
 /* What was lost of the events so far; times are not summed. */
