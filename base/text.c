@@ -117,15 +117,9 @@ static struct str first_argument(struct str arguments)
 	return str_head(rest, end);
 }
 
-static bool is_any_kernel(struct str function)
-{
-	static const struct str names[] = { STR_INIT("Kernel"), STR_INIT("Kernel2"),
-		STR_INIT("kernel"), STR_INIT("device_kernel") };
-	for (ptrdiff_t i = 0; i < COUNT_OF(names); i++)
-		if (str_eq(function, names[i]))
-			return true;
-	return false;
-}
+/* Names that say no more than that it is a kernel. */
+static const struct str any_kernel[] = { STR_INIT("Kernel"), STR_INIT("Kernel2"),
+	STR_INIT("kernel"), STR_INIT("device_kernel") };
 
 struct str text_function(struct str name)
 {
@@ -145,7 +139,7 @@ struct str text_function(struct str name)
 	}
 	struct str function = str_from_offset(str_head(name, end), from);
 	struct str of = first_argument(str_from_offset(name, end));
-	if (of.len > 0 && is_any_kernel(function))
+	if (of.len > 0 && NAMED(any_kernel, COUNT_OF(any_kernel), function))
 		return of;
 	return end > from ? function : name;
 }

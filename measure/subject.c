@@ -380,7 +380,10 @@ static void subject_understand(struct subject *s)
 		s->async = async_role_of(m, s->instruction);
 }
 
-/* That of a large program, of which a job may have many, does not live as long as the run. */
+/*
+ * A job may have many large programs.  What is said of their subjects has an arena of its own,
+ * which registry_forget frees.
+ */
 static struct arena *told_arena(struct registry *r, struct program *p)
 {
 	if (p->proto.len < SHELF_LARGE)

@@ -92,7 +92,7 @@ static inline bool program_before(const struct program *a, const struct program 
 struct subject {
 	int32_t index;
 	struct program *program;
-	ptrdiff_t instruction;	 /* into program->hlo, or -1 */
+	ptrdiff_t instruction;	 /* of program_hlo(program), or -1 */
 	struct str name;	 /* instruction, or kernel; clean */
 	struct profile_op *said; /* after registry_settle: by the first device that ran it, */
 	ptrdiff_t said_by;	 /* this one; -1 not settled */

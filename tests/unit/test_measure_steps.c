@@ -1159,8 +1159,8 @@ static void the_users_line_around_a_library(void **state)
 }
 
 /*
- * A thread that launches work of its own, as a loader does that is ahead, keeps nobody waiting: the
- * thread that calls the steps' function does.
+ * A loader may launch work of its own.  While it is ahead, the device waits for another thread: the
+ * one that calls the steps' function.
  */
 static void a_loader_that_is_ahead(void **state)
 {

@@ -5,7 +5,7 @@
 #include "tests/unit/pb.h"
 #include "tests/unit/keep.h"
 
-/* A proto just above SHELF_LARGE, of which two take more than SHELF_BYTES. */
+/* Their proto is larger than SHELF_LARGE; two such modules do not fit into SHELF_BYTES. */
 enum { INSTRUCTIONS = 100000 };
 
 static struct shelf *shelf;
