@@ -15,6 +15,7 @@ enum {
 	ROOFS = 3,
 	NAMES_MOST = 7,
 	NAME_PITCH = 16,
+	ROW_PITCH = 14,
 	NAMES_LEFT = 8,
 	LEFT = 84,
 	TOP = 16,
@@ -148,6 +149,12 @@ static double at_y(const struct plot *p, double y)
 	return BOTTOM - (BOTTOM - TOP) * fmin(fmax(t, 0), 1);
 }
 
+/* Of the HBM roof: pixels up for a pixel to the right. */
+static double slope_of(const struct plot *p)
+{
+	return (BOTTOM - TOP) / (p->y_hi - p->y_lo) * (p->x_hi - p->x_lo) / (p->right - LEFT);
+}
+
 /* The area of a dot is the op's share of the step. */
 static double radius_of(const struct ops_row *op)
 {
@@ -193,7 +200,10 @@ static double above_dots(const struct plot *p, double left, double y)
 	return fmax(top, 11);
 }
 
-/* A level line from where the slope meets it; the ridge is named below it. */
+/*
+ * A level line from where the slope meets it.  Ridges are named below it, each on a row of its own:
+ * two may be close.
+ */
 static void draw_ceiling(const struct plot *p, const struct roof *roof, struct svg *x)
 {
 	double ridge = roof->peak / p->hbm_bps, left = at_x(p, ridge), y = at_y(p, roof->peak);
@@ -202,15 +212,15 @@ static void draw_ceiling(const struct plot *p, const struct roof *roof, struct s
 		STR_ARG(unit_text(x->keep, roof->peak, UNIT_FLOPS_PER_SECOND)));
 	bool is_top = roof->peak == top_peak(p);
 	double room = p->right - 2 - SVG_CHAR * text_columns(text);
+	/* The highest has room above it, the others below it and below the slope. */
+	double begin = is_top ? room : fmin(left + 5, room);
+	double below = y + 13 + fmax(left + 5 - begin, 0) * slope_of(p);
 	svg_stroke(x, INK_TEXT, left, y, p->right, y, 1.8, false);
-	/* The highest has room above it, the others below, where their line begins. */
-	svg_strong(x, INK_TEXT, is_top ? ANCHOR_END : ANCHOR_START,
-		is_top ? p->right - 2 : fmin(left + 5, room),
-		is_top ? above_dots(p, room, y) : y + 13, text);
+	svg_strong(x, INK_TEXT, ANCHOR_START, begin, is_top ? above_dots(p, room, y) : below, text);
 	svg_stroke(x, INK_MUTED, left, y, left, BOTTOM, 1, true);
 	bool is_last = left > p->right - RIDGE_WIDTH;
 	svg_text(x, INK_MUTED, is_last ? ANCHOR_END : ANCHOR_START, left + (is_last ? -4 : 4),
-		BOTTOM - 6,
+		BOTTOM - 6 - ROW_PITCH * (double)(roof - p->roofs),
 		arena_fmt(x->keep, "ridge %.*s",
 			STR_ARG(svg_tick(x->keep, round(ridge), UNIT_NONE))));
 }

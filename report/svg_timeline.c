@@ -215,7 +215,7 @@ static void say_devices(struct out *o, const struct timeline *t, struct arena *k
 		out_fmt(o, " %d of %.0f devices are drawn.", t->part_count,
 			t->part_count + left_out);
 	if (t->part_count > 1)
-		out_fmt(o, " Each begins %s.",
+		out_fmt(o, " Each device begins %s.",
 			is_capture ? "with its first op" : "at the start of its own step");
 	if (slow && fast)
 		out_fmt(o,

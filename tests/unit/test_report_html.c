@@ -155,7 +155,8 @@ static void test_devices(void **state)
 	bar->moment = 3; /* of no device that is there */
 	bar->name = STR("fusion.100");
 	struct str html = page_of(r);
-	assert_has(html, "3 of 64 devices are drawn. Each begins at the start of its own step.");
+	assert_has(html, "3 of 64 devices are drawn. Each device begins at the start "
+			"of its own step.");
 	assert_has(html, "Without exposed communication a step takes 20.0 ms on TPU:3 on worker-0, "
 			 "which works longest, and 15.0 ms on TPU:1 on worker-1");
 	assert_has(html, ">TPU:3 (works longest)<");
