@@ -93,20 +93,25 @@ static void note_twins(const struct run *run, const struct twins *t)
 			t->count, STR_ARG(dumped_file(t->first)), STR_ARG(t->of->dumped));
 }
 
-/* What cannot be read ends it: a plan without one of its programs would look smaller than it is. */
+/* A plan without one of its programs may look smaller than it is, and without any says nothing. */
 bool plan_programs(struct run *run, struct diag *err)
 {
 	struct dump *d = run->options->dump;
 	struct met met = met_begin(d, run->keep);
 	struct twins twins = { 0 };
+	ptrdiff_t unread = 0;
 
 	run->first = &run->devices[0];
 	for (ptrdiff_t i = 0; i < d->count; i++) {
 		if (!dump_has_program(&d->modules[i]))
 			continue;
-		struct hlo_module *hlo = dumped_parse(&d->modules[i], run->keep, err);
-		if (!hlo)
-			return false;
+		struct diag said;
+		struct hlo_module *hlo = dumped_parse(&d->modules[i], run->keep, &said);
+		if (!hlo) {
+			if (!unread++)
+				*err = said;
+			continue;
+		}
 		const struct program *twin = met_before(run, &met, hlo);
 		if (!twin)
 			plan_program(run, &met, &d->modules[i], hlo);
@@ -115,6 +120,11 @@ bool plan_programs(struct run *run, struct diag *err)
 			twins.of = twin;
 		}
 	}
+	if (unread && !registry_program_count(run->registry))
+		return false;
+	if (unread)
+		quality_add(run, "modules-read", false, "%td of %td modules left out: %s", unread,
+			d->count, err->text);
 	note_twins(run, &twins);
 	run->shape = run_shape_of(run);
 	ptrdiff_t n = registry_subject_count(run->registry);

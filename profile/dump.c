@@ -157,27 +157,20 @@ bool dump_has_program(const struct dump_module *m)
 	return m->path[dump_program_form(m)].p != NULL;
 }
 
-static bool list_programs(struct dump *d, struct arena *keep, struct out *list, struct diag *err)
+void dump_profile(struct dump *d, enum platform platform, struct arena *keep, struct input *in,
+	struct profile *ret)
 {
+	struct out *list = out_memory(keep);
+	struct diag ignored;
 	for (ptrdiff_t i = 0; i < d->count; i++) {
 		struct dump_module *m = &d->modules[i];
 		struct str bytes;
 		if (!dump_has_program(m))
 			continue;
-		if (!dump_bytes(m, dump_program_form(m), keep, &bytes, err))
-			return false;
+		dump_bytes(m, dump_program_form(m), keep, &bytes, &ignored);
 		out_fmt(list, "%.*s %td %016llx\n", STR_ARG(m->stem), bytes.len,
 			(unsigned long long)str_hash(bytes));
 	}
-	return true;
-}
-
-bool dump_profile(struct dump *d, enum platform platform, struct arena *keep, struct input *in,
-	struct profile *ret, struct diag *err)
-{
-	struct out *list = out_memory(keep);
-	if (!list_programs(d, keep, list, err))
-		return false;
 	*in = input_memory(d->dir, out_text(list));
 	*ret = (struct profile){ .format = FORMAT_DUMP, .input = in, .host = STR("dump") };
 	ret->planes = arena_make(keep, struct plane, 1);
@@ -188,7 +181,6 @@ bool dump_profile(struct dump *d, enum platform platform, struct arena *keep, st
 		.platform = platform,
 		.ordinal = -1,
 		.chip = CHIP_HINTS_NONE };
-	return true;
 }
 
 bool dump_check(const struct dump *d, struct diag *err)

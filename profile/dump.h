@@ -55,10 +55,11 @@ bool dump_list(struct str dir, struct arena *keep, struct dump *ret, struct diag
 bool dump_of_file(struct str path, struct arena *keep, struct dump *ret, struct diag *err);
 /*
  * As the profile of a run that has not happened: one device of `platform`, without events.  The
- * input becomes a list of the programs with a hash of each, which is what tells dumps apart.
+ * input becomes a list of the programs with a hash of each, which is what tells dumps apart: of one
+ * that cannot be unpacked it is that of no bytes.
  */
-bool dump_profile(struct dump *d, enum platform platform, struct arena *keep, struct input *in,
-	struct profile *ret, struct diag *err);
+void dump_profile(struct dump *d, enum platform platform, struct arena *keep, struct input *in,
+	struct profile *ret);
 /* False when a file that was opened shrank since. */
 bool dump_check(const struct dump *d, struct diag *err);
 void dump_close(struct dump *d);

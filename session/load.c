@@ -302,10 +302,7 @@ static bool open_plan(
 		return false;
 	l->inputs = arena_make(keep, struct input, 1);
 	l->profiles = arena_make(keep, struct profile, 1);
-	if (!dump_profile(&l->dump, platform_of(chip), keep, l->inputs, l->profiles, err)) {
-		run_close(l);
-		return false;
-	}
+	dump_profile(&l->dump, platform_of(chip), keep, l->inputs, l->profiles);
 	l->inputs[0].path = path;
 	l->count = 1;
 	return true;
