@@ -47,12 +47,9 @@ static const struct ending {
 static const struct str nameless[] = { STR_INIT("perfetto_trace.json.gz"),
 	STR_INIT("perfetto_trace.json"), STR_INIT("remote.trace.json.gz") };
 
-/* It may be a trace under a name of its owner's, and is opened when it is asked for. */
-static const char some_json[] = "JSON, and only its content says whether it is a trace";
-
 /* Files that stand beside profiles or are taken for them; the most telling first. */
 static const struct other {
-	struct str names[8]; /* patterns */
+	struct str names[14]; /* patterns */
 	const char *is, *todo;
 } others[] = {
 #define ASK_XPLANE "give the *.xplane.pb of the same run"
@@ -88,10 +85,13 @@ static const struct other {
 		GIVE_DUMP },
 	{ { STR_INIT("*.op_stats*.pb"), STR_INIT("*_stats.pb"), STR_INIT("*.smart_suggestion.pb"),
 		  STR_INIT("*.overview_page.pb"), STR_INIT("*.input_pipeline.pb"),
-		  STR_INIT("*.memory_profile.json.gz"), STR_INIT("*.pod_viewer.json"),
+		  STR_INIT("*_stats.json*"), STR_INIT("*overview_page.json*"),
+		  STR_INIT("*input_pipeline*.json*"), STR_INIT("*memory_profile.json*"),
+		  STR_INIT("*op_profile.json*"), STR_INIT("*pod_viewer.json*"),
 		  STR_INIT("*.SSTABLE") },
 		"a result that XProf made from a profile and kept", ASK_XPLANE },
-	{ { STR_INIT("*.json.gz"), STR_INIT("*.json") }, some_json,
+	{ { STR_INIT("*.json.gz"), STR_INIT("*.json") },
+		"JSON, and only its content says whether it is a trace",
 		"name the file itself, or give the *.xplane.pb of the same run" },
 	{ { STR_INIT("*.db") }, "a database, such as rocprof writes",
 		"capture with jax.profiler, which writes *.xplane.pb; what `nsys export` wrote "
@@ -105,10 +105,10 @@ static const struct other {
 
 static const struct other *other_of(struct str name)
 {
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		for (const struct str *p = others[i].names; p < others[i].names + 8 && p->p; p++)
-			if (str_glob(name, *p))
-				return &others[i];
+	for (const struct other *o = others; o < others + sizeof(others) / sizeof(others[0]); o++)
+		for (size_t i = 0; i < sizeof(o->names) / sizeof(o->names[0]) && o->names[i].p; i++)
+			if (str_glob(name, o->names[i]))
+				return o;
 	return NULL;
 }
 
@@ -609,23 +609,25 @@ static bool find_dump(struct str dir, struct arena *keep, struct found_run *ret)
 
 /* ---- the ways in ----------------------------------------------------------------------------- */
 
+/* JSON may be a trace under a name of its owner's, and is opened when it is asked for. */
 static bool file_format(struct str path, struct found_file *ret, struct diag *err)
 {
 	struct str name = path_base(path);
 	const struct other *other = other_of(name);
 	if (profile_name(name, ret))
 		return true;
-	if (other && other->is != some_json)
+	if (str_ends(name, STR(".json")) || str_ends(name, STR(".json.gz"))) {
+		*ret = (struct found_file){ .host = str_head(name, str_find(name, STR(".json"))),
+			.format = FORMAT_TRACE };
+		return true;
+	}
+	if (other)
 		return diag_set(
 			err, DIAG_FILE_KIND, "%.*s: %s; %s", STR_ARG(path), other->is, other->todo);
-	if (!other)
-		return diag_set(err, DIAG_FILE_KIND,
-			"%.*s: not a kind of file that is read; a profile's name ends in "
-			".xplane.pb, so rename it if it is one",
-			STR_ARG(path));
-	*ret = (struct found_file){ .host = str_head(name, str_find(name, STR(".json"))),
-		.format = FORMAT_TRACE };
-	return true;
+	return diag_set(err, DIAG_FILE_KIND,
+		"%.*s: not a kind of file that is read; a profile's name ends in .xplane.pb, so "
+		"rename it if it is one",
+		STR_ARG(path));
 }
 
 static bool find_file(struct search *s, struct str path)
