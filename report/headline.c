@@ -49,7 +49,7 @@ static struct group first_group(const struct report *r, struct arena *keep)
 	struct group *groups;
 	ptrdiff_t count = group_findings(r, r->verdict, keep, &groups), most = 0;
 	if (!count)
-		return (struct group){ NULL, 0, NAN };
+		return (struct group){ NULL, 0, NAN, NAN };
 	const struct finding *f = groups[0].items[0];
 	if (groups[0].gain_s > 0 || !(f->shared_s > 0) || is_about_baseline(r, f))
 		return groups[0];
@@ -73,7 +73,7 @@ static struct group costliest_group(const struct report *r, struct group most, s
 	struct group *groups;
 	ptrdiff_t count = group_open(r, keep, &groups);
 	for (ptrdiff_t i = 0; i < count; i++)
-		if (groups[i].gain_s > most.gain_s)
+		if (groups[i].cost_s > most.cost_s)
 			most = groups[i];
 	return most;
 }
@@ -138,7 +138,7 @@ const struct rule_result *headline_cause(const struct report *r)
 static struct str of_trouble(const struct report *r, struct arena *keep)
 {
 	const struct rule_result *rule = headline_cause(r);
-	struct group most = costliest_group(r, (struct group){ NULL, 0, 0 }, keep);
+	struct group most = costliest_group(r, (struct group){ NULL, 0, 0, 0 }, keep);
 	struct str reason = rule ? reason_of(rule, keep) : MISSING, advice;
 	reason = reason.len ? first_sentence(text_clean(keep, reason), &advice)
 			    : STR("no rule could be judged");

@@ -154,17 +154,22 @@ ptrdiff_t count_results(const struct report *r, enum verdict v)
 	return count;
 }
 
+static double add_known(double sum, double x)
+{
+	return isnan(x) ? sum : isnan(sum) ? x : sum + x;
+}
+
 struct group group_of(const struct report *r, struct str rule, enum verdict v, struct arena *keep)
 {
-	struct group g = { NULL, 0, NAN };
+	struct group g = { NULL, 0, NAN, NAN };
 	g.items = arena_make(keep, const struct finding *, r->findings.count);
 	for (ptrdiff_t i = 0; i < r->findings.count; i++) {
 		const struct finding *f = &r->findings.items[i];
 		if (!str_eq(f->rule, rule) || f->verdict != v)
 			continue;
 		g.items[g.count++] = f;
-		if (!isnan(f->gain_s))
-			g.gain_s = isnan(g.gain_s) ? f->gain_s : g.gain_s + f->gain_s;
+		g.gain_s = add_known(g.gain_s, f->gain_s);
+		g.cost_s = add_known(g.cost_s, f->of_window ? f->claimed_s : f->gain_s);
 	}
 	return g;
 }

@@ -39,6 +39,8 @@ struct group {
 	const struct finding **items; /* as sorted in the report */
 	ptrdiff_t count;
 	double gain_s; /* sum of what is known, NaN when nothing is */
+	/* The same, where what lies outside the steps costs as much of the window. */
+	double cost_s;
 };
 /*
  * In the report's order, the costliest first.  Subjects that a failed rule only warns of are not

@@ -399,9 +399,9 @@ static void put_left_out(
 			continue;
 		if (str_eq(str_from(between), STR("also: ")))
 			page_break(p);
-		if (groups[i].gain_s > most_s) {
+		if (groups[i].cost_s > most_s) {
 			costliest = f;
-			most_s = groups[i].gain_s;
+			most_s = groups[i].cost_s;
 		}
 		/* The headline has said it of the only one. */
 		struct str cost = f->of_window		    ? prose_cost(r, &groups[i], p->keep)

@@ -96,6 +96,14 @@ static void test_headline_without_evidence(void **state)
 	assert_memory_equal(text, head, sizeof(head) - 1);
 	assert_non_null(strstr(
 		text, "  fix       oversized-all-gather: Constrain the activations between"));
+	/* What lies outside the steps costs as much of the window. */
+	r.findings.items[2].of_window = true;
+	r.findings.items[2].verdict = VERDICT_WARN;
+	r.findings.items[2].gain_s = NAN;
+	r.findings.items[2].claimed_s = 0.02;
+	text = page_of(r, (struct report_style){ 0 });
+	assert_non_null(strstr(text, "memory; even so, 3.40% of the step only changes layouts"));
+	assert_non_null(strstr(text, "  fix       copy-share: "));
 }
 
 /* What no other finding has is not "counted" there. */
