@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-/* Room for every chip of the set: 35 files exist. */
+/* Room for every chip of the set: 39 files exist. */
 #define CANDIDATES_MAX 64
 
 struct candidates {

@@ -334,6 +334,10 @@ static void nvidia_by_name(void **state)
 		{ "NVIDIA L40S", "l40s" },
 		{ "Tesla T4", "t4" },
 		{ "NVIDIA A10", "a10" },
+		{ "NVIDIA A40", "a40" },
+		{ "NVIDIA L40", "l40" },
+		{ "NVIDIA RTX A6000", "rtx_a6000" },
+		{ "NVIDIA GeForce RTX 3090", "rtx3090" },
 		{ "NVIDIA GeForce RTX 4090", "rtx4090" },
 	};
 	(void)state;
