@@ -132,6 +132,10 @@ struct str text_function(struct str name)
 		/* Only a namespace without a name is in brackets that nothing stands before. */
 		if (opens && !depth && end > from)
 			break;
+		/* "A::Execute (jit_f)" tells behind a blank of what. */
+		struct str rest = str_from_offset(name, end);
+		if (!depth && str_take(&rest, STR(" (")) && !str_starts(rest, STR("anonymous ")))
+			break;
 		depth += opens;
 		depth -= c == '>' || c == ')';
 		if (!depth && (c == ':' || c == ' '))

@@ -59,10 +59,10 @@ static struct group first_group(const struct report *r, struct arena *keep)
 	return groups[most];
 }
 
-/* The op or device that it is about; missing where that is the whole run. */
+/* What it is about: as its rule names it, else its largest place; missing: the whole run. */
 static struct str name_of(const struct report *r, const struct finding *f)
 {
-	if (f->places.count)
+	if (f->places.count && str_eq(f->name, f->subject))
 		return ((const struct found_place *)f->places.items)[0].name;
 	return str_eq(f->name, run_of(r)->name) ? MISSING : f->name;
 }

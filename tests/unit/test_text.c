@@ -222,8 +222,8 @@ static void functions_of_cpp(void **state)
 		{ "void cutlass::Kernel<cutlass::gemm::Gemm<A, 4>, int>(T1::Params)",
 			"cutlass::gemm::Gemm" },
 		{ "void cutlass::Kernel<(int)4>(float*)", "Kernel" },
-		{ "void ns::Kernel<", "Kernel" },
-		{ "ns::run(int)", "run" }, { "void k", "k" }, { "fusion.1", "fusion.1" },
+		{ "void ns::Kernel<", "Kernel" }, { "ns::run(int)", "run" },
+		{ "ns::Run (jit_f)", "Run" }, { "void k", "k" }, { "fusion.1", "fusion.1" },
 		{ "dot(a, b)", "dot(a, b)" }, { "ns::", "ns::" }, { "", "" }
 	};
 	(void)state;
