@@ -701,6 +701,9 @@ static void sum_by_kind(struct op_diff *d, const struct matches *all)
 		d->head_ops_s += d->kinds[i].head_s;
 	}
 	sort_by(d->kinds, d->kind_count, by_change);
+	double least_s = 0.005 * fmax(d->base_ops_s, d->head_ops_s);
+	for (int i = 0; i < d->kind_count; i++)
+		d->kinds_changed += fabs(d->kinds[i].head_s - d->kinds[i].base_s) >= least_s;
 }
 
 /* Devices that are alike differ by less. */

@@ -71,6 +71,7 @@ struct op_diff {
 	double base_ops_s, head_ops_s;	     /* sums over all ops, hidden time too */
 	struct diff_kind kinds[DIFF_KINDS];  /* the largest change first */
 	int kind_count;
+	int kinds_changed;     /* so many of them, by half a percent of all ops or more */
 	double lost_s, same_s; /* sum over all ops whose times are known; of these, CHANGE_SAME */
 	ptrdiff_t counts[CHANGES];
 	ptrdiff_t untimed; /* without a time in a run that has them: in no sum */

@@ -27,15 +27,6 @@ struct str diff_counts(const struct op_diff *d, struct arena *keep)
 	return out_text(o);
 }
 
-int kinds_changed(const struct op_diff *d)
-{
-	int n = 0;
-	while (n < d->kind_count && fabs(d->kinds[n].head_s - d->kinds[n].base_s) >=
-					    0.005 * fmax(d->base_ops_s, d->head_ops_s))
-		n++;
-	return n;
-}
-
 /* The change that did most of it: the largest of those that go the same way. */
 static const struct changes_row *main_change(const struct op_diff *d)
 {
@@ -160,7 +151,7 @@ static void put_ops(struct page *p, const struct html_changes *ops)
 
 static void put_kinds(struct page *p, const struct op_diff *d)
 {
-	int count = kinds_changed(d);
+	int count = d->kinds_changed;
 	if (!count)
 		return;
 	page_break(p);
@@ -271,7 +262,7 @@ static void put_table(struct out *o, const struct html_changes *ops)
 
 static void put_kinds_table(struct out *o, const struct op_diff *d, struct arena *keep)
 {
-	int count = kinds_changed(d);
+	int count = d->kinds_changed;
 	if (!count)
 		return;
 	out_z(o, "\n| by kind | before | after | change |\n|---|---:|---:|---:|\n");

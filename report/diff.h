@@ -32,7 +32,5 @@ void diff_html(const struct diff_report *d, const struct doc_template *t, struct
 /* Sentences of them all. */
 struct str diff_counts(const struct op_diff *d, struct arena *keep);
 struct str diff_headline(const struct op_diff *d, struct arena *keep);
-/* So many of its kinds, from the first, changed by half a percent of all or more. */
-int kinds_changed(const struct op_diff *d);
 
 #endif

@@ -1,7 +1,7 @@
 /* Two runs in pictures: the way from the time before to the time after, and the time by kind. */
 #include <math.h>
 
-#include "report/diff.h"
+#include "measure/diff.h"
 #include "report/prose.h"
 #include "report/svg.h"
 
@@ -76,7 +76,7 @@ bool svg_kinds_change(const struct op_diff *d, struct arena *keep, struct html_p
 	k->is_of_all = true;
 	k->keys = keys;
 	k->key_count = COUNT_OF(keys);
-	for (int i = 0; i < kinds_changed(d) && i < KINDS_DRAWN; i++) {
+	for (int i = 0; i < d->kinds_changed && i < KINDS_DRAWN; i++) {
 		const struct diff_kind *row = &d->kinds[i];
 		svg_row_add(k, row->kind, signed_time_text(keep, row->head_s - row->base_s), keep);
 		svg_bar_add(k, 0, INK_IDLE, 0, row->base_s, MISSING, keep);

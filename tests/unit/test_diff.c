@@ -295,15 +295,19 @@ static void test_kinds(void **state)
 {
 	(void)state;
 	diff("ops key=a name=a kind=matmul mean_s=2e-3 per_step=2\n"
-	     "ops key=b name=b kind=copy mean_s=1e-3 per_step=1",
+	     "ops key=b name=b kind=copy mean_s=1e-3 per_step=1\n"
+	     "ops key=d name=d kind=rng mean_s=1e-5 per_step=1",
 		"ops key=a name=a kind=matmul mean_s=3e-3 per_step=2\n"
-		"ops key=c name=c kind=sort mean_s=4e-3 per_step=1");
-	assert_int_equal(d.kind_count, 3);
+		"ops key=c name=c kind=sort mean_s=4e-3 per_step=1\n"
+		"ops key=d name=d kind=rng mean_s=5e-5 per_step=1");
+	assert_int_equal(d.kind_count, 4);
+	/* 40 us of 10 ms are less than half a percent. */
+	assert_int_equal(d.kinds_changed, 3);
 	assert_str(d.kinds[0].kind, "sort");
 	assert_str(d.kinds[1].kind, "matmul");
 	assert_true(fabs(d.kinds[1].head_s - d.kinds[1].base_s - 2e-3) < 1e-15);
-	assert_true(fabs(d.base_ops_s - 5e-3) < 1e-15);
-	assert_true(fabs(d.head_ops_s - 10e-3) < 1e-15);
+	assert_true(fabs(d.base_ops_s - 5.01e-3) < 1e-15);
+	assert_true(fabs(d.head_ops_s - 10.05e-3) < 1e-15);
 }
 
 /* What has not run takes what its roofline says; what cannot be counted takes nothing. */

@@ -123,6 +123,7 @@ static void test_kinds(void **state)
 	ops.kinds[0] = (struct diff_kind){ STR("matmul"), 5e-3, 6e-3 };
 	ops.kinds[1] = (struct diff_kind){ STR("softmax"), 2e-3, 2e-3 };
 	ops.kind_count = 2;
+	ops.kinds_changed = 1;
 	d.ops = &ops;
 	struct str picture = between(page_of(&d), "Two bars for each kind", "</figure>");
 	assert_true(str_contains(picture, STR(">matmul<")));
