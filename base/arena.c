@@ -113,7 +113,7 @@ static atomic_flag spares_busy = ATOMIC_FLAG_INIT;
 static void spares_lock(void)
 {
 	while (atomic_flag_test_and_set_explicit(&spares_busy, memory_order_acquire))
-		continue; /* nobody holds it for longer than a look at every spare */
+		continue; /* it is held for a look at every spare at the longest */
 }
 
 static void spares_unlock(void)

@@ -11,7 +11,7 @@
  * each and not all that lies between them and the others.  Which runs are kept is a function of the
  * samples alone, so two distributions of the same samples are the same, however they came together.
  *
- * Samples lie in chunks of 64, 128 and then 256 bytes, the last of which are as large as a run and
+ * Samples lie in chunks of 64, 128 and then 256 bytes; the last are as large as a run and
  * become runs: a million ops have as many distributions, and an arena takes nothing back.
  */
 #include "base/stats.h"

@@ -279,7 +279,7 @@ static bool may_hand_out(const struct pool *p)
 	return p->next < p->count && p->next - p->reported < p->slot_count;
 }
 
-/* Start what is missing and give every idle worker a job.  False when nobody is left to work. */
+/* Start what is missing and give every idle worker a job.  False when no worker is left. */
 static bool hand_out(struct pool *p)
 {
 	int running = 0;

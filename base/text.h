@@ -1,7 +1,7 @@
 /*
  * Text for people: cleaning what a profile says, and guessing what a user meant.
  *
- * Op names, paths and scopes come from files nobody vouches for.  text_clean is the one gate
+ * Op names, paths and scopes come from untrusted files.  text_clean is the one gate
  * through which they reach a table or a report: its result is valid UTF-8 without control
  * characters, noncharacters or bidirectional overrides, so every writer may rely on it.
  */

@@ -173,7 +173,7 @@ static void plain_number(char buf[NUMBER_BYTES], double value)
 		snprintf(buf, NUMBER_BYTES, "%.3g", value);
 }
 
-/* The largest shown unit of which there is at least one after rounding, else the smallest. */
+/* The largest unit that shows at least 1 after rounding, else the smallest. */
 static const struct scale *scale_for(double value, enum unit u)
 {
 	const struct scale *best = NULL;
@@ -203,7 +203,7 @@ static struct str scaled_text(struct arena *keep, double value, enum unit u)
 	return arena_fmt(keep, "%s %s", buf, s->name.p);
 }
 
-/* Two decimals are enough below 10%: nobody acts on a thousandth of a percent. */
+/* Two decimals are enough below 10%: a thousandth of a percent decides nothing. */
 static struct str ratio_text(struct arena *keep, double value)
 {
 	double percent = value * 100, magnitude = fabs(percent);

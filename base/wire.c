@@ -39,7 +39,7 @@ static const uint8_t *varint_slow(
 	return NULL;
 }
 
-/* Eight bytes at `p` of which only n < 8 are there; the others look like an unfinished varint. */
+/* Eight bytes at `p`, where only n < 8 are; the others look like an unfinished varint. */
 static inline uint64_t load_tail(const uint8_t *p, ptrdiff_t n)
 {
 	uint64_t x;

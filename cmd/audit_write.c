@@ -239,7 +239,7 @@ enum status audit_write(struct context *c, const struct audit_settings *s, struc
 	}
 	if (!takes_stdout)
 		report_fleet_text(&a->report, a->keep, c->out);
-	out_flush(c->out); /* nobody waits for servers to see what is written */
+	out_flush(c->out); /* what is written is seen before servers answer */
 	struct message_source source = fleet_message(&a->report, &a->pages, a->keep);
 	delivered &= !plan_deliver(&a->plan, &source, a->keep);
 	delivered &= write_owners(s, a);

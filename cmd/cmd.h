@@ -30,7 +30,7 @@ enum option_kind {
 	OPTION_NUMBER, /* int from 1 to OPTION_NUMBER_MAX; 0 when not given */
 	OPTION_TEXT,   /* struct str, missing when not given; the last one wins */
 	OPTION_LIST,   /* struct list, in the order given */
-	/* int: index into the words of `argument`, of which the first is the default */
+	/* int: index into the words of `argument`; the first is the default */
 	OPTION_WORD,
 	OPTION_HELP, /* nothing: the text is shown, and the command is not run */
 };

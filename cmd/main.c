@@ -159,7 +159,7 @@ static void open_standard_files(void)
 		close(fd);
 }
 
-/* Nobody reads any more (`| head`): not an error, and the verdict stands. */
+/* The reader has closed the pipe (`| head`): not an error, and the verdict stands. */
 static bool reader_is_gone(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };

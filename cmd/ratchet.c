@@ -86,7 +86,7 @@ static void add_edit(struct context *c, const struct doc *doc, const struct limi
 		STR_ARG(node->text), STR_ARG(unit_text(c->keep, l->seen[which], l->unit))));
 }
 
-/* The text with its edits, of which each place has one, in the order of places. */
+/* The text with its edits, one for each place, in the order of places. */
 static void put_edited(struct out *o, struct str text, const struct edits *edits)
 {
 	for (ptrdiff_t at = 0;;) {

@@ -249,7 +249,7 @@ static struct chip_match unlisted(
 		STR_ARG(name), STR_ARG(what), STR_ARG(advice)));
 }
 
-/* "gfx942:sramecc+:xnack-" -> "gfx942"; missing for what is no architecture. */
+/* "gfx942:sramecc+:xnack-" -> "gfx942"; missing for any other text. */
 static struct str arch_of(struct str name)
 {
 	struct str arch, rest;

@@ -43,7 +43,7 @@ struct op_work {
 /* The type that stands in for one which a chip cannot multiply: the next wider that it can. */
 enum dtype roofline_wider(const struct chip_device *d, enum dtype t);
 /* The peak for its FLOPs.  Vector units have one rate, f32's: XLA computes bf16 in f32 as well.
- * NaN for those of a TPU, which nobody has published. */
+ * NaN for those of a TPU, which are not published. */
 double roofline_op_flops(const struct chip_device *d, const struct op_work *w);
 struct str roofline_op_source(const struct chip_device *d, const struct op_work *w); /* its */
 /* FLOPs per byte of HBM at which the two limits meet. */

@@ -164,7 +164,7 @@ static bool has_prefix(const unsigned char address[16], const struct prefix *p)
 	return !rest || (address[whole] ^ p->bytes[whole]) >> (8 - rest) == 0;
 }
 
-/* False for what is no internet address at all. */
+/* False for any other text than an internet address. */
 static bool address_bytes(const struct curl_sockaddr *a, unsigned char ret[16])
 {
 	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };

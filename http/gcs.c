@@ -13,7 +13,7 @@ static struct str emulator(struct arena *keep)
 	return s.p && str_find(s, STR("://")) < 0 ? arena_fmt(keep, "http://%.*s", STR_ARG(s)) : s;
 }
 
-/* A token is as good as a key while it lasts, so it goes where nobody listens. */
+/* A token is as good as a key while it lasts, so it never goes over an open connection. */
 static bool server(struct arena *keep, struct str *ret, struct diag *err)
 {
 	struct str given = path_trim(env("ROOFLINT_GCS_ENDPOINT")), host;

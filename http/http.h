@@ -12,8 +12,8 @@
  * It knows TLS, signatures, retries, limits and the clouds' credentials.  It knows nothing of what
  * is in a body, and of the program that reads profiles it needs nothing but base/.
  *
- * Refuses: http to any host but this one, addresses of private networks that nobody allowed by
- * name, redirects, and saying a secret to anybody but the server.
+ * Refuses: http to any host but this one, addresses of private networks that were not
+ * allowed by name, redirects, and telling a secret to any other than its server.
  */
 #ifndef HTTP_H
 #define HTTP_H

@@ -23,7 +23,7 @@
 #define CONTAINER "http://169.254.170.2"
 #define FRESH_S	  900.0 /* then they are asked for again: EC2 has new ones five minutes before */
 #define SPARE_S	  60.0
-#define PROGRAM_S 60.0 /* it may ask a server, but nobody is there to be asked */
+#define PROGRAM_S 60.0 /* it may ask a server, but there is no user to ask */
 
 /* ---- files ----------------------------------------------------------------------------------- */
 

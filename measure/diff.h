@@ -22,10 +22,10 @@
  *
  * A fusion has split when it is gone, or still there under its key and holds less than it did, and
  * new ops stand in its place (their scopes are its own but for the last part; the same line of the
- * same file where it has no scope).  Of these ops, and it, there are at least two, of which each
- * does nothing that it did not hold (opcodes of theirs, or of what they hold, are among its own)
- * and something that those before it do not; together they have at least half of the opcodes that
- * it held.  They and it are one change.
+ * same file where it has no scope).  It and these ops are one change
+ * where they are two or more.  Each of them does only what the fusion held (its opcodes, and those
+ * in it, are among the fusion's) and something that those before it do not; together they have at
+ * least half of the fusion's opcodes.
  *
  * Of runs that are planned, ops take as long as their rooflines say.
  *

@@ -25,7 +25,7 @@
  * is no whole number where several divide it; a double holds that to 10^-16 of the step.
  *
  * Exposed time is that of the ops in front: those that run themselves, and pairs whose done waits.
- * What is only in flight beside them keeps nobody waiting; it shares the time when it is alone.
+ * What is only in flight beside them delays nothing; it shares the time when it is alone.
  */
 struct activity_clock {
 	int64_t overlap_ps;  /* something else computes or communicates */

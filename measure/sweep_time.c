@@ -70,7 +70,7 @@ void clocks_restart(struct sweeping *s)
 }
 
 /*
- * Let time pass with these activities, `busy` ops of which compute or communicate.  Time in which
+ * Let time pass with these activities, while `busy` ops compute or communicate.  Time in which
  * several transfers or collectives are in flight is shared among them, so that sums over them are
  * unions and no second is counted twice.
  */
@@ -313,7 +313,7 @@ static inline void event_ended(struct sweeping *s, const struct known *known, in
 		instance_add(s, subject, time_ps);
 }
 
-/* An op's event ends now.  Its slot is free afterwards, and nobody takes it before we return. */
+/* An op's event ends now.  Its slot is free afterwards, and is not taken before we return. */
 static void finish(struct sweeping *s, struct running *r)
 {
 	running_drop(s, r);

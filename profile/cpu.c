@@ -6,7 +6,7 @@
  */
 #include "profile/xplane.h"
 
-/* Virtual devices of one process; nobody runs more than a few hundred. */
+/* Virtual devices of one process; jobs have a few hundred at most. */
 #define CPU_MAX_DEVICES 1024
 /* JAX numbers the devices of process k from 2048 k on. */
 #define CPU_PROCESS_ORDINALS 2048

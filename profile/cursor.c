@@ -192,7 +192,7 @@ FAST bool stat_body_fast(const struct plane_part *part, const uint8_t *p, const 
 	return true;
 }
 
-/* Are there so many bytes from there on?  In a part that is made of pieces nobody knows. */
+/* Are there so many bytes from there on?  Of a part that is made of pieces that is not known. */
 static inline bool part_has(const struct plane_part *part, struct str from, ptrdiff_t bytes)
 {
 	return part->bytes.p && part->bytes.p + part->bytes.len - from.p >= bytes;

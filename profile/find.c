@@ -229,7 +229,7 @@ static void meet_other(struct search *s, struct str dir, struct str name)
 	s->other_path = path_join(dir, name, &s->keep);
 }
 
-/* macOS lays a "._NAME" beside files that it copies; nobody hides a profile. */
+/* macOS lays a "._NAME" beside files that it copies; no profile is hidden. */
 static bool is_hidden(struct str name)
 {
 	return str_starts(name, STR("."));

@@ -128,7 +128,7 @@ static ptrdiff_t put_utf8(char *to, uint32_t c)
 	return tail + 1;
 }
 
-/* "XXXX", and the second half of a surrogate pair; what is no character becomes U+FFFD. */
+/* "XXXX", and the second half of a surrogate pair; an invalid one becomes U+FFFD. */
 static ptrdiff_t put_unicode(char *to, struct str *rest)
 {
 	int c = hex4(*rest);

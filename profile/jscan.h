@@ -6,7 +6,7 @@
  * bytes behind it; when the bytes are no JSON, `why` is set.  Both are sticky: every later call is
  * false.  At a failure `at` is where the trouble is.
  *
- * For documents too large to hold, of which little is wanted.  base/json.h reads small ones whole.
+ * Reads a little of documents too large to hold.  base/json.h reads small ones whole.
  *
  * Refuses: comments, single quotes, unquoted keys.  A number is taken as it is, to be judged by who
  * reads it.

@@ -78,8 +78,8 @@ static struct chip_hints *chip_read(struct nsys *n, const struct nsys_rows *r)
 	return c;
 }
 
-/* Since the middle of 2021, with a clock in Hz and bytes a second; before, with units nobody tells
- * of, so those are left out. */
+/* Since the middle of 2021, with a clock in Hz and bytes a second; before, the units are not
+ * documented, so those are left out. */
 static void chips_read(struct nsys *n)
 {
 	static const char *const columns[] = { "id", "name", "computeMajor", "computeMinor",

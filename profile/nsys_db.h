@@ -1,5 +1,5 @@
 /*
- * Rows of a database that nobody vouches for: read from bytes in memory, by table and columns.
+ * Rows of an untrusted database: read from bytes in memory, by table and columns.
  *
  * The bytes are given to SQLite as they are mapped: no file is opened beside them, no journal is
  * played back, nothing is locked or written.  Only plain columns of plain tables are read: views,

@@ -8,7 +8,7 @@
 #define RANGES_MAX (8 << 20)
 /* Ranges on one thread, each inside the one before: XLA nests less than ten. */
 enum { DEPTH_MAX = 64 };
-/* Nobody reads longer ones; XLA's have some hundred bytes. */
+/* Longer ones are cut; XLA's have some hundred bytes. */
 enum { TEXT_MAX = 4096 };
 
 /* ---- XLA's annotations ----------------------------------------------------------------------- */

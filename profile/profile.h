@@ -1,8 +1,8 @@
 /*
  * One profile file, opened: planes of lanes, and cursors that pull events from them.
  *
- * A reader opens a file and indexes it (planes, lanes, names); events are read only when somebody
- * pulls, as often as somebody pulls, so nobody holds them.  All times are picoseconds.  Names of
+ * A reader opens a file and indexes it (planes, lanes, names); events are read only when a caller
+ * pulls, each time it pulls, and are held nowhere.  All times are picoseconds.  Names of
  * planes, lines and stats as the producers spell them are known here and nowhere else.
  *
  * A lane's clock: TPU device lanes carry two, and the one here is the device's own, which does not

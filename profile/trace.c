@@ -188,7 +188,7 @@ static void take(struct trace *t, const struct trace_event *e)
 	if (l->class == LANE_MODULES)
 		run_event(t, l->plane, e);
 	bool is_op = l->class == LANE_OPS && l->plane->platform == PLATFORM_TPU;
-	/* A lane that nobody reads; without a name it may still become another. */
+	/* A lane that is not read is dropped; one without a name may still get another class. */
 	if (l->class != LANE_OTHER || !l->name.len)
 		trace_write(t, l, e, is_op ? run_around(l->plane, e) : NULL);
 }

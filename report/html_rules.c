@@ -22,7 +22,7 @@ static struct str id_of(const struct maker *m, const char *what, struct str name
 		m->keep, "%.*s%s-%.*s", STR_ARG(m->ids), what, STR_ARG(html_slug(name, m->keep)));
 }
 
-/* Rule and subject, of which names may be shared by hosts: the next of the same gets a number. */
+/* Rule and subject.  Hosts may share names, so the next of the same pair gets a number. */
 static struct str subject_id(const struct maker *m, const struct finding *f)
 {
 	uint64_t hash = str_hash(f->subject);

@@ -133,7 +133,7 @@ static void put_fact(struct series *s, const struct column *c)
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* One sample a verdict, of which one is 1: a dashboard can tell "pass" from "gone". */
+/* One sample a verdict; one of them is 1, so a dashboard can tell "pass" from "gone". */
 static void put_verdicts(struct series *s)
 {
 	static const enum verdict verdicts[] = { VERDICT_PASS, VERDICT_WARN, VERDICT_INCONCLUSIVE,

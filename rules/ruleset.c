@@ -175,7 +175,7 @@ static bool load_document(struct loader *l, const struct doc *doc, const struct 
 }
 
 /*
- * An expression inside { } whose comma YAML takes for its own leaves what is no YAML at all, and
+ * An expression inside { } whose comma YAML takes for its own leaves no valid YAML, and
  * the reader of that speaks of something else.
  */
 static void hint_comma(struct loader *l, struct str file, struct str text)

@@ -66,7 +66,7 @@ struct trial {
 	enum pool places_pool;
 };
 
-/* A row beyond a limit, or of which that is not known. */
+/* A row beyond a limit, or perhaps beyond it. */
 struct subject {
 	const void *row; /* laid out by code->subjects.rows */
 	double value;	 /* NaN: not known, or an assert */

@@ -22,7 +22,7 @@ struct baselines {
 /* Options for a run before this one: of another commit, older, and not what --job is about. */
 struct load_options baseline_options(const struct load_options *of_head);
 
-/* One, appended: a file that ends in .json is a report, of which every profile is a baseline. */
+/* One, appended: a file that ends in .json is a report, and each of its profiles is a baseline. */
 bool baseline_load(struct str path, const struct load_options *options, struct arena *keep,
 	struct baselines *ret, struct diag *err);
 

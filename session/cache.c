@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "base/unit.h"
 
-enum { NAME_DIGITS = 32, LEFTOVER_S = 86400 /* a temporary file nobody writes to any more */ };
+enum { NAME_DIGITS = 32, LEFTOVER_S = 86400 /* a temporary file whose writer is gone */ };
 #define TEMPORARY ".new-"
 #define SUM	  ".sum" /* beside each object: its checksum, in 16 hexadecimal digits */
 
@@ -140,7 +140,7 @@ static int by_use(const void *a, const void *b)
 	return order ? order : str_cmp(x->name, y->name);
 }
 
-/* Temporary files count, and go only when nobody can be writing to them. */
+/* Temporary files count, and go only when their writer must be gone. */
 static bool may_go(const struct dir_entry *e, int64_t now_ns)
 {
 	return is_object(e->name) || (str_starts(e->name, STR(TEMPORARY)) &&

@@ -5,7 +5,7 @@
  * In its turn a run is looked for among those: by what the bucket's list says of its files, so that
  * none is fetched; of a run on a disk the files are opened, and their two ends are read.
  *
- * Refuses: judging; a run of which one file cannot be opened is not known.
+ * Refuses: judging; a run with a file that cannot be opened is not known.
  */
 #ifndef SESSION_KNOWN_H
 #define SESSION_KNOWN_H

@@ -15,7 +15,7 @@
 #include "base/secret.h"
 #include "base/text.h"
 
-enum { ID_BYTES = 16, LEFTOVER_S = 3600 /* a temporary file nobody writes to any more */ };
+enum { ID_BYTES = 16, LEFTOVER_S = 3600 /* a temporary file whose writer is gone */ };
 
 /* ---- letters --------------------------------------------------------------------------------- */
 
@@ -191,7 +191,7 @@ enum take outbox_take(
 	return TAKE_BAD;
 }
 
-/* Removed while the lock is held, so that nobody takes it in between. */
+/* Removed while the lock is held, so that no other process takes it in between. */
 bool outbox_done(struct taken *t, struct diag *err)
 {
 	bool ok = !unlink(t->path.p);

@@ -56,7 +56,7 @@ enum take {
 };
 enum take outbox_take(
 	struct str dir, struct str name, struct arena *keep, struct taken *ret, struct diag *err);
-bool outbox_done(struct taken *t, struct diag *err); /* it was delivered, or nobody wants it */
+bool outbox_done(struct taken *t, struct diag *err); /* it was delivered, or is no longer wanted */
 void outbox_keep(struct taken *t);		     /* it waits on */
 
 #endif

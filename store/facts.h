@@ -187,7 +187,7 @@ void *run_facts_add(struct run_facts *f, enum fact_record part, struct arena *ke
 void run_facts_seal(struct run_facts *f, struct arena *keep);
 
 /* What is wrong with a run that somebody else wrote, or NULL: it lacks what every run has, or its
- * hash is not that of its content.  Of other minor versions' hashes nobody can tell. */
+ * hash is not that of its content.  Hashes of other minor versions cannot be checked. */
 const char *run_facts_flaw(const struct run_facts *f, struct arena *scratch);
 
 /* The records of one run: a line for it, then one for each row of its parts. */

@@ -115,7 +115,7 @@ static bool open_frozen(struct facts_db *d, struct str path, struct diag *err)
 	       facts_db_fail(d, err);
 }
 
-/* What was read is what the file has: nobody has written it in between. */
+/* What was read is what the file has: it was not written in between. */
 static bool still_frozen(const struct facts_db *d, struct diag *err)
 {
 	int64_t bytes, changed_ns;

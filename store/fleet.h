@@ -19,7 +19,7 @@
 /* Windows before this one that change points are looked for in: a quarter of a year of weeks. */
 #define FLEET_HISTORY_WINDOWS 13
 
-/* Rows kept of an answer: beyond it nobody reads, and the facts can be asked directly. */
+/* Rows kept of an answer: more are too many to read, and the facts can be asked directly. */
 #define FLEET_MAX_ROWS 1000
 /* Of histories: a hundred of them, each of a year of captures in a working week. */
 #define FLEET_MAX_HISTORY 26000

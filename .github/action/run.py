@@ -21,7 +21,7 @@ STORE = ".rooflint/facts.db"  # in the cache: below the working directory, as it
 FILES = {"json": "report.json", "html": "rooflint.html", "sarif": "rooflint.sarif",
          "junit": "rooflint.xml", "markdown": "comment.md"}  # by option, which is the output's name
 MARK = "<!-- rooflint: %s -->"
-PAGES = 30  # of comments looked through, a hundred each: more is a thread that nobody reads
+PAGES = 30  # of comments looked through, a hundred each: a longer thread is not searched
 SECONDS = 60  # a server that is silent for so long is left
 
 
