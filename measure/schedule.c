@@ -372,10 +372,52 @@ static bool sort_judge(struct scheduling *s)
 /* ---- plans ----------------------------------------------------------------------------------- */
 
 struct planning {
+	const struct scheduling *s;
+	const bool *beside; /* by module */
 	struct step_mark *items;
 	ptrdiff_t count, cap;
 	struct arena *keep;
 };
+
+/*
+ * Modules that run beside the loop: only threads call them that call none of those which make a
+ * step, as a loader's do.  For an evaluation the loop waits, whoever calls it.
+ */
+static const bool *modules_beside(const struct scheduling *s)
+{
+	const struct host_facts *f = &s->run->facts;
+	bool *makes = arena_make(s->scratch, bool, s->module_count);
+	bool *called = arena_make(s->scratch, bool, s->module_count);
+	bool *looped = arena_make(s->scratch, bool, s->module_count);
+	int32_t *function = arena_make(s->scratch, int32_t, s->module_count);
+	int32_t *of = arena_make(s->scratch, int32_t, f->launched.count);
+	struct map functions = { 0 }, loops = { 0 };
+
+	for (int32_t m = 0; m < s->module_count; m++) {
+		struct str core = function_core(s->modules[m], s->scratch);
+		function[m] = map_put(&functions, core, m, s->scratch);
+		for (ptrdiff_t i = 0; i < s->ret->sort_count; i++)
+			makes[function[m]] |= s->ret->sorts[i].has[m];
+	}
+	for (ptrdiff_t i = 0; i < f->launched.count; i++)
+		of[i] = map_get(&functions, function_core(f->launched.items[i], s->scratch));
+	for (int pass = 0; pass < 2; pass++)
+		for (ptrdiff_t i = 0; i < f->launches.count; i++) {
+			const struct host_span *call = &f->launches.items[i];
+			int32_t m = of[map_get(&f->launch_names, call->name)];
+			if (m == MAP_NONE)
+				continue;
+			if (makes[m])
+				map_put_id(&loops, call->thread, 0, s->scratch);
+			called[m] = true;
+			looped[m] |= map_get_id(&loops, call->thread) != MAP_NONE;
+		}
+	bool *ret = arena_make(s->scratch, bool, s->module_count);
+	for (ptrdiff_t m = 0; m < s->module_count; m++)
+		ret[m] = called[function[m]] && !looped[function[m]] &&
+			 !is_evaluation(s->modules[m]);
+	return ret;
+}
 
 static void stretch_add(
 	struct planning *p, enum mark_kind kind, int64_t start_ps, int64_t end_ps, int64_t number)
@@ -383,6 +425,20 @@ static void stretch_add(
 	if (end_ps > start_ps)
 		*arena_push(p->keep, p->items, p->count, p->cap) =
 			(struct step_mark){ start_ps, end_ps, number, kind, false, false };
+}
+
+/* How many of these runs are other work together: until the step goes on, or what is beside it. */
+static ptrdiff_t others_together(
+	const struct planning *p, const struct program_run *runs, ptrdiff_t count)
+{
+	ptrdiff_t n = 1;
+
+	if (p->beside[module_at(p->s, &runs[0])])
+		return n;
+	for (ptrdiff_t i = 1; i < count && runs[i].step < 0; i++)
+		if (!p->beside[module_at(p->s, &runs[i])])
+			n = i + 1;
+	return n;
 }
 
 /*
@@ -402,9 +458,10 @@ static int64_t stretches(struct planning *p, enum mark_kind kind, int64_t from_p
 			i++;
 			continue;
 		}
-		for (; i < count && runs[i].step < 0; i++)
+		for (ptrdiff_t n = others_together(p, &runs[i], count - i); n-- > 0; i++)
 			hi = runs[i].end_ps > hi ? runs[i].end_ps : hi;
-		int64_t next_ps = i < count ? runs[i].start_ps : until_ps;
+		int64_t next_ps = i < count && runs[i].step >= 0 ? runs[i].start_ps : until_ps;
+		own_end_ps = own_end_ps > at_ps ? own_end_ps : at_ps;
 		lo = lo > own_end_ps ? lo : own_end_ps;
 		hi = hi < next_ps ? hi : next_ps;
 		if (hi <= lo)
@@ -519,12 +576,13 @@ static ptrdiff_t others_between(
  * `marks`: the device's own, or NULL.  With them, and of a server, a step is what its mark or its
  * work takes, without what comes behind.
  */
-static void device_plan(struct scheduling *s, ptrdiff_t device, struct mark *marks)
+static void device_plan(
+	struct scheduling *s, ptrdiff_t device, const bool *beside, struct mark *marks)
 {
 	const struct sweep *d = ran(s, device);
 	struct step_plan *plan = &s->run->devices[device].plan;
 	struct arena scratch = *s->scratch;
-	struct planning p = { .keep = &scratch };
+	struct planning p = { .s = s, .beside = beside, .keep = &scratch };
 	struct mark *steps = marks;
 	ptrdiff_t n = marks ? plan->mark_count : steps_read(s, d, &steps, &scratch);
 	ptrdiff_t judged = 0, run = 0;
@@ -817,9 +875,10 @@ bool schedule_make(struct run *run)
 	bool ok = by_line ? line_sorts(&s) : sorts_tell(&s);
 	if (ok)
 		sorts_settle(&s);
+	const bool *beside = ok ? modules_beside(&s) : NULL;
 	for (ptrdiff_t i = 0; ok && i < run->device_count; i++) {
 		ptrdiff_t own = run->devices[i].plan.mark_count;
-		device_plan(&s, i, own > 0 && by_line ? &s.marks[marks] : NULL);
+		device_plan(&s, i, beside, own > 0 && by_line ? &s.marks[marks] : NULL);
 		marks += own;
 	}
 	arena_free(&scratch);

@@ -7,6 +7,8 @@
  *
  * A step begins with the first op of its work and lasts until the next step of any sort begins,
  * less other work between.  The last one ends with its last op: its end was not seen.
+ * Other work lasts from its first op to its last; each run of what other threads launch beside the
+ * loop is alone, since the loop does not stop for it.
  *
  * Work belongs to the mark that launched it.  The k-th call of a function is the k-th execution of
  * the module named after it, where there are as many; else work belongs to the mark it ran in, if

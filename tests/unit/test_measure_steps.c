@@ -1481,6 +1481,41 @@ static void two_threads_mark(void **state)
 }
 
 /*
+ * Small programs run now and then, 300 us apart: of the loop's own they are other work together.
+ * For a loader's the loop does not stop, and what it waits between them is the step's.
+ */
+static void a_loader_s_programs(void **state)
+{
+	(void)state;
+	for (int own = 0; own < 2; own++) {
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *threads = x_host(host), *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *loop = x_line(threads, "main"), *loader = x_line(threads, "loader");
+		struct xline *ops = two_ops(tpu);
+		x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+		has_program(host, "jit_train_step", 7);
+		has_program(host, "jit_shift", EVALUATION);
+		for (int64_t i = 0; i < 8; i++) {
+			int64_t at = i * 600;
+			annotate(loop, i, at, at + 180);
+			x_event(loop, "PjitFunction(train_step)", at + 1, at + 9, NULL);
+			execute(ops, at + 20);
+			for (int64_t k = 200; i % 3 == 2 && k <= 500; k += 300) {
+				x_event(own ? loop : loader, "PjitFunction(shift)", at + k,
+					at + k + 5, NULL);
+				x_event(ops, "sum.1", at + k + 5, at + k + 15, NULL);
+			}
+		}
+		xrun_measure(&run);
+		assert_number(xrun_row(&run)->steps, 6);
+		assert_number(xrun_row(&run)->step_time_s, 600 * US);
+		assert_number(xrun_row(&run)->step_mean_s, (600 - (own ? 620 : 40) / 6.) * US);
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
+/*
  * A Steps line that marks training and an evaluation, and a program that runs between the marks:
  * each device program has a role, and the judged steps are those that train.
  */
@@ -2132,6 +2167,7 @@ int main(void)
 		TEST(two_threads_in_a_gap),
 		TEST(two_threads_that_launch),
 		TEST(two_threads_mark),
+		TEST(a_loader_s_programs),
 		TEST(work_behind_every_mark),
 		TEST(marks_around_marks),
 		TEST(marks_of_a_warm_up),
