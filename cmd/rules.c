@@ -164,13 +164,16 @@ static bool run_test(struct tester *t, struct fixture *f, struct diag *err)
 {
 	struct arena *keep = t->c->keep;
 	struct rule_result result = { .verdict = VERDICT_OFF };
-	struct str wrong = { NULL, 0 };
-	if (!fixture_judge(t->rules, f, keep, &result, err))
+	struct str wrong = { NULL, 0 }, fix;
+	if (!fixture_judge(t->rules, f, keep, &result, &fix, err))
 		return false;
 	if (result.verdict != f->expect)
 		wrong = arena_fmt(keep, "%.*s was expected, and it is %.*s%s%.*s",
 			STR_ARG(verdict_name(f->expect)), STR_ARG(verdict_name(result.verdict)),
 			result.reason.len ? ": " : "", STR_ARG(result.reason));
+	else if (!str_contains(fix, f->fix))
+		wrong = arena_fmt(keep, "its fix should hold '%.*s', and is: %.*s", STR_ARG(f->fix),
+			STR_ARG(fix));
 	add_case(t, f, wrong);
 	return true;
 }

@@ -161,7 +161,7 @@ static void copy_given(const struct fixture *given, struct fixture *f, struct ar
 	}
 }
 
-/* "fail: { run: ... }", and perhaps a name. */
+/* "fail: { run: ... }", and perhaps a name and a fix. */
 static bool read_test(const struct keyed *r, struct str rule, const struct doc_node *node)
 {
 	static const struct key verdicts = { .form = VERDICT_WORDS };
@@ -185,9 +185,11 @@ static bool read_test(const struct keyed *r, struct str rule, const struct doc_n
 				return false;
 		} else if (str_eq(pair->key->text, STR("name"))) {
 			f.name = pair->value->text;
+		} else if (str_eq(pair->key->text, STR("fix"))) {
+			f.fix = pair->value->text;
 		} else {
 			return keyed_fail(r, pair->key,
-				"a test has a name and a verdict, which '%.*s' is not: %.*s",
+				"a test has a name, a verdict and a fix, which '%.*s' is not: %.*s",
 				STR_ARG(pair->key->text),
 				STR_ARG(words_joined(r->keep, words, count, ", ")));
 		}
@@ -249,7 +251,7 @@ bool fixtures_parse(struct str file, struct str text, const struct ruleset *rule
 /* ---- judging ------------------------------------------------------------------------------ */
 
 bool fixture_judge(const struct ruleset *rules, struct fixture *f, struct arena *keep,
-	struct rule_result *ret, struct diag *err)
+	struct rule_result *ret, struct str *fix, struct diag *err)
 {
 	struct ruleset set = *rules;
 	struct judge_context context = { .base = f->has_base ? &f->base : NULL };
@@ -266,6 +268,10 @@ bool fixture_judge(const struct ruleset *rules, struct fixture *f, struct arena 
 	for (ptrdiff_t i = 0; i < j.result_count; i++)
 		if (str_eq(j.results[i].name, f->rule))
 			*ret = j.results[i];
+	*fix = MISSING;
+	for (ptrdiff_t i = 0; i < j.finding_count && !fix->p; i++)
+		if (str_eq(j.findings[i].rule, f->rule))
+			*fix = j.findings[i].fix;
 	return true;
 }
 
@@ -296,9 +302,10 @@ static bool try_value(
 	double before = cell_real(c, row);
 	struct arena scratch = *m->keep;
 	struct rule_result result = { .verdict = VERDICT_PASS };
+	struct str ignored;
 
 	cell_set_real(c, row, value);
-	bool ok = fixture_judge(m->rules, m->fixture, &scratch, &result, m->err);
+	bool ok = fixture_judge(m->rules, m->fixture, &scratch, &result, &ignored, m->err);
 	if (ok && is_red(&result)) {
 		m->is_red = true;
 		m->how = arena_fmt(
@@ -347,13 +354,14 @@ static bool mutate_base(struct mutation *m)
 {
 	struct tables base = m->fixture->base;
 	struct rule_result result = { .verdict = VERDICT_PASS };
+	struct str ignored;
 	struct arena scratch = *m->keep;
 
 	if (!base.items[TABLE_run].count || m->is_red)
 		return true;
 	for (int id = 0; id < TABLE_COUNT; id++)
 		m->fixture->base.items[id].count = id == TABLE_run;
-	bool ok = fixture_judge(m->rules, m->fixture, &scratch, &result, m->err);
+	bool ok = fixture_judge(m->rules, m->fixture, &scratch, &result, &ignored, m->err);
 	m->fixture->base = base;
 	m->is_red = ok && is_red(&result);
 	m->how = STR("a baseline with nothing in it");

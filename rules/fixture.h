@@ -11,6 +11,7 @@
  *     tests:
  *       copy-share:
  *         - fail: { run: { layout_copy_ratio: 9% } } # completes the given row
+ *           fix: the order of dimensions       # what it advises then has this in it
  *         - name: with a check that does not hold
  *           inconclusive:
  *             quality: { name: x, ok: 0 }      # of other tables: one more row, or a list
@@ -32,6 +33,7 @@
 struct fixture {
 	struct str rule, name; /* name: what is special about it, or missing */
 	enum verdict expect;
+	struct str fix; /* part of what its first finding advises; missing: anything */
 	struct tables tables, base;
 	bool has_base;
 	ptrdiff_t given_rows[TABLE_COUNT]; /* the first rows of each table are everybody's */
@@ -46,9 +48,9 @@ struct fixture_set {
 bool fixtures_parse(struct str file, struct str text, const struct ruleset *rules,
 	struct arena *keep, struct fixture_set *ret, struct diag *err);
 
-/* What became of the fixture's rule. */
+/* What became of the fixture's rule, and what its first finding advises (missing: it has none). */
 bool fixture_judge(const struct ruleset *rules, struct fixture *f, struct arena *keep,
-	struct rule_result *ret, struct diag *err);
+	struct rule_result *ret, struct str *fix, struct diag *err);
 
 /*
  * Whether some absurd value makes the rule fail or warn (a gate: inconclusive); *how

@@ -18,10 +18,10 @@ static void judge_tests(
 {
 	for (ptrdiff_t i = 0; i < set->count && i < TESTS_JUDGED; i++) {
 		struct rule_result result;
-		struct str how;
+		struct str how, fix;
 		bool is_red;
 
-		fixture_judge(rules, &set->items[i], keep, &result, err);
+		fixture_judge(rules, &set->items[i], keep, &result, &fix, err);
 		if (is_small(&set->items[i]))
 			fixture_mutate(rules, &set->items[i], keep, &is_red, &how, err);
 	}

@@ -447,6 +447,7 @@ static void test_tuned_in_a_fixture(void **state)
 	struct ruleset set;
 	struct fixture_set fixtures;
 	struct rule_result result;
+	struct str fix;
 
 	(void)state;
 	assert_true(load("version: 1\nrules:\n"
@@ -456,7 +457,7 @@ static void test_tuned_in_a_fixture(void **state)
 		&set));
 	assert_true(
 		fixtures_parse(STR("t.test.yaml"), str_from(tests), &set, &keep, &fixtures, &err));
-	assert_true(fixture_judge(&set, &fixtures.items[0], &keep, &result, &err));
+	assert_true(fixture_judge(&set, &fixtures.items[0], &keep, &result, &fix, &err));
 	assert_int_equal(result.verdict, VERDICT_PASS);
 	assert_int_equal(set.mistakes->count, 0);
 }
