@@ -71,3 +71,9 @@ ptrdiff_t hlo_stack(const struct hlo_module *m, const struct hlo_instruction *i,
 		ret[n++] = i->source;
 	return n;
 }
+
+const struct str *hlo_files(const struct hlo_module *m, ptrdiff_t *count)
+{
+	*count = m->frames ? m->frames->files.count : 0;
+	return *count ? m->frames->files.items : NULL;
+}

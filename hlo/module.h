@@ -171,6 +171,9 @@ struct str hlo_unnumbered(struct str name); /* without a final ".N" */
 ptrdiff_t hlo_stack(const struct hlo_module *m, const struct hlo_instruction *i,
 	struct hlo_source *ret, ptrdiff_t max);
 
+/* The files of all its stacks, each once. */
+const struct str *hlo_files(const struct hlo_module *m, ptrdiff_t *count);
+
 /*
  * How often a while runs its body: as the backend wrote it down, else read off a loop that counts
  * up to a constant (TPU programs only have that); 0 unknown.

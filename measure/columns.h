@@ -460,7 +460,10 @@
 	TEXT(host_call, 0,                                                                         \
 		"the outermost call that it holds whole, where that is most of it, or a callback " \
 		"or a wait before a launch: with Python's tracer on a line of the job's own code") \
-	TEXT(host_activity, 0, "the innermost host event that covers most of it")
+	TEXT(host_activity, 0, "the innermost host event that covers most of it")                  \
+	REAL(dispatching, BOOL,                                                                    \
+		"whether most of it lies in what a library does around the launch of a step: "     \
+		"host_call is that call")
 
 #define TRANSFERS_COLUMNS(TEXT, REAL)                                                              \
 	TEXT(direction, DIRECTION_WORDS, "from where to where")                                    \

@@ -38,18 +38,21 @@ struct host_gap {
 		struct str name; /* missing while there is none */
 		int64_t covered_ps, length_ps;
 		enum host_class class;
-	} host,			 /* the host event that explains it best */
-		call,		 /* the longest that lies in it and covers most of it */
-		user,		 /* the user's own frame that covers most of it, the shortest */
-		wait,		 /* a callback, else the event in which the host waited longest */
-		copy;		 /* the longest copy of a thread that launches nothing */
-	int64_t copied_ps;	 /* by all of them */
-	bool has_frames;	 /* Python's tracer was on */
-	int64_t seen_ps;	 /* by any event, on the lane whose events cover most */
-	const struct lane *lane; /* the one that is being read, as far as it was seen: */
+	} host,		   /* the host event that explains it best */
+		call,	   /* the longest that lies in it and covers most of it */
+		user,	   /* the user's own frame that covers most of it, the shortest */
+		wait,	   /* a callback, else the event in which the host waited longest */
+		dispatch,  /* the longest call of a library that launches one step */
+		copy;	   /* the longest copy of a thread that launches nothing */
+	int64_t copied_ps; /* by all of them */
+	int64_t dispatch_ps, dispatched_ps; /* in all such calls, and up to when */
+	bool has_frames;		    /* Python's tracer was on */
+	int64_t seen_ps;		    /* by any event, on the lane whose events cover most */
+	const struct lane *lane;	    /* the one that is being read, as far as it was seen: */
 	int64_t lane_ps, lane_until_ps;
 	int64_t by_cause_ps[CAUSES];
-	bool waited; /* the host waited for a result when it began */
+	bool waited;	  /* the host waited for a result when it began */
+	bool is_dispatch; /* most of it lies in such calls */
 };
 
 /* An event that tells of a cause, or hides those that do. */
@@ -198,12 +201,30 @@ static bool is_frame(struct str name, struct str *file)
 	return true;
 }
 
-/* `files`: those that the program's ops were written in. */
-static bool is_users(struct str name, const struct map *files)
+/* A frame of one of these files: the user's are those that the ops were written in. */
+static bool lies_in(struct str name, const struct map *files)
 {
 	struct str file;
 
 	return is_frame(name, &file) && map_get(files, file) != MAP_NONE;
+}
+
+/* A host's calls, as far as they tell which thread keeps a device waiting. */
+struct calls {
+	const struct host_span **items; /* by begin */
+	ptrdiff_t count;
+	bool of_threads; /* of several */
+};
+
+/* Does it launch one step?  What holds more is the loop, whoever wrote that. */
+static bool holds_one(const struct calls *c, const struct lane *l, const struct event *e)
+{
+	ptrdiff_t at, n = 0;
+
+	FIND_FIRST(at, 0, c->count, c->items[at]->start_ps >= e->start_ps);
+	for (; n < 2 && at < c->count && c->items[at]->start_ps < e->end_ps; at++)
+		n += c->items[at]->thread == l->thread;
+	return n == 1;
 }
 
 /* A file of the user's may be named after checkpoints: then its functions tell. */
@@ -211,7 +232,7 @@ static enum host_class class_of(const struct event *e, const struct map *files)
 {
 	ptrdiff_t function = str_find(e->name, STR(".py:"));
 
-	if (e->host == HOST_CHECKPOINT && is_users(e->name, files) &&
+	if (e->host == HOST_CHECKPOINT && lies_in(e->name, files) &&
 		!str_contains(str_from_offset(e->name, function), STR("checkpoint")))
 		return HOST_OTHER;
 	return e->host;
@@ -225,8 +246,42 @@ static bool waits_longer(const struct best *b, const struct best *than)
 	return calls_back != called ? calls_back : b->covered_ps > than->covered_ps;
 }
 
+/* Gaps of a host that begin in one stretch of time, device by device. */
+struct host_gaps {
+	const struct profile *host;
+	const struct map *files;     /* of the user's */
+	const struct map *libraries; /* files of libraries that the steps were traced through */
+	const struct calls *calls;
+	bool any_thread; /* the host's events do not tell which thread launches work */
+	struct host_gap **items;
+	ptrdiff_t count;
+	ptrdiff_t *ends, devices; /* where each device's end */
+	struct time_span *spans;  /* all of them as one: what need be read of the host */
+	ptrdiff_t span_count;
+	struct diag err;
+	bool failed;
+};
+
+/*
+ * A library may take apart what a step is given, and put it together again, in each call: its
+ * frames around the launch.  They are in order, the outer ones first.
+ */
+static void gap_dispatch(struct host_gap *g, const struct host_gaps *of, const struct lane *l,
+	const struct best *b, const struct event *e)
+{
+	int64_t from_ps = e->start_ps > g->dispatched_ps ? e->start_ps : g->dispatched_ps;
+
+	if (e->end_ps <= from_ps || !lies_in(e->name, of->libraries) || !holds_one(of->calls, l, e))
+		return;
+	if (b->length_ps > g->dispatch.length_ps)
+		g->dispatch = *b;
+	int64_t new_ps = overlap_ps(g, from_ps, e->end_ps);
+	g->dispatch_ps += new_ps > 0 ? new_ps : 0;
+	g->dispatched_ps = e->end_ps;
+}
+
 static void gap_meet(
-	struct host_gap *g, const struct lane *l, const struct event *e, const struct map *files)
+	struct host_gap *g, const struct host_gaps *of, const struct lane *l, const struct event *e)
 {
 	int64_t half_ps = (g->end_ps - g->start_ps) / 2;
 	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->end_ps - e->start_ps,
@@ -243,8 +298,9 @@ static void gap_meet(
 	if (causes[e->host] == CAUSE_SYNC && waits_longer(&b, &g->wait))
 		g->wait = b;
 	if (b.covered_ps > half_ps && (!g->user.name.p || b.length_ps < g->user.length_ps) &&
-		is_users(e->name, files))
+		lies_in(e->name, of->files))
 		g->user = b;
+	gap_dispatch(g, of, l, &b, e);
 }
 
 static bool ends_with(const struct host_gap *g, int64_t end_ps)
@@ -306,20 +362,6 @@ static int reason_cmp(const void *a, const void *b)
 
 	return order ? order : order_integers(y->end_ps, x->end_ps);
 }
-
-/* Gaps of a host that begin in one stretch of time, device by device. */
-struct host_gaps {
-	const struct profile *host;
-	const struct map *files; /* of the user's */
-	bool any_thread;	 /* the host's events do not tell which thread launches work */
-	struct host_gap **items;
-	ptrdiff_t count;
-	ptrdiff_t *ends, devices; /* where each device's end */
-	struct time_span *spans;  /* all of them as one: what need be read of the host */
-	ptrdiff_t span_count;
-	struct diag err;
-	bool failed;
-};
 
 static int span_cmp(const void *a, const void *b)
 {
@@ -401,7 +443,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 							g->ends[d] - first, e->start_ps, &hints[d]);
 				k < g->ends[d] && g->items[k]->start_ps < e->end_ps; k++)
 				if (launches && is_of(g->items[k], l))
-					gap_meet(g->items[k], l, e, g->files);
+					gap_meet(g->items[k], g, l, e);
 				else if (e->host == HOST_TRANSFER)
 					gap_copied(g->items[k], e);
 	}
@@ -459,13 +501,6 @@ static int parts_of(const struct run *run, int32_t h, ptrdiff_t gaps)
 
 /* Calls before a gap's end that are looked at for the one that ended it. */
 #define CALLS_LOOKED 256
-
-/* A host's calls, as far as they tell which thread keeps a device waiting. */
-struct calls {
-	const struct host_span **items;
-	ptrdiff_t count;
-	bool of_threads; /* of several */
-};
 
 /* Which of the functions called are the steps'. */
 static bool *steps_functions(const struct run *run, struct arena *keep)
@@ -565,8 +600,9 @@ static bool has_no_launches(const struct run *run, int32_t h)
  * A gap is explained by what is near it, so stretches of time with as many gaps each can be looked
  * at side by side.
  */
-static bool gaps_explain(const struct run *run, const struct map *files, int32_t h,
-	struct host_gap *gaps, ptrdiff_t count, struct arena scratch, struct diag *err)
+static bool gaps_explain(const struct run *run, const struct map *files,
+	const struct map *libraries, int32_t h, struct host_gap *gaps, ptrdiff_t count,
+	struct arena scratch, struct diag *err)
 {
 	int n = parts_of(run, h, count);
 	struct host_gaps *parts = arena_make(&scratch, struct host_gaps, n);
@@ -582,6 +618,8 @@ static bool gaps_explain(const struct run *run, const struct map *files, int32_t
 	for (int k = 0; k < n; k++)
 		parts[k] = (struct host_gaps){ .host = &run->hosts[h],
 			.files = files,
+			.libraries = libraries,
+			.calls = &calls,
 			.any_thread = has_no_launches(run, h),
 			.items = arena_make(&scratch, struct host_gap *, count) };
 	for (ptrdiff_t i = 0; i < count; i++) {
@@ -656,9 +694,15 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 		g->host = g->wait;
 		g->call.name = names_a_line(g->wait.name) ? g->wait.name : MISSING;
 	}
+	/* The user's own function may be called in between. */
+	g->is_dispatch = most == CAUSE_HOST && 2 * g->dispatch_ps > g->end_ps - g->start_ps &&
+			 !(g->user.name.p && g->user.length_ps < g->dispatch.length_ps);
+	if (g->is_dispatch)
+		g->call = g->dispatch;
 	/* Of a library's frame the user's line that called it says more. */
 	struct str file, said = g->call.name.p ? g->call.name : g->host.name;
-	if (most == CAUSE_HOST && g->user.name.p && is_frame(said, &file) && !is_users(said, files))
+	if (most == CAUSE_HOST && !g->is_dispatch && g->user.name.p && is_frame(said, &file) &&
+		!lies_in(said, files))
 		g->call = g->user;
 	return most;
 }
@@ -712,6 +756,7 @@ static void gap_row(const struct run *run, const struct op_rows *op_rows, const 
 	row->cause = word_at(GAP_WORDS, cause);
 	row->host_activity = frame_text(g->host.name, run->keep);
 	row->host_call = frame_text(g->call.name, run->keep);
+	row->dispatching = g->is_dispatch;
 }
 
 /* What JAX itself lies in is none: an op's place is the first frame outside of it. */
@@ -722,6 +767,24 @@ static struct map users_files(const struct op_rows *ops, struct arena *keep)
 	for (ptrdiff_t i = 0; i < ops->count; i++)
 		if (ops->rows[i].source_file.len)
 			map_put(&ret, path_base(ops->rows[i].source_file), 0, keep);
+	return ret;
+}
+
+/* Of libraries that are installed; what JAX itself lies in is in no stack. */
+static struct map libraries_files(const struct run *run, struct arena *keep)
+{
+	struct map ret = { 0 };
+
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
+		const struct program *p = registry_program_at(run->registry, i);
+		ptrdiff_t count = 0;
+		const struct str *files = p->role == ROLE_STEP && p->has_hlo
+						  ? hlo_files(program_hlo(p), &count)
+						  : NULL;
+		for (ptrdiff_t k = 0; k < count; k++)
+			if (str_contains(files[k], STR("-packages/")))
+				map_put(&ret, arena_str(keep, path_base(files[k])), 0, keep);
+	}
 	return ret;
 }
 
@@ -739,13 +802,14 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
 	struct gap_limit limit = gap_limit(run, work);
 	const struct map files = users_files(op_rows, run->keep);
+	const struct map libraries = libraries_files(run, run->keep);
 	bool ok = true, has_frames = false;
 
 	*ret = (struct gap_sums){ .keep = run->keep };
 	for (ptrdiff_t h = 0; ok && h < run->host_count; h++) {
 		ptrdiff_t count;
 		struct host_gap *gaps = gaps_collect(run, (int32_t)h, &work, &count);
-		ok = gaps_explain(run, &files, (int32_t)h, gaps, count, work, err);
+		ok = gaps_explain(run, &files, &libraries, (int32_t)h, gaps, count, work, err);
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
 			struct host_gap *g = &gaps[i];
 			enum cause cause = gap_settle(g, &files);

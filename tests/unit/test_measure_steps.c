@@ -1954,6 +1954,50 @@ static void has_lambda(struct xspace *host, int64_t id, const char *op, int64_t 
 	x_hlo(host, "jit__lambda_", id, pb_write_module(&run.keep, module, pb_done(&module_more)));
 }
 
+/*
+ * A library that is called with a module works around the launch, and keeps the device waiting: it
+ * dispatches.  What it calls of the user's is no dispatch.
+ */
+static void a_library_that_dispatches(void **state)
+{
+	static const struct pb_instruction body[] = {
+		{ "dot.1", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+	(void)state;
+	for (int calls_back = 0; calls_back < 2; calls_back++) {
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *loop = x_line(x_host(host), "python"), *ops = x_line(tpu, "XLA Ops");
+		struct pb frames = pb_new(&run.keep), more = pb_new(&run.keep);
+		pb_frame(&run.keep, &frames, 1, "/py/site-packages/flax/jit.py", "__call__", 10);
+		pb_frame(&run.keep, &frames, 2, "/home/me/train.py", "epoch", 5);
+		x_op(tpu, "dot.1",
+			X_STATS(x_int("program_id", 7), x_text("source", "/home/me/train.py:5")));
+		pb_bytes(&more, 17, pb_done(&frames));
+		x_hlo(host, "jit_train_step", 7,
+			pb_write_module(&run.keep, module, pb_done(&more)));
+		x_event(loop, "$train.py:4 epoch", SHIFT - 200, SHIFT + 1400, NULL);
+		for (int64_t i = 0; i < 6; i++) {
+			int64_t at = SHIFT + i * 200;
+			x_event(loop, "$jit.py:9 __call__", at - 95, at + 8, NULL);
+			x_event(loop, "$jit.py:20 flatten", at - 94, at - 10, NULL);
+			if (calls_back)
+				x_event(loop, "$train.py:3 augment", at - 90, at - 12, NULL);
+			x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+			on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+		}
+		xrun_measure(&run);
+		const struct gaps_row *gap = table_rows(&run.tables, gaps);
+		assert_text(gap->cause, "host");
+		assert_number(gap->dispatching, !calls_back);
+		assert_text(gap->host_call,
+			calls_back ? "train.py:3 augment" : "jit.py:9 __call__");
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
 /* Two programs of one name take turns. */
 static void tell_turns(int64_t first_line, int64_t second_line)
 {
@@ -2166,6 +2210,7 @@ int main(void)
 		TEST(files_named_after_checkpoints),
 		TEST(two_threads_in_a_gap),
 		TEST(two_threads_that_launch),
+		TEST(a_library_that_dispatches),
 		TEST(two_threads_mark),
 		TEST(a_loader_s_programs),
 		TEST(work_behind_every_mark),
