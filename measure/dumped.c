@@ -130,15 +130,13 @@ static ptrdiff_t strangers(
 	return count;
 }
 
-/* What the dump has to do with a program, in `ok` or not; missing when nothing. */
+/* What the module that was joined has to do with the program, in `ok` or not; missing: none was. */
 static struct str dump_verdict(const struct run *run, const struct program *p, bool *ok)
 {
 	const struct subject *first;
 	ptrdiff_t count = p->dumped.p ? strangers(run, p, &first) : 0;
 
-	*ok = !p->undumped.p && !count;
-	if (p->undumped.p)
-		return arena_fmt(run->keep, "%.*s: %.*s", STR_ARG(p->module), STR_ARG(p->undumped));
+	*ok = !count;
 	if (count)
 		return arena_fmt(run->keep,
 			"%.*s: ops that ran are not in %.*s, %td in all, as %.*s: it is of another "
@@ -149,31 +147,39 @@ static struct str dump_verdict(const struct run *run, const struct program *p, b
 			   : MISSING;
 }
 
-/* A dump that is of something else must not be joined in silence.  Programs come in any order. */
+/*
+ * A dump that is of something else must not be joined in silence, and what could not be joined
+ * spoils nothing.  Programs come in any order.
+ */
 void quality_dump(const struct run *run)
 {
-	struct str said = { NULL, 0 };
+	struct str said = { NULL, 0 }, unread = { NULL, 0 };
 	bool good = true;
 
 	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
 		const struct program *p = registry_program_at(run->registry, i);
 		bool ok;
 		struct str verdict = dump_verdict(run, p, &ok);
-		if (!verdict.p || (ok && !good))
-			continue;
+		if (p->undumped.p)
+			verdict = arena_fmt(
+				run->keep, "%.*s: %.*s", STR_ARG(p->module), STR_ARG(p->undumped));
 		/*
 		 * Nothing was joined, and nothing much is missing: the profile has the program
 		 * itself, or it is one of the many small ones that share a name in a dump.
 		 */
 		if (p->undumped.p &&
-			((p->has_hlo && !p->is_partial) || (run->main && p != run->main))) {
+			((p->has_hlo && !p->is_partial) || (run->main && p != run->main)))
 			diag_note(run->notes, run->keep, DIAG_HLO, "%.*s", STR_ARG(verdict));
+		else if (p->undumped.p && (!unread.p || str_cmp(verdict, unread) < 0))
+			unread = verdict;
+		if (p->undumped.p || !verdict.p || (ok && !good))
 			continue;
-		}
 		if (!said.p || ok != good || str_cmp(verdict, said) < 0)
 			said = verdict;
 		good &= ok;
 	}
+	if (unread.p)
+		quality_add(run, "modules-read", false, "%.*s", STR_ARG(unread));
 	if (said.p)
 		quality_add(run, "dump-agrees", good, "%.*s", STR_ARG(said));
 }
