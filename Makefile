@@ -134,12 +134,14 @@ $(O)/rooflint-http: $(HTTP_OBJ) $(HTTP_BASE)
 	$(Q)$(LINK) -o $@ $^ $(HTTP_LIBS) -lm
 
 # What a test does once is not worth the optimiser's time.
-$(UNIT:=.o) $(HELPERS): private QUICK := -O0
+$(UNIT:=.o) $(HELPERS): private LEVEL := -O0
+# What every other folder calls is, where sanitizers slow it down and the rest is built without.
+$(filter $(O)/base/%,$(LIB)): private LEVEL := $(and $(SAN),$(filter -O0,$(CFLAGS)),-O1)
 
 $(O)/%.o: %.c
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(COMPILE) $(QUICK) -MMD -MP -c -o $@ $<
+	$(Q)$(COMPILE) $(LEVEL) -MMD -MP -c -o $@ $<
 
 $(O)/embedded.o $(O)/golden.o: %.o: %.c
 	$(Q)$(COMPILE) -c -o $@ $<
