@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Build a profile directory from a scenario.
 
-    python3 tests/builder/build.py SCENARIO.toml OUTDIR
+    python3 tests/builder/build.py SCENARIO.toml OUTDIR [SCENARIO.toml OUTDIR]...
 
 writes OUTDIR/plugins/profile/<run>/<host>.xplane.pb for each host, and beside them
 rooflint.job.yaml when the scenario has a job_file.  The same scenario always gives
@@ -135,15 +135,16 @@ def forget():
 
 
 def main(argv):
-    if len(argv) != 3:
+    if len(argv) < 3 or len(argv) % 2 == 0:
         sys.stderr.write(__doc__)
         return 2
-    for name, data in kept(derive.load(argv[1])).items():
-        path = os.path.join(argv[2], name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(data)
-        print(f"{path}: {len(data)} bytes")
+    for scenario, out in zip(argv[1::2], argv[2::2]):
+        for name, data in kept(derive.load(scenario)).items():
+            path = os.path.join(out, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(data)
+            print(f"{path}: {len(data)} bytes")
     return 0
 
 

@@ -336,14 +336,19 @@ def cross_check(report, rooflint, capture, folder, other):
                          ours[c] == theirs[c] or closely(ours[c], theirs[c]) for c in ours))
 
 
-def compare_built(report, rooflint, scenario, folder):
-    """A scenario of the builder's, as a capture."""
-    out = folder / scenario.stem
-    subprocess.run([sys.executable, str(SCENARIOS.parent / "build.py"), str(scenario), str(out)],
-                   check=True, capture_output=True)
-    run = newest_run(out)
-    if run:
-        compare(report, rooflint, scenario.stem, run)
+def built(scenarios, folder):
+    """(name, run folder) of the builder's scenarios that hold xplane files.
+
+    By a process of its own, for all of them: its modules have names that ours have, too.
+    """
+    outs = {scenario.stem: folder / scenario.stem for scenario in scenarios}
+    words = [word for pair in zip(scenarios, outs.values()) for word in pair]
+    if words:
+        subprocess.run([sys.executable, SCENARIOS.parent / "build.py", *words], check=True,
+                       stdout=subprocess.DEVNULL)
+    for name, out in outs.items():
+        if run := newest_run(out):
+            yield name, run
 
 
 def compare(report, rooflint, capture, folder):
@@ -410,9 +415,10 @@ def tasks(wanted, folder):
         if chosen(name):
             yield compare, name, run
     yield compare_exports, CARRIED, wanted
-    for scenario in sorted(SCENARIOS.glob("*.toml")):
-        if scenario.stem != "demo" and chosen(scenario.stem):  # demo is carried
-            yield compare_built, scenario, folder
+    scenarios = [scenario for scenario in sorted(SCENARIOS.glob("*.toml"))
+                 if scenario.stem != "demo" and chosen(scenario.stem)]  # demo is carried
+    for name, run in built(scenarios, folder):
+        yield compare, name, run
     if not SHARED.is_dir():
         return
     for name, run in run_folders(SHARED):

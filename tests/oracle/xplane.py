@@ -11,8 +11,6 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 def varint(data, at):
     """An unsigned varint and the position after it."""
-    if data[at] < 0x80:
-        return data[at], at + 1
     value = shift = 0
     while True:
         byte = data[at]
@@ -29,15 +27,18 @@ def signed(value):
 
 
 def fields(data):
-    """(number, wire type, value) of each field: int, or a slice of bytes."""
+    """(number, wire type, value) of each field: int, or a slice of bytes.
+
+    Most varints are one byte long, and a call of varint() costs more than all that is done here.
+    """
     at, end = 0, len(data)
     while at < end:
-        key, at = varint(data, at)
+        key, at = (data[at], at + 1) if data[at] < 0x80 else varint(data, at)
         number, wire = key >> 3, key & 7
         if wire == VARINT:
-            value, at = varint(data, at)
+            value, at = (data[at], at + 1) if data[at] < 0x80 else varint(data, at)
         elif wire == BYTES:
-            size, at = varint(data, at)
+            size, at = (data[at], at + 1) if data[at] < 0x80 else varint(data, at)
             if at + size > end:
                 raise ValueError("a field is longer than its message")
             value, at = data[at:at + size], at + size
