@@ -18,11 +18,13 @@ top=$(pwd)
 ROOFLINT=${ROOFLINT:-$top/$O/rooflint}
 PROFILES=${PROFILES:-$top/../shared/profiles}
 CARRIED=$top/tests/profiles
-PYTHONDONTWRITEBYTECODE=1
+# What Python compiles is kept, apart from the sources: packages come without.
+PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$top/build/pycache
 UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
-export O ROOFLINT PROFILES CARRIED JOBS SAN EMULATOR PYTHONDONTWRITEBYTECODE UBSAN_OPTIONS
+export O ROOFLINT PROFILES CARRIED JOBS SAN EMULATOR UBSAN_OPTIONS
+export PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX
 
-if [ "${1:-}" != --one ]; then
+if [ "${1:-}" != --one ] && [ "${1:-}" != --suite ]; then
 	work=$(mktemp -d) || exit 2
 	trap 'rm -rf "$work"' EXIT
 	trap 'exit 130' INT TERM
@@ -206,34 +208,28 @@ group_scenarios()
 }
 
 # What we write, in the hands of the programs it is written for; each is skipped where it is absent.
-# Two processes take about as long as each other.
+# A test waits more than it computes, so more run at a time than there are processors.
 group_interop()
 {
-	pages='test_page test_outputs test_notify test_progress test_python test_weekly_links'
-	others=
+	interop_packages
+	# shellcheck disable=SC2016 # $1 is the inner shell's
 	for source in tests/interop/test_*.py; do
-		module=$(basename "$source" .py)
-		case " $pages " in
-		*" $module "*) ;;
-		*) others="$others $module" ;;
-		esac
-	done
-	! command -v python3 >/dev/null 2>&1 || python3 tests/interop/packages.py 2>"$work/packages"
-	# shellcheck disable=SC2086 # lists of words
-	python_suite tests/interop $pages >"$work/pages" 2>&1 &
-	# shellcheck disable=SC2086
-	python_suite tests/interop $others >"$work/others" 2>&1
-	wait $!
-	cat "$work/packages" 2>/dev/null
-	sed -s '$d' "$work/pages" "$work/others"
-	for part in pages others; do
-		tail -n 1 "$work/$part" | awk '{ print $1, $3, $5 }'
-	done | awk "$totals"
+		basename "$source" .py
+	done | xargs -P "$((JOBS + 1))" -I '{}' sh -c '
+		sh tests/run-all.sh --suite tests/interop "$1" >"$work/suite.$1"' run '{}'
+	sed -s '$d' "$work"/suite.*
+	tail -q -n 1 "$work"/suite.* | awk '{ print $1, $3, $5 }' | awk "$totals"
+}
+
+interop_packages()
+{
+	! command -v python3 >/dev/null 2>&1 || python3 tests/interop/packages.py 2>&1
 }
 
 # The part of interop in which servers send what our C has to refuse: what sanitizers should see.
 group_hostile()
 {
+	interop_packages
 	python_suite tests/interop test_bucket_faults test_notify
 }
 
@@ -263,6 +259,11 @@ one()
 
 if [ "${1:-}" = --one ]; then
 	one "$2"
+	exit 0
+fi
+if [ "${1:-}" = --suite ]; then
+	shift
+	python_suite "$@"
 	exit 0
 fi
 

@@ -2,10 +2,11 @@
 
     python3 tests/interop/packages.py
 
-installs them, once. A test names what it needs, and is skipped, with a line that says so, where
-that could not be had.
+installs them, once; a second one beside it waits. A test names what it needs, and is skipped, with
+a line that says so, where that could not be had.
 """
 
+import fcntl
 import glob
 import importlib.metadata
 import json
@@ -107,9 +108,16 @@ def sarif_schema():
     return schema
 
 
-if __name__ == "__main__":
-    try:
+def main():
+    os.makedirs(os.path.dirname(VENV), exist_ok=True)
+    with open(VENV + ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         if not is_installed():
             install()
+
+
+if __name__ == "__main__":
+    try:
+        main()
     except (OSError, subprocess.SubprocessError) as failure:
         sys.exit(f"packages.py: {failure}")

@@ -321,7 +321,7 @@ class Today(unittest.TestCase):
             rows = self.rows()
         for pid in workers:
             os.kill(pid, signal.SIGCONT)
-        self.assertEqual(audit.wait(100), 0)
+        self.assertEqual(audit.wait(600), 0)
         self.assertGreater(rows, 0)
         self.assertLess(rows, runs)
         self.assertEqual(self.rows("uniqExact(hash)"), runs)
