@@ -239,11 +239,6 @@ void arena_clear(struct arena *a)
 	ASAN_POISON_MEMORY_REGION(a->at, (size_t)(*mark_of(a) - a->at));
 }
 
-bool arena_holds(const struct arena *a, const void *p)
-{
-	return (uintptr_t)p >= (uintptr_t)a->base && (uintptr_t)p < (uintptr_t)a->end;
-}
-
 void arena_free(struct arena *a)
 {
 	if (a->base) {

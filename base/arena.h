@@ -37,8 +37,6 @@ struct arena arena_new(ptrdiff_t bytes);
 void arena_clear(struct arena *a); /* all of it is free again; pages go back to the system */
 void arena_free(struct arena *a);  /* its first pages may wait for another of its size */
 
-bool arena_holds(const struct arena *a, const void *p); /* p points into it */
-
 /* `count` objects of `size` bytes; overflow counts as running out. */
 void *arena_alloc(struct arena *a, ptrdiff_t size, ptrdiff_t align, ptrdiff_t count);
 #define arena_make(a, type, count)                                                                 \

@@ -245,16 +245,19 @@
 	REAL(is_warmup, BOOL, "first step, or disturbed by compilation or profiler start")         \
 	REAL(is_complete, BOOL, "both ends were seen")
 
-/* Shared by ops and families. */
-#define OP_MEASURES(TEXT, REAL)                                                                    \
-	TEXT(role, WORK_WORDS, "what its program ran for")                                         \
-	REAL(count, COUNT,                                                                         \
+/*
+ * Shared by ops and families.  What IS_ begins is what an op is and what that costs: many ops of a
+ * program are the same but for their names and times.
+ */
+#define OP_MEASURES(TEXT, REAL, IS_TEXT, IS_REAL)                                                  \
+	IS_TEXT(role, WORK_WORDS, "what its program ran for")                                      \
+	IS_REAL(count, COUNT,                                                                      \
 		"executions over all devices and steady steps; of other roles, in the window")     \
-	REAL(per_step, COUNT, "executions per device and step; 0 outside the steps")               \
-	REAL(rate, COUNT,                                                                          \
+	IS_REAL(per_step, COUNT, "executions per device and step; 0 outside the steps")            \
+	IS_REAL(rate, COUNT,                                                                       \
 		"executions per device and step; outside the steps in as much of the window as "   \
 		"a step lasts")                                                                    \
-	REAL(recurs, BOOL, "part of a step, or its program ran more than once on a device")        \
+	IS_REAL(recurs, BOOL, "part of a step, or its program ran more than once on a device")     \
 	REAL(time_s, SECONDS, "self time of all those executions")                                 \
 	REAL(time_share, RATIO,                                                                    \
 		"share of the steady-step time of all devices; 0 outside the steps")               \
@@ -267,58 +270,59 @@
 	REAL(skew, NONE, "largest over (lower) median of the devices' time in this op")            \
 	REAL(overlap_ratio, RATIO,                                                                 \
 		"share of its time with other compute or communication on the device")             \
-	REAL(flops, FLOPS, "FLOPs per execution on one device")                                    \
-	TEXT(flops_source, FLOPS_SOURCE_WORDS, "where the FLOPs come from")                        \
-	TEXT(cost_bound, COST_WORDS,                                                               \
+	IS_REAL(flops, FLOPS, "FLOPs per execution on one device")                                 \
+	IS_TEXT(flops_source, FLOPS_SOURCE_WORDS, "where the FLOPs come from")                     \
+	IS_TEXT(cost_bound, COST_WORDS,                                                            \
 		"exact, at most (masks, ragged, dynamic shapes), at least; NULL: not counted")     \
-	REAL(hbm_bytes, BYTES, "HBM bytes per execution on one device, dense")                     \
-	REAL(t_math_s, SECONDS, "flops over its units' peak for its type")                         \
-	REAL(t_hbm_s, SECONDS, "hbm_bytes over the memory bandwidth")                              \
-	REAL(t_comms_s, SECONDS, "low end of the expected time of a collective")                   \
-	REAL(t_host_s, SECONDS,                                                                    \
+	IS_REAL(hbm_bytes, BYTES, "HBM bytes per execution on one device, dense")                  \
+	IS_REAL(t_math_s, SECONDS, "flops over its units' peak for its type")                      \
+	IS_REAL(t_hbm_s, SECONDS, "hbm_bytes over the memory bandwidth")                           \
+	IS_REAL(t_comms_s, SECONDS, "low end of the expected time of a collective")                \
+	IS_REAL(t_host_s, SECONDS,                                                                 \
 		"bytes in host memory over the PCIe bandwidth; of a pair, its start's")            \
-	REAL(roofline_s, SECONDS, "the largest of the four")                                       \
-	REAL(attainable_s, SECONDS,                                                                \
+	IS_REAL(roofline_s, SECONDS, "the largest of the four")                                    \
+	IS_REAL(attainable_s, SECONDS,                                                             \
 		"roofline with the share of each peak that good code reaches, and what an op "     \
 		"takes to start")                                                                  \
-	TEXT(bound, BOUND_WORDS, "which of the four")                                              \
+	IS_TEXT(bound, BOUND_WORDS, "which of the four")                                           \
 	REAL(efficiency, RATIO, "roofline_s / p50_s")                                              \
 	REAL(gain_s, SECONDS, "per step and device: what reaching attainable_s would give back")   \
-	REAL(logical_bytes, BYTES, "operands and result, elements alone")                          \
-	REAL(padded_bytes, BYTES, "operands and result as laid out")                               \
-	REAL(padding_ratio, NONE, "padded_bytes / logical_bytes")                                  \
-	REAL(rows_ratio, NONE,                                                                     \
+	IS_REAL(logical_bytes, BYTES, "operands and result, elements alone")                       \
+	IS_REAL(padded_bytes, BYTES, "operands and result as laid out")                            \
+	IS_REAL(padding_ratio, NONE, "padded_bytes / logical_bytes")                               \
+	IS_REAL(rows_ratio, NONE,                                                                  \
 		"of one product: with so many times the rows, its smallest dimension, it takes "   \
 		"as long to multiply as to move; NULL of batched ones and where no number does")   \
-	REAL(aligned_to, NONE,                                                                     \
+	IS_REAL(aligned_to, NONE,                                                                  \
 		"of one product: the largest power of two, at most 1024, that all three of its "   \
 		"dimensions are multiples of")
 
-#define OPS_COLUMNS(TEXT, REAL)                                                                    \
-	TEXT(program, 0, "program id")                                                             \
-	TEXT(module, 0, "module name")                                                             \
+#define OP_CELLS(TEXT, REAL, IS_TEXT, IS_REAL)                                                     \
+	IS_TEXT(program, 0, "program id")                                                          \
+	IS_TEXT(module, 0, "module name")                                                          \
 	TEXT(name, 0, "HLO instruction, or kernel where there is none")                            \
 	TEXT(key, 0, "identity that survives a recompile: kind, shapes, scope, source function")   \
-	TEXT(family, 0, "key without layer numbers")                                               \
-	TEXT(opcode, 0, "HLO opcode")                                                              \
-	TEXT(inside, 0, "opcodes in a fusion, each once: add, exponential, multiply")              \
-	TEXT(kind, KIND_WORDS, "rooflint's own small vocabulary")                                  \
-	TEXT(category, 0, "the profiler's category, where it gives one")                           \
-	TEXT(attribution, ATTRIBUTION_WORDS, "how the event was tied to the instruction")          \
+	IS_TEXT(family, 0, "key without layer numbers")                                            \
+	IS_TEXT(opcode, 0, "HLO opcode")                                                           \
+	IS_TEXT(inside, 0, "opcodes in a fusion, each once: add, exponential, multiply")           \
+	IS_TEXT(kind, KIND_WORDS, "rooflint's own small vocabulary")                               \
+	IS_TEXT(category, 0, "the profiler's category, where it gives one")                        \
+	IS_TEXT(attribution, ATTRIBUTION_WORDS, "how the event was tied to the instruction")       \
 	TEXT(scope, 0, "JAX name stack")                                                           \
-	TEXT(source_file, 0, "Python file of the innermost frame")                                 \
-	REAL(source_line, COUNT, "its line")                                                       \
-	TEXT(user_file, 0, "first frame under --source-root")                                      \
-	REAL(user_line, COUNT, "its line")                                                         \
-	TEXT(dtype, 0, "operand type of the heaviest matmul, else the result's type")              \
-	TEXT(shape, 0, "result shape with layout")                                                 \
-	OP_MEASURES(TEXT, REAL)                                                                    \
-	TEXT(copy_cause, CAUSE_WORDS,                                                              \
+	IS_TEXT(source_file, 0, "Python file of the innermost frame")                              \
+	IS_REAL(source_line, COUNT, "its line")                                                    \
+	IS_TEXT(user_file, 0, "first frame under --source-root")                                   \
+	IS_REAL(user_line, COUNT, "its line")                                                      \
+	IS_TEXT(dtype, 0, "operand type of the heaviest matmul, else the result's type")           \
+	IS_TEXT(shape, 0, "result shape with layout")                                              \
+	OP_MEASURES(TEXT, REAL, IS_TEXT, IS_REAL)                                                  \
+	IS_TEXT(copy_cause, CAUSE_WORDS,                                                           \
 		"why a copy exists; donation: same layout on both sides, so no input was reused")  \
-	REAL(is_remat, BOOL, "recomputes what a forward pass had")                                 \
-	REAL(is_async, BOOL, "a start or done of a pair")                                          \
+	IS_REAL(is_remat, BOOL, "recomputes what a forward pass had")                              \
+	IS_REAL(is_async, BOOL, "a start or done of a pair")                                       \
 	REAL(least_s, SECONDS, "shortest execution on a device, mean of devices")                  \
 	REAL(most_s, SECONDS, "longest execution on a device, mean of devices")
+#define OPS_COLUMNS(TEXT, REAL) OP_CELLS(TEXT, REAL, TEXT, REAL)
 
 #define FAMILIES_COLUMNS(TEXT, REAL)                                                               \
 	TEXT(module, 0, "module name")                                                             \
@@ -336,7 +340,7 @@
 	TEXT(shape, 0, "as in ops")                                                                \
 	REAL(members, COUNT, "ops in the family")                                                  \
 	TEXT(copy_cause, CAUSE_WORDS, "as in ops; layout where any member has that cause")         \
-	OP_MEASURES(TEXT, REAL)
+	OP_MEASURES(TEXT, REAL, TEXT, REAL)
 
 #define EDGES_COLUMNS(TEXT, REAL)                                                                  \
 	TEXT(program, 0, "program id")                                                             \
@@ -566,8 +570,11 @@
 	TEXT(feeds, 0, "new or changed: an op that reads its result")                              \
 	TEXT(pieces, 0, "split: the ops that do its work now, the heaviest first")
 
-/* X(table, COLUMNS list, key column or 0, meaning).  The key names a subject in findings. */
-#define TABLES(X)                                                                                  \
+/*
+ * X(table, COLUMNS list, key column or 0, meaning).  The key names a subject in findings.  OPS
+ * stands in for it where rows of ops share what they are.
+ */
+#define TABLES_OF(X, OPS)                                                                          \
 	X(run, RUN_COLUMNS, "name", "the job; one row")                                            \
 	X(devices, DEVICES_COLUMNS, "device", "a device plane")                                    \
 	X(programs, PROGRAMS_COLUMNS, "module", "a compiled program with ops that ran")            \
@@ -575,7 +582,7 @@
 		"a sort of work, or of waiting, on the device that ends last")                     \
 	X(steps, STEPS_COLUMNS, "step",                                                            \
 		"a step on a device: the first 256 of each, of over 64 devices fewer")             \
-	X(ops, OPS_COLUMNS, "key", "an HLO op of a program, over all devices and steady steps")    \
+	OPS(ops, OPS_COLUMNS, "key", "an HLO op of a program, over all devices and steady steps")  \
 	X(families, FAMILIES_COLUMNS, "family", "ops alike but for layer number")                  \
 	X(edges, EDGES_COLUMNS, "key", "what one op hands to another")                             \
 	X(collectives, COLLECTIVES_COLUMNS, "key", "a collective op")                              \
@@ -591,5 +598,6 @@
 	X(quality, QUALITY_COLUMNS, "name", "one check of the data itself")                        \
 	X(deltas, DELTAS_COLUMNS, "key", "a metric against the baseline")                          \
 	X(changes, CHANGES_COLUMNS, "key", "an op that changed against the first baseline")
+#define TABLES(X) TABLES_OF(X, X)
 
 #endif

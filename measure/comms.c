@@ -134,11 +134,11 @@ static void collective_row(const struct run *run, const struct op_rows *op_rows,
 	const struct subject *s, const struct aggregate_collective *spans)
 {
 	const struct ops_row *op = &op_rows->rows[op_rows->at[s->index]];
-	const struct op_facts *f = &op_rows->facts[s->index];
+	const struct op_facts *f = op_rows->moving[s->index];
 	struct collectives_row *row = table_new(run->tables, collectives, run->keep);
 
-	OP_PLACE(OF_OP), OF_OP(module), OF_OP(family), OF_OP(program), OF_OP(role);
-	OF_OP(recurs);
+	OP_PLACE, OP_IS(module), OP_IS(family), OP_IS(program), OP_IS(role);
+	OP_IS(recurs);
 	collective_hlo(run, f, row);
 	collective_times(run, s, f, spans, row);
 }
@@ -202,11 +202,8 @@ static const struct subject **collective_subjects(const struct run *run, ptrdiff
 	return ret;
 }
 
-/*
- * What beats the network between the job file's slices disproves them: which links carry a
- * collective is not known then, nor what it should take.
- */
-struct str comms_disprove(const struct run *run, struct op_facts *facts)
+/* What beats the network between the job file's slices disproves them. */
+struct str comms_disprove(const struct run *run)
 {
 	const struct job_file *job = run->options->job;
 	const struct subject *beats = NULL; /* the one with most exposed time */
@@ -214,22 +211,18 @@ struct str comms_disprove(const struct run *run, struct op_facts *facts)
 	const struct subject **subjects = collective_subjects(run, &n);
 
 	for (ptrdiff_t i = 0; job && job->slices > 1 && i < n; i++) {
-		const struct op_facts *f = &facts[subjects[i]->index];
-		struct aggregate_collective spans =
-			aggregate_collective(run->sums, subjects[i]->index);
+		const struct subject *s = subjects[i];
+		struct aggregate_collective spans = aggregate_collective(run->sums, s->index);
+		struct op_facts f = { 0 };
 		double wait_s;
-		if (f->comms && f->comms->link == LINK_DCN &&
-			transfer_is_known(run, subjects[i], f, &spans) &&
-			transfer_s(&spans, *run->keep, &wait_s) * BEATS < f->comms->lo_s &&
-			(!beats || f->total->exposed_ps > facts[beats->index].total->exposed_ps))
-			beats = subjects[i];
-	}
-	for (ptrdiff_t i = 0; beats && i < n; i++) {
-		struct op_facts *f = &facts[subjects[i]->index];
-		if (!f->comms || f->comms->link != LINK_DCN)
+		if (!subject_ran(run, s))
 			continue;
-		f->comms->lo_s = f->comms->hi_s = NAN;
-		f->roof = roofline_unknown;
+		op_comms_of(run, s, &f);
+		if (f.comms && f.comms->link == LINK_DCN && transfer_is_known(run, s, &f, &spans) &&
+			transfer_s(&spans, *run->keep, &wait_s) * BEATS < f.comms->lo_s &&
+			(!beats || aggregate_op(run->sums, s->index)->exposed_ps >
+					   aggregate_op(run->sums, beats->index)->exposed_ps))
+			beats = s;
 	}
 	return beats ? beats->name : MISSING;
 }
@@ -275,7 +268,7 @@ static double host_link_bps(const struct run *run)
 	return d && d->chip ? roofline_pcie_bps(d) * d->chip->attainable_pcie.value : (double)NAN;
 }
 
-void fill_transfers(const struct run *run, const struct op_facts *facts)
+void fill_transfers(const struct run *run, const struct op_rows *op_rows)
 {
 	/* Sums over all devices and steady steps. */
 	struct moved {
@@ -285,13 +278,14 @@ void fill_transfers(const struct run *run, const struct op_facts *facts)
 
 	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++) {
 		const struct subject *s = subjects[i];
-		const struct op_total *t = facts[s->index].total;
+		const struct op_facts *f = op_rows->moving[s->index];
 
-		if ((op_kind_activity(s->kind) != ACTIVITY_TRANSFER && !facts[s->index].is_copy) ||
+		if (!f || (op_kind_activity(s->kind) != ACTIVITY_TRANSFER && !f->is_copy) ||
 			s->kind == KIND_CALLBACK || s->async == ASYNC_DONE ||
 			s->program->role != ROLE_STEP)
 			continue;
-		struct moved *d = &sums[facts[s->index].direction];
+		const struct op_total *t = f->total;
+		struct moved *d = &sums[f->direction];
 		d->count += (double)t->self.count;
 		d->bytes += t->self.count > 0 ? transfer_bytes(s, t) : 0;
 		d->pageable_bytes += (double)t->pageable_bytes;

@@ -49,8 +49,7 @@ void run_row_tell(const struct job_file *j, struct run_row *row)
 }
 
 /* The program's transfers tell how many slices it joins at least; a torus has all of one. */
-static struct str topology_contradiction(
-	const struct run *run, struct str beats_network, const struct job_file *j)
+static struct str topology_contradiction(const struct run *run, const struct job_file *j)
 {
 	double joined = (double)run->shape.slices, slices = fmax(joined, j->slices);
 	double torus = job_torus_chips(j);
@@ -64,17 +63,17 @@ static struct str topology_contradiction(
 			"the job file says a slice of %.*s, %.0f chips in all, and the program is "
 			"for %lld",
 			STR_ARG(j->topology), torus * slices, (long long)run->shape.chips);
-	if (j->slices > 1 && beats_network.p)
+	if (j->slices > 1 && run->beats_network.p)
 		return arena_fmt(run->keep,
 			"the job file says %.0f slices, and %.*s is faster than the network "
 			"between them",
-			j->slices, STR_ARG(beats_network));
+			j->slices, STR_ARG(run->beats_network));
 	return MISSING;
 }
 
 /* The first contradiction, or the missing string. */
-static struct str contradiction(const struct run *run, struct str beats_network,
-	const struct job_file *j, const struct run_row *row)
+static struct str contradiction(
+	const struct run *run, const struct job_file *j, const struct run_row *row)
 {
 	double devices = run->shape.partitions, seen = (double)run->device_count;
 
@@ -100,12 +99,11 @@ static struct str contradiction(const struct run *run, struct str beats_network,
 			"the job file's model needs %.3g FLOPs a step, %.3g times what the program "
 			"has: look at the parameters and the tokens per step",
 			row->model_flops, row->useful_flops_ratio);
-	return topology_contradiction(run, beats_network, j);
+	return topology_contradiction(run, j);
 }
 
 /* What a file of another job makes of this one's time is no utilisation. */
-struct str fill_job_facts(
-	const struct run *run, struct str beats_network, struct run_row *row, double counted_flops)
+struct str fill_job_facts(const struct run *run, struct run_row *row, double counted_flops)
 {
 	const struct job_file *j = run->options->job;
 	struct str wrong = { NULL, 0 };
@@ -113,7 +111,7 @@ struct str fill_job_facts(
 	if (j) {
 		run_row_tell(j, row);
 		fill_utilisation(run, j, row, counted_flops);
-		wrong = contradiction(run, beats_network, j, row);
+		wrong = contradiction(run, j, row);
 	}
 	if (wrong.p)
 		row->mfu = row->hfu = row->useful_flops_ratio = NAN;

@@ -415,6 +415,27 @@ static enum copy_direction direction_of(const struct subject *s)
 	return COPY_UNKNOWN;
 }
 
+void op_comms_of(const struct run *run, const struct subject *s, struct op_facts *f)
+{
+	const struct chip_device *d = run->first ? &run->first->chip : NULL;
+	struct hlo_collective *c;
+
+	if (!op_kind_is_collective(s->kind) || s->instruction < 0)
+		return;
+	c = arena_make(run->keep, struct hlo_collective, 1);
+	if (!hlo_collective(program_hlo(s->program), s->instruction, run->keep, c))
+		return;
+	f->collective = c;
+	if (!d || !d->chip)
+		return;
+	struct job_shape job = shape_of_job(run, &run->shape);
+	f->comms = arena_make(run->keep, struct collective_time, 1);
+	*f->comms = estimate_collective(d, c, &job, run->keep);
+	/* Which links carry a collective is not known then. */
+	if (run->beats_network.p && f->comms->link == LINK_DCN)
+		f->comms->lo_s = f->comms->hi_s = NAN;
+}
+
 static void facts_of(const struct run *run, const struct subject *s, struct op_facts *f,
 	struct op_costing *costing)
 {
@@ -429,19 +450,9 @@ static void facts_of(const struct run *run, const struct subject *s, struct op_f
 		costing->padded_bytes = cost.padded_bytes;
 	}
 	work_of(run, d, s, &cost, f, &costing->work);
-	if (op_kind_is_collective(s->kind) && s->instruction >= 0) {
-		struct hlo_collective *c = arena_make(run->keep, struct hlo_collective, 1);
-		if (hlo_collective(program_hlo(s->program), s->instruction, run->keep, c))
-			f->collective = c;
-	}
+	op_comms_of(run, s, f);
 	if (!d || !d->chip)
 		return;
-	if (f->collective) {
-		struct collective_time *t = arena_make(run->keep, struct collective_time, 1);
-		struct job_shape job = shape_of_job(run, &run->shape);
-		*t = estimate_collective(d, f->collective, &job, run->keep);
-		f->comms = t;
-	}
 	roofline_of(d, s, &costing->work, run->keep, f);
 	struct hlo_product p;
 	if (subject_instruction(s) &&

@@ -70,10 +70,12 @@ bool op_is_judgeable(const struct subject *s)
 
 /* The columns that ops and families share, computed once and copied to either row by name. */
 struct op_measures {
-	OP_MEASURES(ROW_TEXT, ROW_REAL)
+	OP_MEASURES(ROW_TEXT, ROW_REAL, ROW_TEXT, ROW_REAL)
 };
 #define TAKE_COLUMN(name, words_or_unit, meaning) op->name,
+#define TAKE_IS(name, words_or_unit, meaning)	  op->is->name,
 #define COPY_COLUMN(name, words_or_unit, meaning) row->name = v.name;
+#define COPY_IS(name, words_or_unit, meaning)	  row->is->name = v.name;
 
 static void executions_measure(const struct run *run, const struct op_total *t, double planned,
 	enum role role, struct op_measures *v)
@@ -103,20 +105,28 @@ static void executions_measure(const struct run *run, const struct op_total *t, 
 	v->overlap_ratio = t->self.sum > 0 ? (double)t->overlap_ps / (double)t->self.sum : NAN;
 }
 
-static void op_costs(
-	const struct op_facts *f, const struct op_costing *costing, struct ops_row *row)
+static void op_costs(const struct op_facts *f, const struct op_costing *costing, struct op_is *is)
 {
-	row->flops = costing->work.flops;
-	row->hbm_bytes = costing->work.hbm_bytes;
-	row->logical_bytes = costing->logical_bytes;
-	row->padded_bytes = costing->padded_bytes;
-	row->padding_ratio = row->padded_bytes / row->logical_bytes;
-	row->rows_ratio = costing->rows_ratio;
-	row->aligned_to = costing->aligned_to;
-	if (isnan(row->flops))
+	is->flops = costing->work.flops;
+	is->hbm_bytes = costing->work.hbm_bytes;
+	is->t_math_s = f->roof.t_math_s;
+	is->t_hbm_s = f->roof.t_hbm_s;
+	is->t_comms_s = f->roof.t_comms_s;
+	is->t_host_s = f->roof.t_host_s;
+	is->roofline_s = f->roof.roofline_s;
+	/* What takes at least so long may well take what it took. */
+	is->attainable_s = f->bound == COST_LOWER ? NAN : f->roof.attainable_s;
+	if (f->roof.bound != BOUND_UNKNOWN)
+		is->bound = bound_name(f->roof.bound);
+	is->logical_bytes = costing->logical_bytes;
+	is->padded_bytes = costing->padded_bytes;
+	is->padding_ratio = is->padded_bytes / is->logical_bytes;
+	is->rows_ratio = costing->rows_ratio;
+	is->aligned_to = costing->aligned_to;
+	if (isnan(is->flops))
 		return;
-	row->flops_source = word_at(FLOPS_SOURCE_WORDS, f->source);
-	row->cost_bound = word_at(COST_WORDS, f->bound - 1);
+	is->flops_source = word_at(FLOPS_SOURCE_WORDS, f->source);
+	is->cost_bound = word_at(COST_WORDS, f->bound - 1);
 }
 
 /* Work that is seen more than once can be expected again. */
@@ -136,25 +146,16 @@ static bool program_recurs(const struct run *run, const struct program *p)
  * one execution, or one is planned.
  */
 static struct op_measures measures_of(const struct run *run, const struct ops_row *op,
-	const struct op_facts *f, const struct op_total *t, double planned, enum role role)
+	const struct op_total *t, double planned, enum role role)
 {
-	struct op_measures v = { OP_MEASURES(TAKE_COLUMN, TAKE_COLUMN) };
+	struct op_measures v = { OP_MEASURES(TAKE_COLUMN, TAKE_COLUMN, TAKE_IS, TAKE_IS) };
 
 	v.role = word_at(WORK_WORDS, role);
 	executions_measure(run, t, planned, role, &v);
-	v.t_math_s = f->roof.t_math_s;
-	v.t_hbm_s = f->roof.t_hbm_s;
-	v.t_comms_s = f->roof.t_comms_s;
-	v.t_host_s = f->roof.t_host_s;
-	v.roofline_s = f->roof.roofline_s;
-	/* What takes at least so long may well take what it took. */
-	v.attainable_s = f->bound == COST_LOWER ? NAN : f->roof.attainable_s;
-	v.efficiency = f->bound == COST_LOWER ? NAN : v.roofline_s / v.p50_s;
+	v.efficiency = str_eq(v.cost_bound, STR("lower")) ? NAN : v.roofline_s / v.p50_s;
 	v.gain_s = (v.p50_s - v.attainable_s) * v.per_step;
 	if (v.gain_s < 0)
 		v.gain_s = 0;
-	if (f->roof.bound != BOUND_UNKNOWN)
-		v.bound = bound_name(f->roof.bound);
 	return v;
 }
 
@@ -163,106 +164,129 @@ static void op_row(const struct run *run, const struct subject *s, const struct 
 	const struct op_costing *costing, struct ops_row *row)
 {
 	const struct hlo_instruction *i = subject_instruction(s);
+	struct op_is *is = row->is;
 	struct op_source where;
 	struct op_key_text key;
 
 	op_source_of(run, s, &where);
-	row->program = program_text(s->program, run->keep);
-	row->module = s->program->module;
+	is->program = program_text(s->program, run->keep);
+	is->module = s->program->module;
 	row->name = s->name;
 	if (i)
-		row->opcode = text_clean(run->keep, i->opcode);
-	row->inside = inside_of(s, run->keep);
-	row->kind = op_kind_name(s->kind);
+		is->opcode = text_clean(run->keep, i->opcode);
+	is->inside = inside_of(s, run->keep);
+	is->kind = op_kind_name(s->kind);
 	if (s->said->category.len > 0)
-		row->category = text_clean(run->keep, s->said->category);
-	row->attribution = attribution_names[s->attribution];
+		is->category = text_clean(run->keep, s->said->category);
+	is->attribution = attribution_names[s->attribution];
 	row->scope = scope_of(s, run->keep);
-	row->source_file = where.file;
-	row->source_line = where.line;
-	row->user_file = where.user_file;
-	row->user_line = where.user_line;
-	row->dtype =
+	is->source_file = where.file;
+	is->source_line = where.line;
+	is->user_file = where.user_file;
+	is->user_line = where.user_line;
+	is->dtype =
 		costing->work.dtype != DTYPE_INVALID ? dtype_name(costing->work.dtype) : MISSING;
-	op_costs(f, costing, row);
+	op_costs(f, costing, is);
 	if (i)
-		row->shape = text_clean(run->keep, shape_text(&i->shape, true, run->keep));
+		is->shape = text_clean(run->keep, shape_text(&i->shape, true, run->keep));
 	else if (s->said->shape.len > 0)
-		row->shape = text_clean(run->keep, s->said->shape);
+		is->shape = text_clean(run->keep, s->said->shape);
 	key = op_key_text(run, s, row->scope, &where);
 	row->key = key.key;
-	row->family = key.family;
-	row->copy_cause = word_at(CAUSE_WORDS, f->copy_cause - 1);
+	is->family = key.family;
+	is->copy_cause = word_at(CAUSE_WORDS, f->copy_cause - 1);
 	const struct op_cost *kernel = i ? kernel_find(run->kernels, i) : NULL;
-	row->is_remat = (str_contains(row->scope, STR("rematted_computation")) ||
-				str_contains(s->name, STR(".remat"))) &&
-			!(kernel && kernel->gradient);
-	row->is_async = s->async != ASYNC_NONE;
+	is->is_remat = (str_contains(row->scope, STR("rematted_computation")) ||
+			       str_contains(s->name, STR(".remat"))) &&
+		       !(kernel && kernel->gradient);
+	is->is_async = s->async != ASYNC_NONE;
 }
 
-static void op_measure(const struct run *run, const struct subject *s, const struct op_facts *f,
+static void op_measure(const struct run *run, const struct subject *s, const struct op_total *t,
 	struct ops_row *row)
 {
-	struct op_measures v = measures_of(run, row, f, f->total, s->planned, s->program->role);
+	struct op_measures v = measures_of(run, row, t, s->planned, s->program->role);
 
 	v.skew = subject_skew(run, s->index);
 	if (s->async != ASYNC_NONE)
 		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
 	v.recurs = program_recurs(run, s->program);
-	OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
-	if (f->total->devices > 0) {
-		row->least_s = (double)f->total->least_ps * PS / (double)f->total->devices;
-		row->most_s = (double)f->total->most_ps * PS / (double)f->total->devices;
+	OP_MEASURES(COPY_COLUMN, COPY_COLUMN, COPY_IS, COPY_IS)
+	if (t->devices > 0) {
+		row->least_s = (double)t->least_ps * PS / (double)t->devices;
+		row->most_s = (double)t->most_ps * PS / (double)t->devices;
 	}
 }
 
 /* Of what has not run, the time it would take at its roofline. */
 static double op_weight(const struct ops_row *op)
 {
-	double s = isnan(op->time_s) ? op->roofline_s * op->per_step : op->time_s;
+	double s = isnan(op->time_s) ? op->is->roofline_s * op->is->per_step : op->time_s;
 
 	return isnan(s) ? 0 : s;
 }
 
-/* Texts of rows, each kept once: there are fewer families and shapes than ops. */
-struct texts {
-	struct map ids;
+/* What rows have in common, each kept once: there are fewer families and shapes than ops. */
+struct commons {
+	struct map ids, is_ids;
 	struct str *items;
 	ptrdiff_t count, cap;
-	struct arena keep; /* not of the texts */
+	struct op_is **is;
+	ptrdiff_t is_count, is_cap;
+	struct arena keep; /* not of what is kept */
 };
 
-static struct str text_once(struct texts *t, struct str text, struct arena *keep)
+static struct str text_once(struct commons *c, struct str text, struct arena *keep)
 {
-	int32_t at = map_get(&t->ids, text);
+	int32_t at = map_get(&c->ids, text);
 
 	if (at != MAP_NONE)
-		return t->items[at];
+		return c->items[at];
 	text = arena_str(keep, text);
-	map_put(&t->ids, text, (int32_t)t->count, &t->keep);
-	return *arena_push(&t->keep, t->items, t->count, t->cap) = text;
+	map_put(&c->ids, text, (int32_t)c->count, &c->keep);
+	return *arena_push(&c->keep, c->items, c->count, c->cap) = text;
+}
+
+/* By its bytes, as its texts are kept once. */
+static struct op_is *is_once(struct commons *c, const struct op_is *is, struct arena *keep)
+{
+	int32_t at = map_get(&c->is_ids, (struct str){ (const char *)is, sizeof(*is) });
+
+	if (at != MAP_NONE)
+		return c->is[at];
+	struct op_is *own = arena_make(keep, struct op_is, 1);
+	*own = *is;
+	map_put(&c->is_ids, (struct str){ (const char *)own, sizeof(*own) }, (int32_t)c->is_count,
+		&c->keep);
+	return *arena_push(&c->keep, c->is, c->is_count, c->is_cap) = own;
 }
 
 /* A row takes many texts to make, and few of them stay.  A key is mostly its own. */
 static void op_add(const struct run *run, const struct subject *s, const struct op_facts *f,
-	const struct op_costing *costing, struct texts *texts, struct arena scratch)
+	const struct op_costing *costing, struct commons *commons, struct arena scratch)
 {
 	const struct table_def *def = &table_defs[TABLE_ops];
-	struct ops_row *row = table_new(run->tables, ops, run->keep);
+	struct table *ops = &run->tables->items[TABLE_ops], alone = { 0 };
+	struct ops_row *row = rows_add(&alone, def, &scratch);
 	struct run brief = *run;
 
 	brief.keep = &scratch;
 	op_row(&brief, s, f, costing, row);
+	op_measure(&brief, s, f->total, row);
 	row->key = arena_str(run->keep, row->key);
-	/* Read of all rows: where the file has one for each op, its pages would come back. */
-	if (row->source_file.p)
-		row->source_file = text_once(texts, row->source_file, run->keep);
+	if (row->scope.p)
+		row->scope = text_once(commons, row->scope, run->keep);
+	/* A file may have them for each op: its pages would come back with each row. */
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
 		const struct column *c = &def->columns[i];
 
-		if (c->type == COLUMN_TEXT && arena_holds(&scratch, cell_text(c, row).p))
-			cell_set_text(c, row, text_once(texts, cell_text(c, row), run->keep));
+		if (c->offset >= CELL_IS && c->type == COLUMN_TEXT && !c->words &&
+			!cell_is_null(c, row))
+			cell_set_text(c, row, text_once(commons, cell_text(c, row), run->keep));
 	}
+	row->is = is_once(commons, row->is, run->keep);
+	memcpy(arena_grow(run->keep, &ops->rows, &ops->count, &ops->cap, def->row_bytes), row,
+		sizeof(*row));
 }
 
 struct op_order {
@@ -277,13 +301,13 @@ static int op_cmp(const void *a, const void *b)
 	const struct ops_row *y = ((const struct op_order *)b)->row;
 	int c = order_numbers(op_weight(y), op_weight(x));
 
-	c = c ? c : str_cmp(x->program, y->program);
-	c = c ? c : str_cmp(x->module, y->module);
+	c = c ? c : str_cmp(x->is->program, y->is->program);
+	c = c ? c : str_cmp(x->is->module, y->is->module);
 	c = c ? c : str_cmp(x->name, y->name);
 	return c ? c : str_cmp(x->key, y->key);
 }
 
-/* Rows are large and may be many: they change places where they are. */
+/* Rows may be many: they change places where they are. */
 static void ops_sort(struct tables *tables, const struct subject **subjects, struct arena scratch)
 {
 	ptrdiff_t n = table_count(tables, ops);
@@ -340,10 +364,9 @@ static void edges_find(const struct run *run, const struct subject *s, struct ed
 	}
 }
 
-static void edges_fill(const struct run *run, const struct op_rows *op_rows)
+static void edges_fill(
+	const struct run *run, const struct op_rows *op_rows, const struct edges *edges)
 {
-	const struct edges *edges = op_rows->edges;
-
 	for (ptrdiff_t i = 0; i < op_rows->count; i++) {
 		const struct subject *s = op_rows->subjects[i];
 		for (ptrdiff_t k = edges->first[s->index];
@@ -370,8 +393,8 @@ static void family_begin(const struct run *run, const struct ops_row *op)
 {
 	struct families_row *row = table_new(run->tables, families, run->keep);
 
-	OP_PLACE(OF_OP), OF_OP(module), OF_OP(family), OF_OP(opcode), OF_OP(dtype);
-	OF_OP(copy_cause);
+	OP_PLACE, OP_IS(module), OP_IS(family), OP_IS(opcode), OP_IS(dtype);
+	OP_IS(copy_cause);
 	row->members = 0;
 }
 
@@ -396,36 +419,35 @@ static void families_fill(const struct run *run, const struct op_rows *ops)
 	for (ptrdiff_t i = 0; i < ops->count; i++) {
 		const struct ops_row *op = &ops->rows[i];
 		const struct program *p = ops->subjects[i]->program;
-		const struct op_facts *facts = &ops->facts[ops->subjects[i]->index];
+		const struct op_total *total = aggregate_op(run->sums, ops->subjects[i]->index);
 		int32_t module = map_put(&modules[p->role], p->module, module_count, run->keep);
 		module_count += module == module_count;
-		int32_t at = map_put(&by_module[module], op->family, (int32_t)count, run->keep);
+		int32_t at = map_put(&by_module[module], op->is->family, (int32_t)count, run->keep);
 		if (at == count) {
 			family_begin(run, op);
 			*arena_push(run->keep, families, count, cap) = (struct family){
-				.op = i, .role = p->role, .halves = op->is_async > 0
+				.op = i, .role = p->role, .halves = op->is->is_async > 0
 			};
 		}
 		struct family *f = &families[at];
 		struct families_row *row = &table_rows(run->tables, families)[at];
 		row->members++;
-		if (facts->copy_cause == COPY_LAYOUT)
-			row->copy_cause = op->copy_cause;
-		f->recurs |= op->recurs > 0;
-		f->total.overlap_ps += facts->total->overlap_ps;
+		if (str_eq(op->is->copy_cause, STR("layout")))
+			row->copy_cause = op->is->copy_cause;
+		f->recurs |= op->is->recurs > 0;
+		f->total.overlap_ps += total->overlap_ps;
 		f->planned += ops->subjects[i]->planned;
-		dist_merge(&f->total.self, run->keep, &facts->total->self);
+		dist_merge(&f->total.self, run->keep, &total->self);
 	}
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct family *f = &families[i];
 		struct families_row *row = &table_rows(run->tables, families)[i];
-		const struct op_facts *facts = &ops->facts[ops->subjects[f->op]->index];
 		struct op_measures v =
-			measures_of(run, &ops->rows[f->op], facts, &f->total, f->planned, f->role);
+			measures_of(run, &ops->rows[f->op], &f->total, f->planned, f->role);
 		v.recurs = f->recurs;
 		if (f->halves)
 			v.overlap_ratio = NAN;
-		OP_MEASURES(COPY_COLUMN, COPY_COLUMN)
+		OP_MEASURES(COPY_COLUMN, COPY_COLUMN, COPY_COLUMN, COPY_COLUMN)
 	}
 }
 
@@ -436,62 +458,73 @@ static void program_drop(const struct program *p)
 		profile_drop(p->from);
 }
 
-struct op_rows ops_know(const struct run *run)
+/* Of collectives and transfers there are tables. */
+static bool moves_data(const struct subject *s, const struct op_facts *f)
 {
-	ptrdiff_t n = registry_subject_count(run->registry), count = 0, first = 0;
-	const struct subject *const *ranked = registry_subjects_ranked(run->registry);
-	const struct subject **subjects = arena_make(run->work, const struct subject *, n);
-	struct op_facts *facts = arena_make(run->work, struct op_facts, n);
-	struct edges *edges = arena_make(run->work, struct edges, 1);
-	struct texts texts = { 0 };
-	struct arena scratch = arena_new(ARENA_RUN_BYTES);
-
-	texts.keep = arena_new(ARENA_RUN_BYTES);
-	edges->first = arena_make(run->work, int32_t, n);
-	for (ptrdiff_t i = 0; i < n; i++)
-		if (subject_ran(run, ranked[i]))
-			subjects[count++] = ranked[i];
-	table_reserve(run->tables, TABLE_ops, count, run->keep);
-	for (ptrdiff_t i = 0; i < n; i++) {
-		const struct subject *s = ranked[i];
-		struct op_facts *f = &facts[s->index];
-		struct op_costing costing;
-		*f = op_facts_of(run, s, &costing);
-		if (f->ran) {
-			op_add(run, s, f, &costing, &texts, scratch);
-			edges_find(run, s, edges);
-		}
-		if (i + 1 < n && ranked[i + 1]->program == s->program)
-			continue;
-		registry_forget(run->registry, ranked + first, i + 1 - first);
-		program_drop(s->program);
-		first = i + 1;
-	}
-	arena_free(&texts.keep);
-	arena_free(&scratch);
-	return (struct op_rows){ .facts = facts,
-		.rows = table_rows(run->tables, ops),
-		.subjects = subjects,
-		.count = count,
-		.edges = edges };
+	return op_kind_is_collective(s->kind) || f->is_copy ||
+	       op_kind_activity(s->kind) == ACTIVITY_TRANSFER;
 }
 
-void fill_ops(const struct run *run, struct op_rows *ops)
+/* Rows of the ops of one program, all that there are, and where its edges lead. */
+static void program_ops(const struct run *run, const struct subject *const *ops, ptrdiff_t count,
+	struct commons *commons, struct edges *edges, struct op_rows *ret, struct arena scratch)
+{
+	struct op_facts *facts = arena_make(&scratch, struct op_facts, count);
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct subject *s = ops[i];
+		struct op_facts *f = &facts[i];
+		struct op_costing costing;
+
+		*f = op_facts_of(run, s, &costing);
+		if (moves_data(s, f)) {
+			struct op_facts *own = arena_make(run->work, struct op_facts, 1);
+			*own = *f;
+			ret->moving[s->index] = own;
+		}
+		if (!f->ran)
+			continue;
+		op_add(run, s, f, &costing, commons, scratch);
+		edges_find(run, s, edges);
+		ret->subjects[ret->count++] = s;
+	}
+	ret->programs[ops[0]->program->index] = program_facts_of(run, ops, facts, count);
+	registry_forget(run->registry, ops, count);
+	program_drop(ops[0]->program);
+}
+
+struct op_rows fill_ops(const struct run *run)
 {
 	ptrdiff_t n = registry_subject_count(run->registry);
-	struct ops_row *rows = table_rows(run->tables, ops);
+	ptrdiff_t programs = registry_program_count(run->registry);
+	const struct subject *const *ranked = registry_subjects_ranked(run->registry);
 	int32_t *at = arena_make(run->work, int32_t, n);
+	struct edges edges = { .first = arena_make(run->work, int32_t, n) };
+	struct commons commons = { .keep = arena_new(ARENA_RUN_BYTES) };
+	struct arena scratch = arena_new(ARENA_RUN_BYTES);
+	struct op_rows ret = { .moving = arena_make(run->work, const struct op_facts *, n),
+		.programs = arena_make(run->keep, struct program_facts, programs),
+		.subjects = arena_make(run->work, const struct subject *, n),
+		.at = at };
 
-	for (ptrdiff_t i = 0; i < ops->count; i++) {
-		const struct subject *s = ops->subjects[i];
-		op_measure(run, s, &ops->facts[s->index], &rows[i]);
+	table_reserve(run->tables, TABLE_ops, n, run->keep);
+	for (ptrdiff_t i = 0; i < programs; i++)
+		ret.programs[i] = program_facts_of(run, NULL, NULL, 0);
+	for (ptrdiff_t first = 0, end; first < n; first = end) {
+		for (end = first + 1; end < n && ranked[end]->program == ranked[first]->program;
+			end++)
+			;
+		program_ops(run, ranked + first, end - first, &commons, &edges, &ret, scratch);
 	}
-	ops_sort(run->tables, ops->subjects, *run->keep);
+	arena_free(&commons.keep);
+	arena_free(&scratch);
+	ret.rows = table_rows(run->tables, ops);
+	ops_sort(run->tables, ret.subjects, *run->keep);
 	for (ptrdiff_t i = 0; i < n; i++)
 		at[i] = -1;
-	for (ptrdiff_t i = 0; i < ops->count; i++)
-		at[ops->subjects[i]->index] = (int32_t)i;
-	ops->at = at;
-	edges_fill(run, ops);
-	families_fill(run, ops);
+	for (ptrdiff_t i = 0; i < ret.count; i++)
+		at[ret.subjects[i]->index] = (int32_t)i;
+	edges_fill(run, &ret, &edges);
+	families_fill(run, &ret);
+	return ret;
 }

@@ -93,6 +93,29 @@ static void note_twins(const struct run *run, const struct twins *t)
 			t->count, STR_ARG(dumped_file(t->first)), STR_ARG(t->of->dumped));
 }
 
+/* What each program takes at least, as far as the size of the job is known. */
+static struct program_facts *program_floors(const struct run *run)
+{
+	ptrdiff_t n = registry_subject_count(run->registry);
+	ptrdiff_t programs = registry_program_count(run->registry);
+	const struct subject *const *ops = registry_subjects_ranked(run->registry);
+	struct op_facts *facts = arena_make(run->work, struct op_facts, n);
+	struct program_facts *ret = arena_make(run->work, struct program_facts, programs);
+	struct op_costing ignored;
+
+	for (ptrdiff_t i = 0; i < programs; i++)
+		ret[i] = program_facts_of(run, NULL, NULL, 0);
+	for (ptrdiff_t first = 0, i = 0; i < n; i++) {
+		facts[i] = op_facts_of(run, ops[i], &ignored);
+		if (i + 1 < n && ops[i + 1]->program == ops[i]->program)
+			continue;
+		ret[ops[i]->program->index] =
+			program_facts_of(run, ops + first, facts + first, i + 1 - first);
+		first = i + 1;
+	}
+	return ret;
+}
+
 /* A plan without one of its programs may look smaller than it is, and without any says nothing. */
 bool plan_programs(struct run *run, struct diag *err)
 {
@@ -127,12 +150,7 @@ bool plan_programs(struct run *run, struct diag *err)
 			d->count, err->text);
 	note_twins(run, &twins);
 	run->shape = run_shape_of(run);
-	ptrdiff_t n = registry_subject_count(run->registry);
-	struct op_facts *facts = arena_make(run->work, struct op_facts, n);
-	struct op_costing ignored;
-	for (ptrdiff_t i = 0; i < n; i++)
-		facts[i] = op_facts_of(run, registry_subject_at(run->registry, i), &ignored);
-	const struct program_facts *floors = program_floors(run, facts);
+	const struct program_facts *floors = program_floors(run);
 	double most = 0;
 	/* The main program is the longest; of equals, the first by name. */
 	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {

@@ -111,54 +111,36 @@ static double times_of(const struct run *run, const struct subject *s, const str
 	return (double)f->total->self.count / executions;
 }
 
-struct program_facts *program_floors(const struct run *run, const struct op_facts *facts)
+struct program_facts program_facts_of(const struct run *run, const struct subject *const *ops,
+	const struct op_facts *facts, ptrdiff_t count)
 {
-	ptrdiff_t n = registry_program_count(run->registry);
-	struct program_facts *ret = arena_make(run->keep, struct program_facts, n);
-	struct demand *demands = arena_make(run->keep, struct demand, n);
-	const struct subject *const *subjects = registry_subjects_ranked(run->registry);
+	struct program_facts ret = { 0 };
+	struct demand d = { 0 };
+	double judgeable_ps = 0, judged_ps = 0;
 
-	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++) {
-		const struct subject *s = subjects[i];
-		const struct op_facts *f = &facts[s->index];
-		struct program_facts *p = &ret[s->program->index];
-		double times = times_of(run, s, f);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct op_facts *f = &facts[i];
+		double times = times_of(run, ops[i], f);
+		double time_ps = op_is_judgeable(ops[i]) ? (double)f->total->self.sum : 0;
+
+		judgeable_ps += time_ps;
+		if (f->ran && !isnan(f->roof.roofline_s))
+			judged_ps += time_ps;
 		if (!(times > 0))
 			continue;
-		double alone_s = demand_op(run, s, f, times, &demands[s->program->index]);
-		*(isnan(alone_s) ? &p->unknown : &p->known) += 1;
-		p->serial_s += counted(alone_s) * times;
+		double alone_s = demand_op(run, ops[i], f, times, &d);
+		*(isnan(alone_s) ? &ret.unknown : &ret.known) += 1;
+		ret.serial_s += counted(alone_s) * times;
 	}
-	for (ptrdiff_t i = 0; i < n; i++) {
-		const struct demand *d = &demands[i];
-		const double all[] = { d->hbm_s, d->network_s, d->links.up_s, d->links.down_s,
-			d->host.up_s, d->host.down_s };
-		ret[i].floor_s = d->core_s;
-		for (ptrdiff_t k = 0; k < COUNT_OF(all); k++)
-			ret[i].floor_s = fmax(ret[i].floor_s, all[k]);
-		if (!ret[i].known)
-			ret[i].floor_s = ret[i].serial_s = NAN;
-	}
+	const double all[] = { d.hbm_s, d.network_s, d.links.up_s, d.links.down_s, d.host.up_s,
+		d.host.down_s };
+	ret.floor_s = d.core_s;
+	for (ptrdiff_t k = 0; k < COUNT_OF(all); k++)
+		ret.floor_s = fmax(ret.floor_s, all[k]);
+	if (!ret.known)
+		ret.floor_s = ret.serial_s = NAN;
+	ret.judged_ratio = judgeable_ps > 0 ? judged_ps / judgeable_ps : (double)NAN;
 	return ret;
-}
-
-static void programs_judged(
-	const struct run *run, const struct op_facts *facts, struct program_facts *ret)
-{
-	ptrdiff_t n = registry_program_count(run->registry);
-	double *all_ps = arena_make(run->keep, double, n + 1);
-	const struct subject *const *subjects = registry_subjects_ranked(run->registry);
-
-	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++) {
-		const struct subject *s = subjects[i];
-		const struct op_facts *f = &facts[s->index];
-		double time_ps = op_is_judgeable(s) ? (double)f->total->self.sum : 0;
-		all_ps[s->program->index] += time_ps;
-		if (f->ran && !isnan(f->roof.roofline_s))
-			ret[s->program->index].judged_ratio += time_ps;
-	}
-	for (ptrdiff_t i = 0; i < n; i++)
-		ret[i].judged_ratio = all_ps[i] > 0 ? ret[i].judged_ratio / all_ps[i] : (double)NAN;
 }
 
 /* Of what lives at the peak, that of the largest plan alone is told. */
@@ -198,11 +180,10 @@ static void plans_know(const struct run *run, struct programs *ret)
 		live_read(run, ret->largest);
 }
 
-struct programs programs_know(const struct run *run, const struct op_facts *facts)
+struct programs programs_know(const struct run *run, const struct program_facts *of)
 {
-	struct programs ret = { .of = program_floors(run, facts) };
+	struct programs ret = { .of = of };
 
-	programs_judged(run, facts, ret.of);
 	plans_know(run, &ret);
 	return ret;
 }

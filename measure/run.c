@@ -19,21 +19,20 @@ static bool tables_fill(struct measured *m, struct str name, struct diag *err)
 				!steps_sweep(run, err))
 		return false;
 	processors_share(run);
-	parts.ops = ops_know(run);
-	parts.beats_network = comms_disprove(run, parts.ops.facts);
-	m->programs = programs_know(run, parts.ops.facts);
+	run->beats_network = comms_disprove(run);
+	parts.ops = fill_ops(run);
+	m->programs = programs_know(run, parts.ops.programs);
 	fill_devices(run);
 	if (!fill_sparse_cores(run, err))
 		return false;
 	fill_steps(run);
-	fill_ops(run, &parts.ops);
 	bool is_whole = fill_collectives(run, &parts.ops);
 	fill_programs(run, &m->programs);
 	fill_memory(run, &m->programs);
 	is_whole &= fill_live(run);
 	parts.compiles_in_steps = fill_compiles(run);
 	if (!planned) {
-		fill_transfers(run, parts.ops.facts);
+		fill_transfers(run, &parts.ops);
 		fill_files(run);
 	}
 	if (!fill_gaps(run, &parts.ops, &parts.gaps, err))

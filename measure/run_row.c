@@ -71,29 +71,29 @@ struct op_sums {
 	struct str framework; /* of the heaviest kernel that tells; or missing */
 };
 
-static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const struct subject *s,
-	const struct op_facts *f)
+static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const struct subject *s)
 {
-	bool comms = !isnan(op->t_comms_s);
+	const struct op_is *is = op->is;
+	bool comms = !isnan(is->t_comms_s);
 
 	if (s->program->role != ROLE_STEP)
 		return;
 	sum->time += op->time_s;
-	sum->count += op->count;
+	sum->count += is->count;
 	sum->of_programs |= s->program->id != PROGRAM_UNKNOWN;
 	if (!sum->framework.p)
 		sum->framework = kernel_framework(op->name);
 	if (op_is_judgeable(s)) {
 		sum->judgeable += op->time_s;
-		sum->known += isnan(op->roofline_s) ? 0 : op->time_s;
-		bool whole = !isnan(op->flops) && f->bound != COST_LOWER;
+		sum->known += isnan(is->roofline_s) ? 0 : op->time_s;
+		bool whole = !isnan(is->flops) && !str_eq(is->cost_bound, STR("lower"));
 		sum->uncounted += whole ? 0 : op->time_s;
-		sum->unmeasured += isnan(op->hbm_bytes) ? op->time_s : 0;
-		sum->unknown_flops += isnan(op->flops) ? op->time_s : 0;
+		sum->unmeasured += isnan(is->hbm_bytes) ? op->time_s : 0;
+		sum->unknown_flops += isnan(is->flops) ? op->time_s : 0;
 	}
-	if (!isnan(op->roofline_s)) {
+	if (!isnan(is->roofline_s)) {
 		sum->bounded += op->time_s;
-		*(comms ? &sum->comms_ideal : &sum->ideal) += op->roofline_s * op->count;
+		*(comms ? &sum->comms_ideal : &sum->ideal) += is->roofline_s * is->count;
 	}
 	if (s->attribution == ATTRIBUTION_NONE)
 		sum->unattributed += op->time_s;
@@ -101,19 +101,19 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 		sum->unknown_kind += op->time_s;
 	if (op->mean_s < TINY_PS * PS) {
 		sum->tiny += op->time_s;
-		sum->tiny_count += op->count;
+		sum->tiny_count += is->count;
 	}
 	/* A copy of unknown cause makes the sum unknown: NaN spreads. */
-	if (s->kind == KIND_COPY && f->copy_cause == COPY_CAUSE_UNKNOWN)
+	if (s->kind == KIND_COPY && !is->copy_cause.p)
 		sum->copies = NAN;
-	if (f->copy_cause == COPY_LAYOUT)
+	if (str_eq(is->copy_cause, STR("layout")))
 		sum->copies += op->time_s;
-	if (s->kind == KIND_UPDATE && op->time_s > op->roofline_s * op->count)
-		sum->update_excess += op->time_s - op->roofline_s * op->count;
-	if (!isnan(op->flops))
-		*(op->is_remat > 0 ? &sum->remat_flops : &sum->flops) += op->flops * op->count;
-	if (!isnan(op->hbm_bytes))
-		sum->hbm_bytes += op->hbm_bytes * op->count;
+	if (s->kind == KIND_UPDATE && op->time_s > is->roofline_s * is->count)
+		sum->update_excess += op->time_s - is->roofline_s * is->count;
+	if (!isnan(is->flops))
+		*(is->is_remat > 0 ? &sum->remat_flops : &sum->flops) += is->flops * is->count;
+	if (!isnan(is->hbm_bytes))
+		sum->hbm_bytes += is->hbm_bytes * is->count;
 }
 
 /* What frameworks call the modules that they have XLA compile. */
@@ -155,8 +155,7 @@ static double run_row_ops(const struct run *run, const struct op_rows *ops, stru
 	double t = run->steady_s;
 
 	for (ptrdiff_t i = 0; i < ops->count; i++)
-		op_sums_add(&sum, &ops->rows[i], ops->subjects[i],
-			&ops->facts[ops->subjects[i]->index]);
+		op_sums_add(&sum, &ops->rows[i], ops->subjects[i]);
 	sum.flops += sum.remat_flops;
 	if (sum.flops > 0 && sum.uncounted <= UNCOUNTED_MAX * sum.judgeable)
 		row->remat_flops_ratio = sum.remat_flops / sum.flops;
@@ -348,15 +347,14 @@ struct str fill_run(const struct run *run, const struct run_parts *parts, struct
 	if (run->main)
 		row->main_program = run->main->module;
 	if (run_is_planned(run))
-		return fill_job_facts(run, parts->beats_network, row, NAN);
+		return fill_job_facts(run, row, NAN);
 	row->hosts = (double)run->host_count;
 	row->machines = machines_named(run);
 	row->hosts_expected = run->shape.hosts_expected;
 	row->verdict_share = parts->verdict_share;
 	row->programs_per_step = programs_per_step(run);
 	run_row_steps(run, row);
-	struct str job_wrong =
-		fill_job_facts(run, parts->beats_network, row, run_row_ops(run, &parts->ops, row));
+	struct str job_wrong = fill_job_facts(run, row, run_row_ops(run, &parts->ops, row));
 	/* Without host events nothing can be told. */
 	if (has_host_events(run)) {
 		row->compiles_in_steps = parts->compiles_in_steps;

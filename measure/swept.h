@@ -91,6 +91,7 @@ struct run {
 	double step_time_s;  /* the median; NaN without steps, as is */
 	double step_mean_s;  /* what shares, and seconds per step, are of */
 	struct run_shape shape;
+	struct str beats_network; /* comms_disprove: what collectives should take is not known */
 	struct lasting lasting;
 };
 

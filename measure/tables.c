@@ -23,10 +23,16 @@
 		.meaning = STR_INIT(meaning_)                                                      \
 	}                                                                                          \
 	,
+#define IN_IS                                                                                      \
+	{                                                                                          \
+		.offset = CELL_IS + (ptrdiff_t) & ((struct op_is *)0)->
 #define COLUMNS_OF(table, COLUMNS, key, meaning)                                                   \
 	static const struct column table##_columns[] = { COLUMNS(                                  \
 		IN(table) AS_TEXT, IN(table) AS_REAL) };
-TABLES(COLUMNS_OF)
+#define OPS_COLUMNS_OF(table, COLUMNS, key, meaning)                                               \
+	static const struct column table##_columns[] = { OP_CELLS(                                 \
+		IN(table) AS_TEXT, IN(table) AS_REAL, IN_IS AS_TEXT, IN_IS AS_REAL) };
+TABLES_OF(COLUMNS_OF, OPS_COLUMNS_OF)
 PLOTS(COLUMNS_OF)
 
 #define DEF(table, name, meaning, key)                                                             \
@@ -44,6 +50,8 @@ void *rows_add(struct table *t, const struct table_def *def, struct arena *keep)
 {
 	void *row = arena_grow(keep, &t->rows, &t->count, &t->cap, def->row_bytes);
 
+	if (def->columns == ops_columns)
+		((struct ops_row *)row)->is = arena_make(keep, struct op_is, 1);
 	for (ptrdiff_t i = 0; i < def->column_count; i++)
 		if (def->columns[i].type == COLUMN_REAL)
 			cell_set_real(&def->columns[i], row, NAN);
@@ -96,14 +104,21 @@ const struct column *table_column(const struct table_def *def, struct str name)
 	return NAMED(def->columns, def->column_count, name);
 }
 
+static void *cell(const struct column *c, const void *row)
+{
+	if (c->offset >= CELL_IS)
+		return (char *)((const struct ops_row *)row)->is + (c->offset - CELL_IS);
+	return (char *)row + c->offset;
+}
+
 double cell_real(const struct column *c, const void *row)
 {
-	return *(const double *)((const char *)row + c->offset);
+	return *(const double *)cell(c, row);
 }
 
 struct str cell_text(const struct column *c, const void *row)
 {
-	return *(const struct str *)((const char *)row + c->offset);
+	return *(const struct str *)cell(c, row);
 }
 
 bool cell_is_null(const struct column *c, const void *row)
@@ -113,12 +128,24 @@ bool cell_is_null(const struct column *c, const void *row)
 
 void cell_set_real(const struct column *c, void *row, double value)
 {
-	*(double *)((char *)row + c->offset) = value;
+	*(double *)cell(c, row) = value;
 }
 
 void cell_set_text(const struct column *c, void *row, struct str value)
 {
-	*(struct str *)((char *)row + c->offset) = value;
+	*(struct str *)cell(c, row) = value;
+}
+
+void row_copy(const struct table_def *def, void *to, const void *from)
+{
+	for (ptrdiff_t i = 0; i < def->column_count; i++) {
+		const struct column *c = &def->columns[i];
+
+		if (c->type == COLUMN_TEXT)
+			cell_set_text(c, to, cell_text(c, from));
+		else
+			cell_set_real(c, to, cell_real(c, from));
+	}
 }
 
 /* ---- what a NULL means ----------------------------------------------------------------------- */

@@ -2,8 +2,9 @@
  * The tables of facts: what measure/ makes of a run and rules/ judges.
  *
  * Rows are plain structs generated from measure/columns.h; anything generic (SQL, CSV, JSON, the
- * fixtures of rule tests) reaches a cell through the column's offset.  A REAL that is NaN and a
- * TEXT whose p is NULL are NULL: unknown, which is not the same as zero or empty.
+ * fixtures of rule tests) reaches a cell through the column's offset.  A row of ops points at what
+ * ops alike share: a job may have a million of them, and few sorts.  A REAL that is NaN and a TEXT
+ * whose p is NULL are NULL: unknown, which is not the same as zero or empty.
  *
  * Every TEXT in a table has gone through text_clean.
  */
@@ -17,11 +18,13 @@
 
 enum column_type { COLUMN_TEXT, COLUMN_REAL };
 
+enum { CELL_IS = 1 << 16 }; /* where the offsets of shared cells begin */
+
 struct column {
 	struct str name;
 	enum column_type type;
 	enum unit unit;	   /* REAL only */
-	ptrdiff_t offset;  /* of the struct str or double in the row */
+	ptrdiff_t offset;  /* of the struct str or double in the row; from CELL_IS on in its `is` */
 	const char *words; /* TEXT: allowed values separated by '|', or NULL */
 	struct str meaning;
 };
@@ -39,7 +42,18 @@ struct table_def {
 	struct table##_row {                                                                       \
 		COLUMNS(ROW_TEXT, ROW_REAL)                                                        \
 	};
-TABLES(X)
+#define NO_CELL(name, unit, meaning)
+/* What ops alike share, once for all of them; a row that is read or written down has its own. */
+struct op_is {
+	OP_CELLS(NO_CELL, NO_CELL, ROW_TEXT, ROW_REAL)
+};
+#define OPS(table, COLUMNS, key, meaning)                                                          \
+	struct table##_row {                                                                       \
+		struct op_is *is;                                                                  \
+		OP_CELLS(ROW_TEXT, ROW_REAL, NO_CELL, NO_CELL)                                     \
+	};
+TABLES_OF(X, OPS)
+#undef OPS
 #undef X
 
 enum table_id {
@@ -65,7 +79,7 @@ struct tables {
 /* A new last row with every cell NULL; the pointer lives until the next row is added. */
 void *rows_add(struct table *t, const struct table_def *def, struct arena *keep);
 void *table_add(struct tables *t, enum table_id id, struct arena *keep);
-/* Room for `rows` of a table that has none yet, where it is known how many there will be. */
+/* Room for `rows` of a table that has none yet, where it is known that there will not be more. */
 void table_reserve(struct tables *t, enum table_id id, ptrdiff_t rows, struct arena *keep);
 /* `struct op_row *`-style access: rows of `t` as struct <table>_row. */
 #define table_rows(t, table)	  ((struct table##_row *)(t)->items[TABLE_##table].rows)
@@ -73,10 +87,11 @@ void table_reserve(struct tables *t, enum table_id id, ptrdiff_t rows, struct ar
 #define table_count(t, table)	  ((t)->items[TABLE_##table].count)
 
 /* What an op is and where it stands: columns that others have of their ops. */
-#define OP_PLACE(X)                                                                                \
-	X(name), X(key), X(kind), X(scope), X(source_file), X(source_line), X(user_file),          \
-		X(user_line), X(shape)
+#define OP_PLACE                                                                                   \
+	OF_OP(name), OF_OP(key), OF_OP(scope), OP_IS(kind), OP_IS(source_file),                    \
+		OP_IS(source_line), OP_IS(user_file), OP_IS(user_line), OP_IS(shape)
 #define OF_OP(column) row->column = op->column
+#define OP_IS(column) row->column = op->is->column
 
 const struct run_row *row_of_run(const struct tables *t); /* NULL: there is none */
 bool is_planned(const struct tables *t);		  /* nothing ran: a compiler's dump alone */
@@ -94,5 +109,6 @@ struct str cell_text(const struct column *c, const void *row);
 bool cell_is_null(const struct column *c, const void *row);
 void cell_set_real(const struct column *c, void *row, double value);
 void cell_set_text(const struct column *c, void *row, struct str value);
+void row_copy(const struct table_def *def, void *to, const void *from);
 
 #endif

@@ -26,7 +26,8 @@ enum copy_cause {
 	COPY_ON_DEVICE
 };
 
-/* What an op did and should take. */
+/* What an op did and should take.  It goes into the op's row and its program, and is kept no longer
+ * than it takes to read the program: there may be a million ops. */
 struct op_facts {
 	const struct op_total *total;		 /* over all devices */
 	struct roofline roof;			 /* NaN where nothing can be said */
@@ -48,25 +49,25 @@ struct op_costing {
 	double rows_ratio, aligned_to; /* see the columns; NaN where there is none */
 };
 bool subject_ran(const struct run *run, const struct subject *s);
+/* What facts say of a collective, and nothing else. */
+void op_comms_of(const struct run *run, const struct subject *s, struct op_facts *f);
 struct op_facts op_facts_of(
 	const struct run *run, const struct subject *s, struct op_costing *costing);
 
 /* ---- ops.c: ops, families, edges ------------------------------------------------------------- */
 
 struct op_rows {
-	struct op_facts *facts; /* by subject */
+	const struct op_facts **moving; /* by subject: of those that move data; of others NULL */
+	struct program_facts *programs; /* by program */
 	const struct ops_row *rows;
 	const struct subject **subjects; /* of each row */
 	ptrdiff_t count;
-	const int32_t *at;   /* by subject: its row, or -1; NULL before fill_ops */
-	struct edges *edges; /* for fill_ops */
+	const int32_t *at; /* by subject: its row, or -1 */
 };
 /* Is it work on the chip, which a roofline could judge? */
 bool op_is_judgeable(const struct subject *s);
-/* What the programs say of the ops, each read for all of its ops: facts, and rows without measures;
- * then the rest. */
-struct op_rows ops_know(const struct run *run);
-void fill_ops(const struct run *run, struct op_rows *ops);
+/* Each program is read for all of its ops. */
+struct op_rows fill_ops(const struct run *run);
 
 /* ---- programs.c ------------------------------------------------------------------------------ */
 
@@ -78,13 +79,14 @@ struct program_facts {
 	double judged_ratio;	/* of its time in compute and copies: roofline known */
 };
 struct programs {
-	struct program_facts *of;      /* by program */
-	const struct program *largest; /* by its plan; NULL: there is none */
-	struct str unread;	       /* a module whose plan is there and cannot be read */
+	const struct program_facts *of; /* by program */
+	const struct program *largest;	/* by its plan; NULL: there is none */
+	struct str unread;		/* a module whose plan is there and cannot be read */
 };
-struct programs programs_know(const struct run *run, const struct op_facts *facts);
-/* Without plans. */
-struct program_facts *program_floors(const struct run *run, const struct op_facts *facts);
+/* By all of its ops, and what is known of each. */
+struct program_facts program_facts_of(const struct run *run, const struct subject *const *ops,
+	const struct op_facts *facts, ptrdiff_t count);
+struct programs programs_know(const struct run *run, const struct program_facts *of);
 /* What the programs of a step take at least, one after another, on the device that ends last. */
 void predict_step(const struct run *run, const struct programs *programs, struct run_row *row);
 void fill_programs(const struct run *run, const struct programs *programs);
@@ -97,12 +99,12 @@ bool fill_live(const struct run *run); /* false: there are more */
 
 /* ---- comms.c --------------------------------------------------------------------------------- */
 
-/* What collectives should take is forgotten, where the network between the job file's slices could
- * not have carried one in its time: that one's name; else missing. */
-struct str comms_disprove(const struct run *run, struct op_facts *facts);
+/* A collective that the network between the job file's slices could not have carried in its time:
+ * its name; else missing. */
+struct str comms_disprove(const struct run *run);
 /* False: there are more collectives. */
 bool fill_collectives(const struct run *run, const struct op_rows *op_rows);
-void fill_transfers(const struct run *run, const struct op_facts *facts);
+void fill_transfers(const struct run *run, const struct op_rows *op_rows);
 
 /* ---- devices.c, sparsecore.c ----------------------------------------------------------------- */
 
@@ -167,7 +169,6 @@ double programs_per_step(const struct run *run);
 struct run_parts {
 	const struct programs *programs;
 	struct op_rows ops;
-	struct str beats_network; /* comms_disprove */
 	struct gap_sums gaps;
 	double compiles_in_steps; /* fill_compiles */
 	double verdict_share;
@@ -177,8 +178,7 @@ struct str fill_run(const struct run *run, const struct run_parts *parts, struct
 /* run_row.c: training or inference, as the job file says, else as the main program looks. */
 enum phase run_phase(const struct run *run);
 /* job_facts.c: what the job file adds to the run row.  Returns what fill_run does. */
-struct str fill_job_facts(
-	const struct run *run, struct str beats_network, struct run_row *row, double counted_flops);
+struct str fill_job_facts(const struct run *run, struct run_row *row, double counted_flops);
 
 void fill_files(const struct run *run);
 struct str files_line(const struct run *run); /* the same in words */

@@ -59,7 +59,7 @@ static void *row_to_fill(
 		return t->items[id].rows;
 	void *row = table_add(t, id, keep);
 	if (like)
-		memcpy(row, like, (size_t)table_defs[id].row_bytes);
+		row_copy(&table_defs[id], row, like);
 	return row;
 }
 
@@ -154,10 +154,9 @@ static void copy_given(const struct fixture *given, struct fixture *f, struct ar
 		const struct table_def *def = &table_defs[id];
 		const char *rows = given->tables.items[id].rows;
 		f->given_rows[id] = given->tables.items[id].count;
-		for (ptrdiff_t i = 0; i < f->given_rows[id]; i++) {
-			void *to = table_add(&f->tables, (enum table_id)id, keep);
-			memcpy(to, rows + i * def->row_bytes, (size_t)def->row_bytes);
-		}
+		for (ptrdiff_t i = 0; i < f->given_rows[id]; i++)
+			row_copy(def, table_add(&f->tables, (enum table_id)id, keep),
+				rows + i * def->row_bytes);
 	}
 }
 
