@@ -96,9 +96,9 @@ static double main_per_step(const struct tables *t)
 	double least = NAN;
 
 	for (ptrdiff_t i = 0; i < table_count(t, ops); i++)
-		if (str_eq(row[i].is->module, row_of_run(t)->main_program) &&
-			row[i].is->per_step > 0)
-			least = fmin(least, row[i].is->per_step);
+		if (str_eq(row[i].common->module, row_of_run(t)->main_program) &&
+			row[i].common->per_step > 0)
+			least = fmin(least, row[i].common->per_step);
 	return least;
 }
 
@@ -217,9 +217,10 @@ static double matmul_share(const struct tables *t, struct str dtype)
 
 	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
 		const struct ops_row *op = &table_rows(t, ops)[i];
-		bool is_of = dtype.p ? str_eq(op->is->dtype, dtype) : op->is->dtype.p != NULL;
+		bool is_of =
+			dtype.p ? str_eq(op->common->dtype, dtype) : op->common->dtype.p != NULL;
 		enum op_kind kind =
-			is_of && op->time_share > 0 ? op_kind_find(op->is->kind) : KIND_UNKNOWN;
+			is_of && op->time_share > 0 ? op_kind_find(op->common->kind) : KIND_UNKNOWN;
 		if (kind == KIND_MATMUL || kind == KIND_CONVOLUTION)
 			share += op->time_share;
 	}

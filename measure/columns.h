@@ -246,18 +246,18 @@
 	REAL(is_complete, BOOL, "both ends were seen")
 
 /*
- * Shared by ops and families.  What IS_ begins is what an op is and what that costs: many ops of a
- * program are the same but for their names and times.
+ * Shared by ops and families.  COMMON_ are the columns of what an op is and what that costs: many
+ * ops of a program are alike in them, and differ in their names and times.
  */
-#define OP_MEASURES(TEXT, REAL, IS_TEXT, IS_REAL)                                                  \
-	IS_TEXT(role, WORK_WORDS, "what its program ran for")                                      \
-	IS_REAL(count, COUNT,                                                                      \
+#define OP_MEASURES(TEXT, REAL, COMMON_TEXT, COMMON_REAL)                                          \
+	COMMON_TEXT(role, WORK_WORDS, "what its program ran for")                                  \
+	COMMON_REAL(count, COUNT,                                                                  \
 		"executions over all devices and steady steps; of other roles, in the window")     \
-	IS_REAL(per_step, COUNT, "executions per device and step; 0 outside the steps")            \
-	IS_REAL(rate, COUNT,                                                                       \
+	COMMON_REAL(per_step, COUNT, "executions per device and step; 0 outside the steps")        \
+	COMMON_REAL(rate, COUNT,                                                                   \
 		"executions per device and step; outside the steps in as much of the window as "   \
 		"a step lasts")                                                                    \
-	IS_REAL(recurs, BOOL, "part of a step, or its program ran more than once on a device")     \
+	COMMON_REAL(recurs, BOOL, "part of a step, or its program ran more than once on a device") \
 	REAL(time_s, SECONDS, "self time of all those executions")                                 \
 	REAL(time_share, RATIO,                                                                    \
 		"share of the steady-step time of all devices; 0 outside the steps")               \
@@ -270,56 +270,56 @@
 	REAL(skew, NONE, "largest over (lower) median of the devices' time in this op")            \
 	REAL(overlap_ratio, RATIO,                                                                 \
 		"share of its time with other compute or communication on the device")             \
-	IS_REAL(flops, FLOPS, "FLOPs per execution on one device")                                 \
-	IS_TEXT(flops_source, FLOPS_SOURCE_WORDS, "where the FLOPs come from")                     \
-	IS_TEXT(cost_bound, COST_WORDS,                                                            \
+	COMMON_REAL(flops, FLOPS, "FLOPs per execution on one device")                             \
+	COMMON_TEXT(flops_source, FLOPS_SOURCE_WORDS, "where the FLOPs come from")                 \
+	COMMON_TEXT(cost_bound, COST_WORDS,                                                        \
 		"exact, at most (masks, ragged, dynamic shapes), at least; NULL: not counted")     \
-	IS_REAL(hbm_bytes, BYTES, "HBM bytes per execution on one device, dense")                  \
-	IS_REAL(t_math_s, SECONDS, "flops over its units' peak for its type")                      \
-	IS_REAL(t_hbm_s, SECONDS, "hbm_bytes over the memory bandwidth")                           \
-	IS_REAL(t_comms_s, SECONDS, "low end of the expected time of a collective")                \
-	IS_REAL(t_host_s, SECONDS,                                                                 \
+	COMMON_REAL(hbm_bytes, BYTES, "HBM bytes per execution on one device, dense")              \
+	COMMON_REAL(t_math_s, SECONDS, "flops over its units' peak for its type")                  \
+	COMMON_REAL(t_hbm_s, SECONDS, "hbm_bytes over the memory bandwidth")                       \
+	COMMON_REAL(t_comms_s, SECONDS, "low end of the expected time of a collective")            \
+	COMMON_REAL(t_host_s, SECONDS,                                                             \
 		"bytes in host memory over the PCIe bandwidth; of a pair, its start's")            \
-	IS_REAL(roofline_s, SECONDS, "the largest of the four")                                    \
-	IS_REAL(attainable_s, SECONDS,                                                             \
+	COMMON_REAL(roofline_s, SECONDS, "the largest of the four")                                \
+	COMMON_REAL(attainable_s, SECONDS,                                                         \
 		"roofline with the share of each peak that good code reaches, and what an op "     \
 		"takes to start")                                                                  \
-	IS_TEXT(bound, BOUND_WORDS, "which of the four")                                           \
+	COMMON_TEXT(bound, BOUND_WORDS, "which of the four")                                       \
 	REAL(efficiency, RATIO, "roofline_s / p50_s")                                              \
 	REAL(gain_s, SECONDS, "per step and device: what reaching attainable_s would give back")   \
-	IS_REAL(logical_bytes, BYTES, "operands and result, elements alone")                       \
-	IS_REAL(padded_bytes, BYTES, "operands and result as laid out")                            \
-	IS_REAL(padding_ratio, NONE, "padded_bytes / logical_bytes")                               \
-	IS_REAL(rows_ratio, NONE,                                                                  \
+	COMMON_REAL(logical_bytes, BYTES, "operands and result, elements alone")                   \
+	COMMON_REAL(padded_bytes, BYTES, "operands and result as laid out")                        \
+	COMMON_REAL(padding_ratio, NONE, "padded_bytes / logical_bytes")                           \
+	COMMON_REAL(rows_ratio, NONE,                                                              \
 		"of one product: with so many times the rows, its smallest dimension, it takes "   \
 		"as long to multiply as to move; NULL of batched ones and where no number does")   \
-	IS_REAL(aligned_to, NONE,                                                                  \
+	COMMON_REAL(aligned_to, NONE,                                                              \
 		"of one product: the largest power of two, at most 1024, that all three of its "   \
 		"dimensions are multiples of")
 
-#define OP_CELLS(TEXT, REAL, IS_TEXT, IS_REAL)                                                     \
-	IS_TEXT(program, 0, "program id")                                                          \
-	IS_TEXT(module, 0, "module name")                                                          \
+#define OP_CELLS(TEXT, REAL, COMMON_TEXT, COMMON_REAL)                                             \
+	COMMON_TEXT(program, 0, "program id")                                                      \
+	COMMON_TEXT(module, 0, "module name")                                                      \
 	TEXT(name, 0, "HLO instruction, or kernel where there is none")                            \
 	TEXT(key, 0, "identity that survives a recompile: kind, shapes, scope, source function")   \
-	IS_TEXT(family, 0, "key without layer numbers")                                            \
-	IS_TEXT(opcode, 0, "HLO opcode")                                                           \
-	IS_TEXT(inside, 0, "opcodes in a fusion, each once: add, exponential, multiply")           \
-	IS_TEXT(kind, KIND_WORDS, "rooflint's own small vocabulary")                               \
-	IS_TEXT(category, 0, "the profiler's category, where it gives one")                        \
-	IS_TEXT(attribution, ATTRIBUTION_WORDS, "how the event was tied to the instruction")       \
+	COMMON_TEXT(family, 0, "key without layer numbers")                                        \
+	COMMON_TEXT(opcode, 0, "HLO opcode")                                                       \
+	COMMON_TEXT(inside, 0, "opcodes in a fusion, each once: add, exponential, multiply")       \
+	COMMON_TEXT(kind, KIND_WORDS, "rooflint's own small vocabulary")                           \
+	COMMON_TEXT(category, 0, "the profiler's category, where it gives one")                    \
+	COMMON_TEXT(attribution, ATTRIBUTION_WORDS, "how the event was tied to the instruction")   \
 	TEXT(scope, 0, "JAX name stack")                                                           \
-	IS_TEXT(source_file, 0, "Python file of the innermost frame")                              \
-	IS_REAL(source_line, COUNT, "its line")                                                    \
-	IS_TEXT(user_file, 0, "first frame under --source-root")                                   \
-	IS_REAL(user_line, COUNT, "its line")                                                      \
-	IS_TEXT(dtype, 0, "operand type of the heaviest matmul, else the result's type")           \
-	IS_TEXT(shape, 0, "result shape with layout")                                              \
-	OP_MEASURES(TEXT, REAL, IS_TEXT, IS_REAL)                                                  \
-	IS_TEXT(copy_cause, CAUSE_WORDS,                                                           \
+	COMMON_TEXT(source_file, 0, "Python file of the innermost frame")                          \
+	COMMON_REAL(source_line, COUNT, "its line")                                                \
+	COMMON_TEXT(user_file, 0, "first frame under --source-root")                               \
+	COMMON_REAL(user_line, COUNT, "its line")                                                  \
+	COMMON_TEXT(dtype, 0, "operand type of the heaviest matmul, else the result's type")       \
+	COMMON_TEXT(shape, 0, "result shape with layout")                                          \
+	OP_MEASURES(TEXT, REAL, COMMON_TEXT, COMMON_REAL)                                          \
+	COMMON_TEXT(copy_cause, CAUSE_WORDS,                                                       \
 		"why a copy exists; donation: same layout on both sides, so no input was reused")  \
-	IS_REAL(is_remat, BOOL, "recomputes what a forward pass had")                              \
-	IS_REAL(is_async, BOOL, "a start or done of a pair")                                       \
+	COMMON_REAL(is_remat, BOOL, "recomputes what a forward pass had")                          \
+	COMMON_REAL(is_async, BOOL, "a start or done of a pair")                                   \
 	REAL(least_s, SECONDS, "shortest execution on a device, mean of devices")                  \
 	REAL(most_s, SECONDS, "longest execution on a device, mean of devices")
 #define OPS_COLUMNS(TEXT, REAL) OP_CELLS(TEXT, REAL, TEXT, REAL)

@@ -137,8 +137,8 @@ static void collective_row(const struct run *run, const struct op_rows *op_rows,
 	const struct op_facts *f = op_rows->moving[s->index];
 	struct collectives_row *row = table_new(run->tables, collectives, run->keep);
 
-	OP_PLACE, OP_IS(module), OP_IS(family), OP_IS(program), OP_IS(role);
-	OP_IS(recurs);
+	OP_PLACE, OP_COMMON(module), OP_COMMON(family), OP_COMMON(program), OP_COMMON(role);
+	OP_COMMON(recurs);
 	collective_hlo(run, f, row);
 	collective_times(run, s, f, spans, row);
 }

@@ -86,8 +86,8 @@ static ptrdiff_t ops_read(const struct tables *t, bool is_head, struct sided_op 
 
 	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
 		const struct ops_row *op = &table_rows(t, ops)[i];
-		double s = (planned ? op->is->roofline_s : op->mean_s) * op->is->per_step;
-		double count = isnan(op->is->per_step) ? 0 : op->is->per_step;
+		double s = (planned ? op->common->roofline_s : op->mean_s) * op->common->per_step;
+		double count = isnan(op->common->per_step) ? 0 : op->common->per_step;
 		if (op->key.p)
 			ret[n++] = (struct sided_op){ { op, isnan(s) ? 0 : s, count, 1, !isnan(s) },
 				is_head };
@@ -181,11 +181,11 @@ static struct str dims_of(struct str shape, struct arena *keep)
 
 static struct str line_of(const struct ops_row *op, struct arena *keep)
 {
-	bool users = op->is->user_file.len > 0;
-	struct str file = users ? op->is->user_file : op->is->source_file;
+	bool users = op->common->user_file.len > 0;
+	struct str file = users ? op->common->user_file : op->common->source_file;
 
 	return file.len ? arena_fmt(keep, "%.*s:%.0f", STR_ARG(file),
-				  users ? op->is->user_line : op->is->source_line)
+				  users ? op->common->user_line : op->common->source_line)
 			: MISSING;
 }
 
@@ -194,7 +194,7 @@ static bool has_own_name(const struct ops_row *op, struct arena *keep)
 {
 	struct str stem = stem_of(op->name, keep);
 
-	return !str_eq(op->is->opcode, STR("fusion")) && !str_starts(stem, op->is->opcode);
+	return !str_eq(op->common->opcode, STR("fusion")) && !str_starts(stem, op->common->opcode);
 }
 
 /*
@@ -203,7 +203,7 @@ static bool has_own_name(const struct ops_row *op, struct arena *keep)
  */
 static struct str layer_of(const struct ops_row *op)
 {
-	enum op_kind k = op_kind_find(op->is->kind);
+	enum op_kind k = op_kind_find(op->common->kind);
 	bool works = k == KIND_MATMUL || k == KIND_CONVOLUTION || k == KIND_ATTENTION ||
 		     k == KIND_CUSTOM;
 	struct str rest = op->scope, part, none = { NULL, 0 };
@@ -241,9 +241,10 @@ static struct str place_of(const struct ops_row *op, struct arena *keep)
 
 	if (op->scope.len)
 		return slash > 0 ? str_head(op->scope, slash) : op->scope;
-	if (!op->is->source_file.len || !(op->is->source_line > 0))
+	if (!op->common->source_file.len || !(op->common->source_line > 0))
 		return MISSING;
-	return arena_fmt(keep, "%.*s:%.0f", STR_ARG(op->is->source_file), op->is->source_line);
+	return arena_fmt(
+		keep, "%.*s:%.0f", STR_ARG(op->common->source_file), op->common->source_line);
 }
 
 /* What ops may have in common. */
@@ -288,7 +289,7 @@ static struct str trait_of(const struct ops_row *op, enum trait t, struct arena 
 {
 	switch (t) {
 	case KIND:
-		return op->is->kind;
+		return op->common->kind;
 	case SCOPE:
 		return op->scope;
 	case STEM:
@@ -296,7 +297,7 @@ static struct str trait_of(const struct ops_row *op, enum trait t, struct arena 
 	case LINE:
 		return line_of(op, keep);
 	case DIMS:
-		return dims_of(op->is->shape, keep);
+		return dims_of(op->common->shape, keep);
 	case OWN_NAME:
 		return has_own_name(op, keep) ? stem_of(op->name, keep) : STR("");
 	case LAYER:
@@ -319,7 +320,7 @@ static struct str purpose_of(const struct ops_row *op, int like, struct arena *k
 	struct out *o = out_memory(keep);
 
 	/* Of elementwise work there is much of one shape. */
-	if (like == (KIND | DIMS) && op_kind_find(op->is->kind) == KIND_ELEMENTWISE)
+	if (like == (KIND | DIMS) && op_kind_find(op->common->kind) == KIND_ELEMENTWISE)
 		return none;
 	for (int t = KIND; t <= PLACE; t *= 2) {
 		struct str part = like & t ? trait_of(op, (enum trait)t, keep) : none;
@@ -360,7 +361,7 @@ static struct match_list list_by_purpose(const struct matches *all,
 /* What an op does, as ops.inside says it. */
 static struct str work_of(const struct ops_row *op)
 {
-	return str_eq(op->is->opcode, STR("fusion")) ? op->is->inside : op->is->opcode;
+	return str_eq(op->common->opcode, STR("fusion")) ? op->common->inside : op->common->opcode;
 }
 
 static bool next_word(struct str *list, struct str *ret)
@@ -424,7 +425,7 @@ static void add_piece(struct pieces *p, struct match *m, struct str held)
 /* A fusion that is gone, or that holds less than it did. */
 static bool may_have_split(const struct match *m)
 {
-	struct str held = m->base.op ? m->base.op->is->inside : MISSING;
+	struct str held = m->base.op ? m->base.op->common->inside : MISSING;
 
 	if (!held.len || !m->head.op)
 		return held.len > 0;
@@ -442,7 +443,7 @@ static void find_splits(const struct matches *all, struct arena *keep)
 			continue;
 		struct pieces pieces = { .count = 0 };
 		struct str place = purpose_of(m->base.op, PLACE, keep),
-			   held = m->base.op->is->inside;
+			   held = m->base.op->common->inside;
 		if (m->head.op)
 			add_piece(&pieces, m, held);
 		ptrdiff_t k, looked = 0;
@@ -600,7 +601,7 @@ static void row_fill(struct changes_row *row, const struct match *m)
 	OP_PLACE;
 	if (m->change == CHANGE_CHANGED) {
 		row->instead_of = m->base.op->name;
-		row->base_shape = m->base.op->is->shape;
+		row->base_shape = m->base.op->common->shape;
 	}
 	if (m->is_joined) {
 		row->base_ops = (double)m->base.ops;
@@ -658,7 +659,7 @@ static void fill(
 			continue;
 		struct arena scratch = *keep;
 		int32_t at = map_get(&first_edge,
-			producer_key(m->head.op->is->program, m->head.op->name, &scratch));
+			producer_key(m->head.op->common->program, m->head.op->name, &scratch));
 		if (at != MAP_NONE)
 			row->feeds = edges[at].consumer;
 	}
@@ -691,11 +692,11 @@ static void sum_by_kind(struct op_diff *d, const struct matches *all)
 {
 	for (ptrdiff_t i = 0; i < all->count; i++)
 		if (all->items[i].base.op)
-			kind_row(d, all->items[i].base.op->is->kind)->base_s +=
+			kind_row(d, all->items[i].base.op->common->kind)->base_s +=
 				all->items[i].base.step_s;
 	for (ptrdiff_t i = 0; i < all->count; i++)
 		if (all->items[i].head.op)
-			kind_row(d, all->items[i].head.op->is->kind)->head_s +=
+			kind_row(d, all->items[i].head.op->common->kind)->head_s +=
 				all->items[i].head.step_s;
 	for (int i = 0; i < d->kind_count; i++) {
 		d->base_ops_s += d->kinds[i].base_s;

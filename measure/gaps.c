@@ -765,8 +765,8 @@ static struct map users_files(const struct op_rows *ops, struct arena *keep)
 	struct map ret = { 0 };
 
 	for (ptrdiff_t i = 0; i < ops->count; i++)
-		if (ops->rows[i].is->source_file.len)
-			map_put(&ret, path_base(ops->rows[i].is->source_file), 0, keep);
+		if (ops->rows[i].common->source_file.len)
+			map_put(&ret, path_base(ops->rows[i].common->source_file), 0, keep);
 	return ret;
 }
 

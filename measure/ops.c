@@ -73,9 +73,9 @@ struct op_measures {
 	OP_MEASURES(ROW_TEXT, ROW_REAL, ROW_TEXT, ROW_REAL)
 };
 #define TAKE_COLUMN(name, words_or_unit, meaning) op->name,
-#define TAKE_IS(name, words_or_unit, meaning)	  op->is->name,
+#define TAKE_COMMON(name, words_or_unit, meaning) op->common->name,
 #define COPY_COLUMN(name, words_or_unit, meaning) row->name = v.name;
-#define COPY_IS(name, words_or_unit, meaning)	  row->is->name = v.name;
+#define COPY_COMMON(name, words_or_unit, meaning) row->common->name = v.name;
 
 static void executions_measure(const struct run *run, const struct op_total *t, double planned,
 	enum role role, struct op_measures *v)
@@ -105,28 +105,29 @@ static void executions_measure(const struct run *run, const struct op_total *t, 
 	v->overlap_ratio = t->self.sum > 0 ? (double)t->overlap_ps / (double)t->self.sum : NAN;
 }
 
-static void op_costs(const struct op_facts *f, const struct op_costing *costing, struct op_is *is)
+static void op_costs(
+	const struct op_facts *f, const struct op_costing *costing, struct op_common *common)
 {
-	is->flops = costing->work.flops;
-	is->hbm_bytes = costing->work.hbm_bytes;
-	is->t_math_s = f->roof.t_math_s;
-	is->t_hbm_s = f->roof.t_hbm_s;
-	is->t_comms_s = f->roof.t_comms_s;
-	is->t_host_s = f->roof.t_host_s;
-	is->roofline_s = f->roof.roofline_s;
+	common->flops = costing->work.flops;
+	common->hbm_bytes = costing->work.hbm_bytes;
+	common->t_math_s = f->roof.t_math_s;
+	common->t_hbm_s = f->roof.t_hbm_s;
+	common->t_comms_s = f->roof.t_comms_s;
+	common->t_host_s = f->roof.t_host_s;
+	common->roofline_s = f->roof.roofline_s;
 	/* What takes at least so long may well take what it took. */
-	is->attainable_s = f->bound == COST_LOWER ? NAN : f->roof.attainable_s;
+	common->attainable_s = f->bound == COST_LOWER ? NAN : f->roof.attainable_s;
 	if (f->roof.bound != BOUND_UNKNOWN)
-		is->bound = bound_name(f->roof.bound);
-	is->logical_bytes = costing->logical_bytes;
-	is->padded_bytes = costing->padded_bytes;
-	is->padding_ratio = is->padded_bytes / is->logical_bytes;
-	is->rows_ratio = costing->rows_ratio;
-	is->aligned_to = costing->aligned_to;
-	if (isnan(is->flops))
+		common->bound = bound_name(f->roof.bound);
+	common->logical_bytes = costing->logical_bytes;
+	common->padded_bytes = costing->padded_bytes;
+	common->padding_ratio = common->padded_bytes / common->logical_bytes;
+	common->rows_ratio = costing->rows_ratio;
+	common->aligned_to = costing->aligned_to;
+	if (isnan(common->flops))
 		return;
-	is->flops_source = word_at(FLOPS_SOURCE_WORDS, f->source);
-	is->cost_bound = word_at(COST_WORDS, f->bound - 1);
+	common->flops_source = word_at(FLOPS_SOURCE_WORDS, f->source);
+	common->cost_bound = word_at(COST_WORDS, f->bound - 1);
 }
 
 /* Work that is seen more than once can be expected again. */
@@ -148,7 +149,7 @@ static bool program_recurs(const struct run *run, const struct program *p)
 static struct op_measures measures_of(const struct run *run, const struct ops_row *op,
 	const struct op_total *t, double planned, enum role role)
 {
-	struct op_measures v = { OP_MEASURES(TAKE_COLUMN, TAKE_COLUMN, TAKE_IS, TAKE_IS) };
+	struct op_measures v = { OP_MEASURES(TAKE_COLUMN, TAKE_COLUMN, TAKE_COMMON, TAKE_COMMON) };
 
 	v.role = word_at(WORK_WORDS, role);
 	executions_measure(run, t, planned, role, &v);
@@ -164,42 +165,42 @@ static void op_row(const struct run *run, const struct subject *s, const struct 
 	const struct op_costing *costing, struct ops_row *row)
 {
 	const struct hlo_instruction *i = subject_instruction(s);
-	struct op_is *is = row->is;
+	struct op_common *common = row->common;
 	struct op_source where;
 	struct op_key_text key;
 
 	op_source_of(run, s, &where);
-	is->program = program_text(s->program, run->keep);
-	is->module = s->program->module;
+	common->program = program_text(s->program, run->keep);
+	common->module = s->program->module;
 	row->name = s->name;
 	if (i)
-		is->opcode = text_clean(run->keep, i->opcode);
-	is->inside = inside_of(s, run->keep);
-	is->kind = op_kind_name(s->kind);
+		common->opcode = text_clean(run->keep, i->opcode);
+	common->inside = inside_of(s, run->keep);
+	common->kind = op_kind_name(s->kind);
 	if (s->said->category.len > 0)
-		is->category = text_clean(run->keep, s->said->category);
-	is->attribution = attribution_names[s->attribution];
+		common->category = text_clean(run->keep, s->said->category);
+	common->attribution = attribution_names[s->attribution];
 	row->scope = scope_of(s, run->keep);
-	is->source_file = where.file;
-	is->source_line = where.line;
-	is->user_file = where.user_file;
-	is->user_line = where.user_line;
-	is->dtype =
+	common->source_file = where.file;
+	common->source_line = where.line;
+	common->user_file = where.user_file;
+	common->user_line = where.user_line;
+	common->dtype =
 		costing->work.dtype != DTYPE_INVALID ? dtype_name(costing->work.dtype) : MISSING;
-	op_costs(f, costing, is);
+	op_costs(f, costing, common);
 	if (i)
-		is->shape = text_clean(run->keep, shape_text(&i->shape, true, run->keep));
+		common->shape = text_clean(run->keep, shape_text(&i->shape, true, run->keep));
 	else if (s->said->shape.len > 0)
-		is->shape = text_clean(run->keep, s->said->shape);
+		common->shape = text_clean(run->keep, s->said->shape);
 	key = op_key_text(run, s, row->scope, &where);
 	row->key = key.key;
-	is->family = key.family;
-	is->copy_cause = word_at(CAUSE_WORDS, f->copy_cause - 1);
+	common->family = key.family;
+	common->copy_cause = word_at(CAUSE_WORDS, f->copy_cause - 1);
 	const struct op_cost *kernel = i ? kernel_find(run->kernels, i) : NULL;
-	is->is_remat = (str_contains(row->scope, STR("rematted_computation")) ||
-			       str_contains(s->name, STR(".remat"))) &&
-		       !(kernel && kernel->gradient);
-	is->is_async = s->async != ASYNC_NONE;
+	common->is_remat = (str_contains(row->scope, STR("rematted_computation")) ||
+				   str_contains(s->name, STR(".remat"))) &&
+			   !(kernel && kernel->gradient);
+	common->is_async = s->async != ASYNC_NONE;
 }
 
 static void op_measure(const struct run *run, const struct subject *s, const struct op_total *t,
@@ -211,7 +212,7 @@ static void op_measure(const struct run *run, const struct subject *s, const str
 	if (s->async != ASYNC_NONE)
 		v.overlap_ratio = NAN; /* the pair's span tells, not its halves */
 	v.recurs = program_recurs(run, s->program);
-	OP_MEASURES(COPY_COLUMN, COPY_COLUMN, COPY_IS, COPY_IS)
+	OP_MEASURES(COPY_COLUMN, COPY_COLUMN, COPY_COMMON, COPY_COMMON)
 	if (t->devices > 0) {
 		row->least_s = (double)t->least_ps * PS / (double)t->devices;
 		row->most_s = (double)t->most_ps * PS / (double)t->devices;
@@ -221,44 +222,49 @@ static void op_measure(const struct run *run, const struct subject *s, const str
 /* Of what has not run, the time it would take at its roofline. */
 static double op_weight(const struct ops_row *op)
 {
-	double s = isnan(op->time_s) ? op->is->roofline_s * op->is->per_step : op->time_s;
+	double s = isnan(op->time_s) ? op->common->roofline_s * op->common->per_step : op->time_s;
 
 	return isnan(s) ? 0 : s;
 }
 
 /* What rows have in common, each kept once: there are fewer families and shapes than ops. */
 struct commons {
-	struct map ids, is_ids;
-	struct str *items;
+	struct map text_ids, ids;
+	struct str *texts;
+	ptrdiff_t text_count, text_cap;
+	struct op_common **items;
 	ptrdiff_t count, cap;
-	struct op_is **is;
-	ptrdiff_t is_count, is_cap;
 	struct arena keep; /* not of what is kept */
 };
 
 static struct str text_once(struct commons *c, struct str text, struct arena *keep)
 {
-	int32_t at = map_get(&c->ids, text);
+	int32_t at = map_get(&c->text_ids, text);
 
 	if (at != MAP_NONE)
-		return c->items[at];
+		return c->texts[at];
 	text = arena_str(keep, text);
-	map_put(&c->ids, text, (int32_t)c->count, &c->keep);
-	return *arena_push(&c->keep, c->items, c->count, c->cap) = text;
+	map_put(&c->text_ids, text, (int32_t)c->text_count, &c->keep);
+	return *arena_push(&c->keep, c->texts, c->text_count, c->text_cap) = text;
+}
+
+static struct str bytes_of(const struct op_common *common)
+{
+	return (struct str){ (const char *)common, sizeof(*common) };
 }
 
 /* By its bytes, as its texts are kept once. */
-static struct op_is *is_once(struct commons *c, const struct op_is *is, struct arena *keep)
+static struct op_common *common_once(
+	struct commons *c, const struct op_common *common, struct arena *keep)
 {
-	int32_t at = map_get(&c->is_ids, (struct str){ (const char *)is, sizeof(*is) });
+	int32_t at = map_get(&c->ids, bytes_of(common));
 
 	if (at != MAP_NONE)
-		return c->is[at];
-	struct op_is *own = arena_make(keep, struct op_is, 1);
-	*own = *is;
-	map_put(&c->is_ids, (struct str){ (const char *)own, sizeof(*own) }, (int32_t)c->is_count,
-		&c->keep);
-	return *arena_push(&c->keep, c->is, c->is_count, c->is_cap) = own;
+		return c->items[at];
+	struct op_common *own = arena_make(keep, struct op_common, 1);
+	*own = *common;
+	map_put(&c->ids, bytes_of(own), (int32_t)c->count, &c->keep);
+	return *arena_push(&c->keep, c->items, c->count, c->cap) = own;
 }
 
 /* A row takes many texts to make, and few of them stay.  A key is mostly its own. */
@@ -280,11 +286,11 @@ static void op_add(const struct run *run, const struct subject *s, const struct 
 	for (ptrdiff_t i = 0; i < def->column_count; i++) {
 		const struct column *c = &def->columns[i];
 
-		if (c->offset >= CELL_IS && c->type == COLUMN_TEXT && !c->words &&
+		if (c->offset >= CELL_COMMON && c->type == COLUMN_TEXT && !c->words &&
 			!cell_is_null(c, row))
 			cell_set_text(c, row, text_once(commons, cell_text(c, row), run->keep));
 	}
-	row->is = is_once(commons, row->is, run->keep);
+	row->common = common_once(commons, row->common, run->keep);
 	memcpy(arena_grow(run->keep, &ops->rows, &ops->count, &ops->cap, def->row_bytes), row,
 		sizeof(*row));
 }
@@ -301,8 +307,8 @@ static int op_cmp(const void *a, const void *b)
 	const struct ops_row *y = ((const struct op_order *)b)->row;
 	int c = order_numbers(op_weight(y), op_weight(x));
 
-	c = c ? c : str_cmp(x->is->program, y->is->program);
-	c = c ? c : str_cmp(x->is->module, y->is->module);
+	c = c ? c : str_cmp(x->common->program, y->common->program);
+	c = c ? c : str_cmp(x->common->module, y->common->module);
 	c = c ? c : str_cmp(x->name, y->name);
 	return c ? c : str_cmp(x->key, y->key);
 }
@@ -393,8 +399,8 @@ static void family_begin(const struct run *run, const struct ops_row *op)
 {
 	struct families_row *row = table_new(run->tables, families, run->keep);
 
-	OP_PLACE, OP_IS(module), OP_IS(family), OP_IS(opcode), OP_IS(dtype);
-	OP_IS(copy_cause);
+	OP_PLACE, OP_COMMON(module), OP_COMMON(family), OP_COMMON(opcode), OP_COMMON(dtype);
+	OP_COMMON(copy_cause);
 	row->members = 0;
 }
 
@@ -422,19 +428,20 @@ static void families_fill(const struct run *run, const struct op_rows *ops)
 		const struct op_total *total = aggregate_op(run->sums, ops->subjects[i]->index);
 		int32_t module = map_put(&modules[p->role], p->module, module_count, run->keep);
 		module_count += module == module_count;
-		int32_t at = map_put(&by_module[module], op->is->family, (int32_t)count, run->keep);
+		int32_t at =
+			map_put(&by_module[module], op->common->family, (int32_t)count, run->keep);
 		if (at == count) {
 			family_begin(run, op);
 			*arena_push(run->keep, families, count, cap) = (struct family){
-				.op = i, .role = p->role, .halves = op->is->is_async > 0
+				.op = i, .role = p->role, .halves = op->common->is_async > 0
 			};
 		}
 		struct family *f = &families[at];
 		struct families_row *row = &table_rows(run->tables, families)[at];
 		row->members++;
-		if (str_eq(op->is->copy_cause, STR("layout")))
-			row->copy_cause = op->is->copy_cause;
-		f->recurs |= op->is->recurs > 0;
+		if (str_eq(op->common->copy_cause, STR("layout")))
+			row->copy_cause = op->common->copy_cause;
+		f->recurs |= op->common->recurs > 0;
 		f->total.overlap_ps += total->overlap_ps;
 		f->planned += ops->subjects[i]->planned;
 		dist_merge(&f->total.self, run->keep, &total->self);

@@ -73,27 +73,27 @@ struct op_sums {
 
 static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const struct subject *s)
 {
-	const struct op_is *is = op->is;
-	bool comms = !isnan(is->t_comms_s);
+	const struct op_common *common = op->common;
+	bool comms = !isnan(common->t_comms_s);
 
 	if (s->program->role != ROLE_STEP)
 		return;
 	sum->time += op->time_s;
-	sum->count += is->count;
+	sum->count += common->count;
 	sum->of_programs |= s->program->id != PROGRAM_UNKNOWN;
 	if (!sum->framework.p)
 		sum->framework = kernel_framework(op->name);
 	if (op_is_judgeable(s)) {
 		sum->judgeable += op->time_s;
-		sum->known += isnan(is->roofline_s) ? 0 : op->time_s;
-		bool whole = !isnan(is->flops) && !str_eq(is->cost_bound, STR("lower"));
+		sum->known += isnan(common->roofline_s) ? 0 : op->time_s;
+		bool whole = !isnan(common->flops) && !str_eq(common->cost_bound, STR("lower"));
 		sum->uncounted += whole ? 0 : op->time_s;
-		sum->unmeasured += isnan(is->hbm_bytes) ? op->time_s : 0;
-		sum->unknown_flops += isnan(is->flops) ? op->time_s : 0;
+		sum->unmeasured += isnan(common->hbm_bytes) ? op->time_s : 0;
+		sum->unknown_flops += isnan(common->flops) ? op->time_s : 0;
 	}
-	if (!isnan(is->roofline_s)) {
+	if (!isnan(common->roofline_s)) {
 		sum->bounded += op->time_s;
-		*(comms ? &sum->comms_ideal : &sum->ideal) += is->roofline_s * is->count;
+		*(comms ? &sum->comms_ideal : &sum->ideal) += common->roofline_s * common->count;
 	}
 	if (s->attribution == ATTRIBUTION_NONE)
 		sum->unattributed += op->time_s;
@@ -101,19 +101,20 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 		sum->unknown_kind += op->time_s;
 	if (op->mean_s < TINY_PS * PS) {
 		sum->tiny += op->time_s;
-		sum->tiny_count += is->count;
+		sum->tiny_count += common->count;
 	}
 	/* A copy of unknown cause makes the sum unknown: NaN spreads. */
-	if (s->kind == KIND_COPY && !is->copy_cause.p)
+	if (s->kind == KIND_COPY && !common->copy_cause.p)
 		sum->copies = NAN;
-	if (str_eq(is->copy_cause, STR("layout")))
+	if (str_eq(common->copy_cause, STR("layout")))
 		sum->copies += op->time_s;
-	if (s->kind == KIND_UPDATE && op->time_s > is->roofline_s * is->count)
-		sum->update_excess += op->time_s - is->roofline_s * is->count;
-	if (!isnan(is->flops))
-		*(is->is_remat > 0 ? &sum->remat_flops : &sum->flops) += is->flops * is->count;
-	if (!isnan(is->hbm_bytes))
-		sum->hbm_bytes += is->hbm_bytes * is->count;
+	if (s->kind == KIND_UPDATE && op->time_s > common->roofline_s * common->count)
+		sum->update_excess += op->time_s - common->roofline_s * common->count;
+	if (!isnan(common->flops))
+		*(common->is_remat > 0 ? &sum->remat_flops : &sum->flops) +=
+			common->flops * common->count;
+	if (!isnan(common->hbm_bytes))
+		sum->hbm_bytes += common->hbm_bytes * common->count;
 }
 
 /* What frameworks call the modules that they have XLA compile. */

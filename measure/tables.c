@@ -23,15 +23,15 @@
 		.meaning = STR_INIT(meaning_)                                                      \
 	}                                                                                          \
 	,
-#define IN_IS                                                                                      \
+#define IN_COMMON                                                                                  \
 	{                                                                                          \
-		.offset = CELL_IS + (ptrdiff_t) & ((struct op_is *)0)->
+		.offset = CELL_COMMON + (ptrdiff_t) & ((struct op_common *)0)->
 #define COLUMNS_OF(table, COLUMNS, key, meaning)                                                   \
 	static const struct column table##_columns[] = { COLUMNS(                                  \
 		IN(table) AS_TEXT, IN(table) AS_REAL) };
 #define OPS_COLUMNS_OF(table, COLUMNS, key, meaning)                                               \
 	static const struct column table##_columns[] = { OP_CELLS(                                 \
-		IN(table) AS_TEXT, IN(table) AS_REAL, IN_IS AS_TEXT, IN_IS AS_REAL) };
+		IN(table) AS_TEXT, IN(table) AS_REAL, IN_COMMON AS_TEXT, IN_COMMON AS_REAL) };
 TABLES_OF(COLUMNS_OF, OPS_COLUMNS_OF)
 PLOTS(COLUMNS_OF)
 
@@ -51,7 +51,7 @@ void *rows_add(struct table *t, const struct table_def *def, struct arena *keep)
 	void *row = arena_grow(keep, &t->rows, &t->count, &t->cap, def->row_bytes);
 
 	if (def->columns == ops_columns)
-		((struct ops_row *)row)->is = arena_make(keep, struct op_is, 1);
+		((struct ops_row *)row)->common = arena_make(keep, struct op_common, 1);
 	for (ptrdiff_t i = 0; i < def->column_count; i++)
 		if (def->columns[i].type == COLUMN_REAL)
 			cell_set_real(&def->columns[i], row, NAN);
@@ -106,8 +106,8 @@ const struct column *table_column(const struct table_def *def, struct str name)
 
 static void *cell(const struct column *c, const void *row)
 {
-	if (c->offset >= CELL_IS)
-		return (char *)((const struct ops_row *)row)->is + (c->offset - CELL_IS);
+	if (c->offset >= CELL_COMMON)
+		return (char *)((const struct ops_row *)row)->common + (c->offset - CELL_COMMON);
 	return (char *)row + c->offset;
 }
 

@@ -18,13 +18,13 @@
 
 enum column_type { COLUMN_TEXT, COLUMN_REAL };
 
-enum { CELL_IS = 1 << 16 }; /* where the offsets of shared cells begin */
+enum { CELL_COMMON = 1 << 16 }; /* where the offsets of what rows share begin */
 
 struct column {
 	struct str name;
 	enum column_type type;
 	enum unit unit;	   /* REAL only */
-	ptrdiff_t offset;  /* of the struct str or double in the row; from CELL_IS on in its `is` */
+	ptrdiff_t offset;  /* of the cell in the row, or from CELL_COMMON on in op_common */
 	const char *words; /* TEXT: allowed values separated by '|', or NULL */
 	struct str meaning;
 };
@@ -44,12 +44,12 @@ struct table_def {
 	};
 #define NO_CELL(name, unit, meaning)
 /* What ops alike share, once for all of them; a row that is read or written down has its own. */
-struct op_is {
+struct op_common {
 	OP_CELLS(NO_CELL, NO_CELL, ROW_TEXT, ROW_REAL)
 };
 #define OPS(table, COLUMNS, key, meaning)                                                          \
 	struct table##_row {                                                                       \
-		struct op_is *is;                                                                  \
+		struct op_common *common;                                                          \
 		OP_CELLS(ROW_TEXT, ROW_REAL, NO_CELL, NO_CELL)                                     \
 	};
 TABLES_OF(X, OPS)
@@ -88,10 +88,11 @@ void table_reserve(struct tables *t, enum table_id id, ptrdiff_t rows, struct ar
 
 /* What an op is and where it stands: columns that others have of their ops. */
 #define OP_PLACE                                                                                   \
-	OF_OP(name), OF_OP(key), OF_OP(scope), OP_IS(kind), OP_IS(source_file),                    \
-		OP_IS(source_line), OP_IS(user_file), OP_IS(user_line), OP_IS(shape)
-#define OF_OP(column) row->column = op->column
-#define OP_IS(column) row->column = op->is->column
+	OF_OP(name), OF_OP(key), OF_OP(scope), OP_COMMON(kind), OP_COMMON(source_file),            \
+		OP_COMMON(source_line), OP_COMMON(user_file), OP_COMMON(user_line),                \
+		OP_COMMON(shape)
+#define OF_OP(column)	  row->column = op->column
+#define OP_COMMON(column) row->column = op->common->column
 
 const struct run_row *row_of_run(const struct tables *t); /* NULL: there is none */
 bool is_planned(const struct tables *t);		  /* nothing ran: a compiler's dump alone */

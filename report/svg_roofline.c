@@ -60,10 +60,11 @@ static bool takes_type(const struct roof *roof, struct str type)
 /* Peaks within a percent are one roof. */
 static void add_roof(struct plot *p, const struct ops_row *op, struct arena *keep)
 {
-	double peak = op->is->flops / op->is->t_math_s;
-	enum ink ink = svg_kind_ink(op->is->kind);
+	double peak = op->common->flops / op->common->t_math_s;
+	enum ink ink = svg_kind_ink(op->common->kind);
 	/* Matrices of a type, or all that the vector units do. */
-	struct str type = ink == INK_ELEMENTWISE || ink == INK_COPY ? STR("vector") : op->is->dtype;
+	struct str type =
+		ink == INK_ELEMENTWISE || ink == INK_COPY ? STR("vector") : op->common->dtype;
 	if (!(peak > 0) || !isfinite(peak))
 		return;
 	int i = 0;
@@ -83,7 +84,7 @@ static void add_roof(struct plot *p, const struct ops_row *op, struct arena *kee
 static bool is_plotted(const struct point *pt)
 {
 	const struct ops_row *op = pt->op;
-	enum ink ink = svg_kind_ink(op->is->kind);
+	enum ink ink = svg_kind_ink(op->common->kind);
 	return pt->x > 0 && pt->y > 0 && isfinite(pt->x) && isfinite(pt->y) &&
 	       !(op->overlap_ratio > 0.5) && op->time_share >= LEAST_SHARE && ink != INK_COMMS &&
 	       ink != INK_TRANSFER && ink != INK_IDLE;
@@ -95,14 +96,14 @@ static void take_points(struct plot *p, const struct report *r, struct arena *ke
 	const struct ops_row *rows = table_rows(&r->tables, ops);
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, ops) && p->count < POINTS; i++) {
 		const struct ops_row *op = &rows[i];
-		struct point pt = { op, op->is->flops / op->is->hbm_bytes,
-			op->is->flops / op->p50_s };
+		struct point pt = { op, op->common->flops / op->common->hbm_bytes,
+			op->common->flops / op->p50_s };
 		if (!is_plotted(&pt))
 			continue;
 		p->points[p->count++] = pt;
 		add_roof(p, op, keep);
-		if (op->is->t_hbm_s > 0 && !(p->hbm_bps > 0))
-			p->hbm_bps = op->is->hbm_bytes / op->is->t_hbm_s;
+		if (op->common->t_hbm_s > 0 && !(p->hbm_bps > 0))
+			p->hbm_bps = op->common->hbm_bytes / op->common->t_hbm_s;
 		if (op->time_share > 0)
 			p->covered += op->time_share;
 	}
@@ -253,14 +254,14 @@ static struct str point_title(const struct point *pt, struct arena *keep)
 	const struct ops_row *op = pt->op;
 	struct out *o = out_memory(keep);
 	out_fmt(o, "%.*s (%.*s)\n%.*s of the time, %.*s each", STR_ARG(op->name),
-		STR_ARG(op->is->kind), STR_ARG(ratio_text(keep, op->time_share)),
+		STR_ARG(op->common->kind), STR_ARG(ratio_text(keep, op->time_share)),
 		STR_ARG(time_text(keep, op->p50_s)));
-	const char *bound = prose_bound(op->is->cost_bound);
+	const char *bound = prose_bound(op->common->cost_bound);
 	out_fmt(o, "\n%s%.*s at %.3g FLOPs per byte", bound,
 		STR_ARG(unit_text(keep, pt->y, UNIT_FLOPS_PER_SECOND)), pt->x);
 	if (op->efficiency > 0)
 		out_fmt(o, "\n%s%.*s of its %.*s roofline", bound,
-			STR_ARG(ratio_text(keep, op->efficiency)), STR_ARG(op->is->bound));
+			STR_ARG(ratio_text(keep, op->efficiency)), STR_ARG(op->common->bound));
 	return out_text(o);
 }
 
@@ -296,7 +297,7 @@ static double draw_names(const struct plot *p, struct svg *x, double top)
 		svg_strong(x, INK_TEXT, is_inside ? ANCHOR_MIDDLE : ANCHOR_START,
 			at_x(p, pt->x) + (is_inside ? 0 : radius + 2), at_y(p, pt->y) + 4, letter);
 		struct str share = arena_fmt(x->keep,
-			"%s%.*s of its roof: ", prose_bound(pt->op->is->cost_bound),
+			"%s%.*s of its roof: ", prose_bound(pt->op->common->cost_bound),
 			STR_ARG(ratio_text(x->keep, pt->y / roof)));
 		struct str others = near ? arena_fmt(x->keep, " and %d near it", near) : STR("");
 		double room =
@@ -327,7 +328,7 @@ static double draw_plot(struct svg *x, const void *what)
 	}
 	for (int i = p->count - 1; i >= 0; i--) { /* the heaviest on top */
 		const struct point *pt = &p->points[i];
-		svg_dot(x, svg_kind_ink(pt->op->is->kind), at_x(p, pt->x), at_y(p, pt->y),
+		svg_dot(x, svg_kind_ink(pt->op->common->kind), at_x(p, pt->x), at_y(p, pt->y),
 			radius_of(pt->op), point_title(pt, x->keep));
 	}
 	return svg_keys(x, svg_kinds, SVG_KINDS, NAMES_LEFT, draw_names(p, x, BOTTOM + 42) + 8);
@@ -342,9 +343,10 @@ static struct str caption_of(const struct report *r, const struct plot *p, struc
 	return arena_fmt(keep,
 		"The heaviest op with FLOPs, %.*s, reaches %s%.*s of the roof above it and lies on "
 		"the %s side of the ridge; the ops drawn take %.*s of the %s.",
-		STR_ARG(html_clip(top->op->name, 40, keep)), prose_bound(top->op->is->cost_bound),
-		STR_ARG(ratio_text(keep, top->y / roof)), top->x < ridge ? "memory" : "compute",
-		STR_ARG(ratio_text(keep, p->covered)), prose_span(r));
+		STR_ARG(html_clip(top->op->name, 40, keep)),
+		prose_bound(top->op->common->cost_bound), STR_ARG(ratio_text(keep, top->y / roof)),
+		top->x < ridge ? "memory" : "compute", STR_ARG(ratio_text(keep, p->covered)),
+		prose_span(r));
 }
 
 bool svg_roofline(const struct report *r, struct arena *keep, struct html_picture *ret)

@@ -230,7 +230,7 @@ static struct losses losses_of(const struct tables *tables, struct arena *keep)
 	lose_by_pool(&ret, tables);
 	ret.by_op = arena_make(keep, double, op_count + count + 1);
 	for (ptrdiff_t i = 0; i < op_count; i++) {
-		struct str family = ops[i].is->family.len ? ops[i].is->family : ops[i].key;
+		struct str family = ops[i].common->family.len ? ops[i].common->family : ops[i].key;
 
 		map_put(&ret.ops, ops[i].key, place_of_op(&ret, family, keep), keep);
 	}

@@ -67,10 +67,10 @@ static void kernels_of_one_op_are_one_execution(void **state)
 	assert_number(r->steps, 2);
 	assert_number(r->step_time_s, 200 * US);
 	const struct ops_row *dot = xrun_op(&run, "dot.1");
-	assert_text(dot->is->program, "3");
-	assert_text(dot->is->attribution, "profile");
-	assert_number(dot->is->count, 2);
-	assert_number(dot->is->per_step, 1);
+	assert_text(dot->common->program, "3");
+	assert_text(dot->common->attribution, "profile");
+	assert_number(dot->common->count, 2);
+	assert_number(dot->common->per_step, 1);
 	assert_number(dot->p50_s, 60 * US);
 	assert_number(dot->time_s, 120 * US);
 	assert_number(xrun_program(&run, "jit_train_step")->executions, 4);
@@ -118,7 +118,7 @@ static void a_repeated_kernel_is_the_same_execution(void **state)
 	(void)state;
 	tell_repeated_kernels(2);
 	xrun_measure(&run);
-	assert_number(xrun_op(&run, "neg.2")->is->per_step, 1);
+	assert_number(xrun_op(&run, "neg.2")->common->per_step, 1);
 	assert_number(xrun_op(&run, "neg.2")->p50_s, 80 * US);
 	assert_number(xrun_program(&run, "jit_train_step")->executions, 4);
 }
@@ -131,7 +131,7 @@ static void a_repeated_kernel_of_a_lone_op(void **state)
 	xrun_measure(&run);
 	assert_number(xrun_program(&run, "jit_train_step")->executions, 8);
 	assert_number(xrun_row(&run)->steps, 6);
-	assert_number(xrun_op(&run, "neg.2")->is->per_step, 1);
+	assert_number(xrun_op(&run, "neg.2")->common->per_step, 1);
 	assert_number(xrun_op(&run, "neg.2")->p50_s, 40 * US);
 }
 
@@ -147,7 +147,7 @@ static void streams_overlap(void **state)
 	assert_number(r->transfer_ratio, 20. / 200);
 	assert_number(r->idle_ratio, 20. / 200);
 	const struct ops_row *reduce = xrun_op(&run, "all-reduce.2");
-	assert_text(reduce->is->kind, "all-reduce");
+	assert_text(reduce->common->kind, "all-reduce");
 	assert_number(reduce->p50_s, 70 * US);
 	assert_number(reduce->overlap_ratio, 10. / 70);
 	assert_number(xrun_op(&run, "dot.1")->overlap_ratio, 10. / 60);
@@ -180,12 +180,12 @@ static void kernels_that_nobody_claims(void **state)
 	tell_streams(4);
 	xrun_measure(&run);
 	const struct ops_row *own = xrun_op(&run, "own_kernel");
-	assert_text(own->is->attribution, "none");
-	assert_text(own->is->program, NULL);
-	assert_text(own->is->kind, "unknown");
+	assert_text(own->common->attribution, "none");
+	assert_text(own->common->program, NULL);
+	assert_text(own->common->kind, "unknown");
 	assert_number(xrun_row(&run)->unattributed_ratio, 10. / (60 + 70 + 30 + 20 + 10));
 	/* a copy is known for what it is */
-	assert_text(xrun_op(&run, "MemcpyH2D")->is->attribution, "profile");
+	assert_text(xrun_op(&run, "MemcpyH2D")->common->attribution, "profile");
 }
 
 /* No program says that it trains; a kernel's name may. */
@@ -296,9 +296,9 @@ static void copies_by_direction(void **state)
 	assert_number(t->exposed_s, 14 * US);
 	assert_number(xrun_transfer(&run, "d2d")->time_s, 10 * US);
 	const struct ops_row *d2d = xrun_op(&run, "MemcpyD2D");
-	assert_text(d2d->is->kind, "copy");
-	assert_text(d2d->is->copy_cause, "d2d");
-	assert_text(xrun_op(&run, "MemcpyD2H")->is->kind, "transfer");
+	assert_text(d2d->common->kind, "copy");
+	assert_text(d2d->common->copy_cause, "d2d");
+	assert_text(xrun_op(&run, "MemcpyD2H")->common->kind, "transfer");
 }
 
 /* Two GPUs: what one waits in a collective for the other is not transfer. */
@@ -342,16 +342,16 @@ static void kernels_and_their_hlo(void **state)
 		x_event(stream, "gone_kernel", i * 200 + 20, i * 200 + 30, FOR("gone.1"));
 	}
 	xrun_measure(&run);
-	assert_text(xrun_op(&run, "exp")->is->attribution, "name");
-	assert_text(xrun_op(&run, "neg.2")->is->attribution, "name");
-	assert_text(xrun_op(&run, "gone.1")->is->attribution, "profile");
-	assert_text(xrun_op(&run, "exp")->is->opcode, "exponential");
-	assert_text(xrun_op(&run, "exp")->is->shape, "f32[256,256]{1,0}");
-	assert_text(xrun_op(&run, "exp")->is->dtype, "f32");
-	assert_text(xrun_op(&run, "gone.1")->is->opcode, NULL);
-	assert_number(xrun_op(&run, "exp")->is->hbm_bytes, 2 * 256 * 256 * 4);
-	assert_text(xrun_op(&run, "exp")->is->bound, "memory");
-	assert_unknown(xrun_op(&run, "gone.1")->is->roofline_s);
+	assert_text(xrun_op(&run, "exp")->common->attribution, "name");
+	assert_text(xrun_op(&run, "neg.2")->common->attribution, "name");
+	assert_text(xrun_op(&run, "gone.1")->common->attribution, "profile");
+	assert_text(xrun_op(&run, "exp")->common->opcode, "exponential");
+	assert_text(xrun_op(&run, "exp")->common->shape, "f32[256,256]{1,0}");
+	assert_text(xrun_op(&run, "exp")->common->dtype, "f32");
+	assert_text(xrun_op(&run, "gone.1")->common->opcode, NULL);
+	assert_number(xrun_op(&run, "exp")->common->hbm_bytes, 2 * 256 * 256 * 4);
+	assert_text(xrun_op(&run, "exp")->common->bound, "memory");
+	assert_unknown(xrun_op(&run, "gone.1")->common->roofline_s);
 	assert_number(xrun_row(&run)->judged_ratio, 2. / 3);
 }
 
@@ -380,12 +380,13 @@ static void kernels_tell_how_f32_is_multiplied(void **state)
 	}
 	xrun_measure(&run);
 	const double flops = 2. * 4096 * 4096 * 4096;
-	assert_number(xrun_op(&run, "full.1")->is->t_math_s, flops / 66.9e12);
-	assert_number(xrun_op(&run, "full.1")->is->attainable_s, flops / 66.9e12 / 0.8 + 1.4e-6);
-	assert_number(xrun_op(&run, "tf.2")->is->t_math_s, flops / 494.7e12);
-	assert_number(xrun_op(&run, "tf.2")->is->attainable_s, flops / 494.7e12 / 0.8 + 1.4e-6);
-	assert_number(xrun_op(&run, "any.3")->is->t_math_s, flops / 494.7e12);
-	assert_number(xrun_op(&run, "any.3")->is->attainable_s, flops / 66.9e12 / 0.8 + 1.4e-6);
+	assert_number(xrun_op(&run, "full.1")->common->t_math_s, flops / 66.9e12);
+	assert_number(
+		xrun_op(&run, "full.1")->common->attainable_s, flops / 66.9e12 / 0.8 + 1.4e-6);
+	assert_number(xrun_op(&run, "tf.2")->common->t_math_s, flops / 494.7e12);
+	assert_number(xrun_op(&run, "tf.2")->common->attainable_s, flops / 494.7e12 / 0.8 + 1.4e-6);
+	assert_number(xrun_op(&run, "any.3")->common->t_math_s, flops / 494.7e12);
+	assert_number(xrun_op(&run, "any.3")->common->attainable_s, flops / 66.9e12 / 0.8 + 1.4e-6);
 }
 
 /*
@@ -416,10 +417,10 @@ static void calls_that_copy_first(void **state)
 		x_event(stream, "cub::DeviceRadixSort", at + 11, at + 80, FOR("sort.2"));
 	}
 	xrun_measure(&run);
-	assert_text(xrun_op(&run, "sort.2")->is->kind, "sort");
+	assert_text(xrun_op(&run, "sort.2")->common->kind, "sort");
 	assert_number(xrun_op(&run, "sort.2")->p50_s, 70 * US);
 	assert_int_equal(table_count(&run.tables, transfers), 1);
-	assert_text(xrun_op(&run, "while.1")->is->kind, "transfer");
+	assert_text(xrun_op(&run, "while.1")->common->kind, "transfer");
 	assert_number(xrun_transfer(&run, "d2h")->per_step, 1);
 }
 
@@ -435,7 +436,7 @@ static void program_zero(void **state)
 	xrun_measure(&run);
 	assert_number(xrun_row(&run)->steps, 2);
 	assert_text(xrun_program(&run, "jit_f")->program, "0");
-	assert_text(xrun_op(&run, "dot.1")->is->program, "0");
+	assert_text(xrun_op(&run, "dot.1")->common->program, "0");
 }
 
 /* JAX calls instructions after its primitives, and a fusion may be called after what it holds. */
@@ -464,7 +465,7 @@ static void collectives_by_the_name_of_a_primitive(void **state)
 				x_ref("hlo_module", "jit_f"), x_int("program_id", PROGRAM)));
 	xrun_measure(&run);
 	for (int k = 0; k < NAMES; k++)
-		assert_text(xrun_op(&run, cases[k].name)->is->kind, cases[k].kind);
+		assert_text(xrun_op(&run, cases[k].name)->common->kind, cases[k].kind);
 }
 
 /* ---- XLA:CPU --------------------------------------------------------------------------------- */
@@ -517,7 +518,7 @@ static void ordinals_of_a_cpu_are_devices(void **state)
 	assert_number(xrun_device(&run, "/device:CPU:0")->busy_ratio, 40. / 200);
 	assert_number(xrun_device(&run, "/device:CPU:1")->busy_ratio, 80. / 200);
 	const struct ops_row *dot = xrun_op(&run, "dot.1");
-	assert_number(dot->is->count, 6);
+	assert_number(dot->common->count, 6);
 	assert_number(dot->time_s, 3 * (30 + 60) * US);
 	assert_number(dot->skew, 60. / 30);
 	assert_number(xrun_program(&run, "jit_step")->executions, 10);
@@ -552,7 +553,7 @@ static void a_launch_of_a_cpu_is_one_execution(void **state)
 	xrun_measure(&run);
 	assert_number(xrun_program(&run, "jit_step")->executions, 4);
 	assert_number(xrun_row(&run)->steps, 2);
-	assert_number(xrun_op(&run, "dot.1")->is->per_step, 3);
+	assert_number(xrun_op(&run, "dot.1")->common->per_step, 3);
 }
 
 /*
@@ -715,8 +716,8 @@ static void kernels_by_their_names(void **state)
 	xrun_measure(&run);
 	for (ptrdiff_t k = 0; k < KNOWN; k++) {
 		const struct ops_row *op = xrun_op(&run, known[k].kernel);
-		assert_text(op->is->kind, known[k].kind);
-		assert_text(op->is->dtype, known[k].dtype);
+		assert_text(op->common->kind, known[k].kind);
+		assert_text(op->common->dtype, known[k].dtype);
 	}
 }
 

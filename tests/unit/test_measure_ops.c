@@ -171,8 +171,8 @@ static void a_thin_matmul_wants_rows(void **state)
 	(void)state;
 	const struct ops_row *dot = matmul_of(
 		"bf16[64,4096]{1,0}", "bf16[4096,4096]{1,0}", "bf16[64,4096]{1,0}", false);
-	assert_number(dot->is->aligned_to, 64);
-	assert_number(dot->is->rows_ratio, 4096. * 4096 * 2 / V5E_HBM / (t_math - 2 * side));
+	assert_number(dot->common->aligned_to, 64);
+	assert_number(dot->common->rows_ratio, 4096. * 4096 * 2 / V5E_HBM / (t_math - 2 * side));
 }
 
 /* Scores of attention, which grow with all that could be rows. */
@@ -181,8 +181,8 @@ static void no_rows_help_a_batched_matmul(void **state)
 	(void)state;
 	const struct ops_row *dot = matmul_of("bf16[8,1024,96]{2,1,0}", "bf16[8,96,1024]{2,1,0}",
 		"bf16[8,1024,1024]{2,1,0}", true);
-	assert_unknown(dot->is->rows_ratio);
-	assert_number(dot->is->aligned_to, 32);
+	assert_unknown(dot->common->rows_ratio);
+	assert_number(dot->common->aligned_to, 32);
 }
 
 /* 63 x 32 weights: the activations take longer to move than to multiply, however many there are. */
@@ -191,8 +191,8 @@ static void no_rows_help_small_weights(void **state)
 	(void)state;
 	const struct ops_row *dot =
 		matmul_of("bf16[8192,63]{1,0}", "bf16[63,32]{1,0}", "bf16[8192,32]{1,0}", false);
-	assert_unknown(dot->is->rows_ratio);
-	assert_number(dot->is->aligned_to, 1);
+	assert_unknown(dot->common->rows_ratio);
+	assert_number(dot->common->aligned_to, 1);
 }
 
 static void a_matmul_against_its_roofline(void **state)
@@ -202,30 +202,30 @@ static void a_matmul_against_its_roofline(void **state)
 	xrun_measure(&run);
 	const struct ops_row *dot = xrun_op(&run, "dot.3");
 	double t_math = DOT_FLOPS / V5E_FLOPS;
-	assert_text(dot->is->kind, "matmul");
-	assert_text(dot->is->opcode, "dot");
-	assert_text(dot->is->dtype, "bf16");
-	assert_text(dot->is->shape, "bf16[1024,1024]{1,0}");
-	assert_text(dot->is->attribution, "name");
-	assert_number(dot->is->flops, DOT_FLOPS);
-	assert_text(dot->is->flops_source, "hlo");
-	assert_text(dot->is->cost_bound, "exact");
-	assert_number(dot->is->hbm_bytes, 6 * MIB);
-	assert_number(dot->is->t_math_s, t_math);
-	assert_number(dot->is->t_hbm_s, 6 * MIB / V5E_HBM);
-	assert_unknown(dot->is->t_comms_s);
-	assert_number(dot->is->roofline_s, t_math);
+	assert_text(dot->common->kind, "matmul");
+	assert_text(dot->common->opcode, "dot");
+	assert_text(dot->common->dtype, "bf16");
+	assert_text(dot->common->shape, "bf16[1024,1024]{1,0}");
+	assert_text(dot->common->attribution, "name");
+	assert_number(dot->common->flops, DOT_FLOPS);
+	assert_text(dot->common->flops_source, "hlo");
+	assert_text(dot->common->cost_bound, "exact");
+	assert_number(dot->common->hbm_bytes, 6 * MIB);
+	assert_number(dot->common->t_math_s, t_math);
+	assert_number(dot->common->t_hbm_s, 6 * MIB / V5E_HBM);
+	assert_unknown(dot->common->t_comms_s);
+	assert_number(dot->common->roofline_s, t_math);
 	/* And what it takes to start. */
-	assert_number(dot->is->attainable_s, t_math / ATTAINABLE + 0.5 * US);
-	assert_text(dot->is->bound, "compute");
+	assert_number(dot->common->attainable_s, t_math / ATTAINABLE + 0.5 * US);
+	assert_text(dot->common->bound, "compute");
 	assert_number(dot->efficiency, t_math / (20 * US));
-	assert_number(dot->gain_s, 20 * US - dot->is->attainable_s);
-	assert_number(dot->is->padding_ratio, 1);
+	assert_number(dot->gain_s, 20 * US - dot->common->attainable_s);
+	assert_number(dot->common->padding_ratio, 1);
 	const struct ops_row *add = xrun_op(&run, "add.4");
-	assert_text(add->is->kind, "elementwise");
-	assert_text(add->is->bound, "memory");
-	assert_number(add->is->attainable_s, 6 * MIB / V5E_HBM + 0.5 * US);
-	assert_number(add->gain_s, 2 * (10 * US - add->is->attainable_s)); /* twice a step */
+	assert_text(add->common->kind, "elementwise");
+	assert_text(add->common->bound, "memory");
+	assert_number(add->common->attainable_s, 6 * MIB / V5E_HBM + 0.5 * US);
+	assert_number(add->gain_s, 2 * (10 * US - add->common->attainable_s)); /* twice a step */
 }
 
 static void a_run_against_its_roofline(void **state)
@@ -235,12 +235,12 @@ static void a_run_against_its_roofline(void **state)
 	xrun_measure(&run);
 	const struct run_row *r = xrun_row(&run);
 	const struct ops_row *add = xrun_op(&run, "add.4");
-	double ideal = DOT_FLOPS / V5E_FLOPS + 2 * add->is->roofline_s;
+	double ideal = DOT_FLOPS / V5E_FLOPS + 2 * add->common->roofline_s;
 	assert_number(r->roofline_ratio_lo, ideal / (200 * US));
 	assert_number(r->roofline_ratio_hi, ideal / (200 * US)); /* every op is known */
 	assert_number(r->judged_ratio, 1);
-	assert_number(r->op_util, (DOT_FLOPS + 2 * add->is->flops) / (200 * US * V5E_FLOPS));
-	assert_number(r->step_flops, DOT_FLOPS + 2 * add->is->flops);
+	assert_number(r->op_util, (DOT_FLOPS + 2 * add->common->flops) / (200 * US * V5E_FLOPS));
+	assert_number(r->step_flops, DOT_FLOPS + 2 * add->common->flops);
 	assert_number(r->hbm_util, (6 + 2 * 6) * MIB / (200 * US * V5E_HBM));
 	assert_number(xrun_program(&run, "jit_f")->floor_s, ideal);
 	assert_number(xrun_program(&run, "jit_f")->serial_s, ideal);
@@ -294,11 +294,11 @@ static void the_profiles_own_costs(void **state)
 		x_text("hlo_category", "convolution fusion")));
 	xrun_measure(&run);
 	const struct ops_row *dot = xrun_op(&run, "dot.3");
-	assert_number(dot->is->flops, 2000000);
-	assert_text(dot->is->flops_source, "profile");
-	assert_text(dot->is->category, "convolution fusion");
-	assert_number(dot->is->hbm_bytes, 6 * MIB);
-	assert_text(dot->is->bound, "memory");
+	assert_number(dot->common->flops, 2000000);
+	assert_text(dot->common->flops_source, "profile");
+	assert_text(dot->common->category, "convolution fusion");
+	assert_number(dot->common->hbm_bytes, 6 * MIB);
+	assert_text(dot->common->bound, "memory");
 }
 
 /* What comes from the host comes over PCIe, whose time is the roofline. */
@@ -323,15 +323,15 @@ static void bytes_from_the_host(void **state)
 	}
 	xrun_measure(&run);
 	const struct ops_row *copy = xrun_op(&run, "copy.2"), *negate = xrun_op(&run, "negate.3");
-	assert_text(copy->is->kind, "transfer");
-	assert_number(copy->is->t_hbm_s, 4 * MIB / V5E_HBM);
-	assert_number(copy->is->t_host_s, 4 * MIB / 16e9);
-	assert_number(copy->is->roofline_s, 4 * MIB / 16e9);
-	assert_text(copy->is->bound, "host");
-	assert_unknown(negate->is->t_host_s);
+	assert_text(copy->common->kind, "transfer");
+	assert_number(copy->common->t_hbm_s, 4 * MIB / V5E_HBM);
+	assert_number(copy->common->t_host_s, 4 * MIB / 16e9);
+	assert_number(copy->common->roofline_s, 4 * MIB / 16e9);
+	assert_text(copy->common->bound, "host");
+	assert_unknown(negate->common->t_host_s);
 	/* Nobody publishes the rate of a TPU's vector units. */
-	assert_unknown(negate->is->t_math_s);
-	assert_text(negate->is->bound, "memory");
+	assert_unknown(negate->common->t_math_s);
+	assert_text(negate->common->bound, "memory");
 }
 
 /* What a custom call says of itself is off by any factor. */
@@ -354,9 +354,9 @@ static void a_custom_calls_own_costs_are_not_believed(void **state)
 	for (int64_t i = 0; i < STEPS; i++)
 		x_event(ops, "call.2", i * 200, i * 200 + 20, NULL);
 	xrun_measure(&run);
-	assert_text(xrun_op(&run, "call.2")->is->kind, "custom");
-	assert_unknown(xrun_op(&run, "call.2")->is->flops);
-	assert_unknown(xrun_op(&run, "call.2")->is->roofline_s);
+	assert_text(xrun_op(&run, "call.2")->common->kind, "custom");
+	assert_unknown(xrun_op(&run, "call.2")->common->flops);
+	assert_unknown(xrun_op(&run, "call.2")->common->roofline_s);
 	assert_number(xrun_row(&run)->judged_ratio, 0);
 	assert_unknown(xrun_row(&run)->roofline_ratio_lo); /* nothing was counted: it is not 0 */
 	assert_unknown(xrun_row(&run)->op_util);
@@ -529,11 +529,11 @@ static void a_pair_spans_from_start_to_done(void **state)
 	assert_number(xrun_row(&run)->comms_exposed_ratio, 32. / 200);
 	assert_number(xrun_row(&run)->comms_hidden_ratio, 48. / 200);
 	const struct ops_row *done = xrun_op(&run, "all-gather-done.3");
-	assert_number(done->is->is_async, 1);
-	assert_text(done->is->kind, "all-gather");
+	assert_number(done->common->is_async, 1);
+	assert_text(done->common->kind, "all-gather");
 	assert_number(done->p50_s, 30 * US);
 	assert_unknown(done->overlap_ratio); /* its span tells, not the half */
-	assert_unknown(done->is->roofline_s);
+	assert_unknown(done->common->roofline_s);
 	assert_number(xrun_op(&run, "dot.4")->overlap_ratio, 1);
 	assert_unknown(xrun_family(&run, "all-gather-start.2")->overlap_ratio);
 	assert_unknown(xrun_family(&run, "all-gather-done.3")->overlap_ratio);
@@ -575,7 +575,7 @@ static void a_done_comes_first(void **state)
 		x_event(ops, "all-gather-start.2", i * 200 + 100, i * 200 + 102, NULL);
 	}
 	xrun_measure(&run);
-	assert_text(xrun_op(&run, "all-gather-start.2")->is->category, "async-start");
+	assert_text(xrun_op(&run, "all-gather-start.2")->common->category, "async-start");
 	assert_number(xrun_collective(&run, "all-gather-start.2")->span_s, 130 * US);
 }
 
@@ -787,7 +787,7 @@ static void links_that_the_run_disproves(void **state)
 		run.options.job = told ? &job : NULL;
 		xrun_measure(&run);
 		assert_int_equal(isnan(xrun_collective(&run, "all-reduce.2")->expected_lo_s), told);
-		assert_int_equal(isnan(xrun_op(&run, "all-reduce.2")->is->roofline_s), told);
+		assert_int_equal(isnan(xrun_op(&run, "all-reduce.2")->common->roofline_s), told);
 		assert_int_equal(isnan(xrun_row(&run)->predicted_step_s), told);
 		run_end(state);
 		run_begin(state);
@@ -923,12 +923,12 @@ static void copies_between_memories(void **state)
 		for (int64_t k = 0; k < 5; k++)
 			x_event(ops, order[k], i * 200 + k * 20, i * 200 + k * 20 + 10, NULL);
 	xrun_measure(&run);
-	assert_text(xrun_op(&run, "copy-start.2")->is->kind, "transfer");
-	assert_text(xrun_op(&run, "copy-start.2")->is->copy_cause, "offload");
-	assert_text(xrun_op(&run, "copy-done.5")->is->kind, "copy");
-	assert_text(xrun_op(&run, "copy-done.5")->is->copy_cause, "prefetch");
+	assert_text(xrun_op(&run, "copy-start.2")->common->kind, "transfer");
+	assert_text(xrun_op(&run, "copy-start.2")->common->copy_cause, "offload");
+	assert_text(xrun_op(&run, "copy-done.5")->common->kind, "copy");
+	assert_text(xrun_op(&run, "copy-done.5")->common->copy_cause, "prefetch");
 	/* the same layout on both sides, and a prefetch changes none either */
-	assert_text(xrun_op(&run, "copy.6")->is->copy_cause, "donation");
+	assert_text(xrun_op(&run, "copy.6")->common->copy_cause, "donation");
 	assert_number(xrun_row(&run)->layout_copy_ratio, 0);
 	const struct transfers_row *t = xrun_transfer(&run, "d2h");
 	assert_int_equal(table_count(&run.tables, transfers), 1);
@@ -977,14 +977,14 @@ static void kinds_by_the_profilers_category(void **state)
 	xrun_measure(&run);
 	for (ptrdiff_t k = 0; k < count; k++) {
 		const struct ops_row *op = xrun_op(&run, cases[k].name);
-		assert_text(op->is->kind, cases[k].kind);
-		assert_text(op->is->category, cases[k].category);
-		assert_text(op->is->attribution, "profile");
+		assert_text(op->common->kind, cases[k].kind);
+		assert_text(op->common->category, cases[k].category);
+		assert_text(op->common->attribution, "profile");
 		assert_text(op->scope, "jit(f)/jit(main)/mul");
-		assert_text(op->is->source_file, "model.py");
-		assert_number(op->is->source_line, 31);
-		assert_text(op->is->shape, "f32[8]{0}");
-		assert_text(op->is->opcode, NULL);
+		assert_text(op->common->source_file, "model.py");
+		assert_number(op->common->source_line, 31);
+		assert_text(op->common->shape, "f32[8]{0}");
+		assert_text(op->common->opcode, NULL);
 	}
 	const struct quality_row *q = xrun_quality(&run, "hlo-present");
 	assert_number(q->ok, 0);
@@ -1029,15 +1029,15 @@ static void what_texts_alone_tell(void **state)
 	xrun_measure(&run);
 	for (int k = 0; k < CASES; k++) {
 		const struct ops_row *op = xrun_op(&run, cases[k].name);
-		assert_text(op->is->kind, cases[k].kind);
+		assert_text(op->common->kind, cases[k].kind);
 		if (cases[k].dtype)
-			assert_text(op->is->dtype, cases[k].dtype);
+			assert_text(op->common->dtype, cases[k].dtype);
 		else
-			assert_null(op->is->dtype.p);
+			assert_null(op->common->dtype.p);
 		if (isnan(cases[k].roofline_s))
-			assert_true(isnan(op->is->roofline_s));
+			assert_true(isnan(op->common->roofline_s));
 		else
-			assert_number(op->is->roofline_s, cases[k].roofline_s);
+			assert_number(op->common->roofline_s, cases[k].roofline_s);
 	}
 	assert_number(xrun_quality(&run, "hlo-present")->ok, 0);
 }
@@ -1078,7 +1078,7 @@ static void async_collectives_by_their_texts(void **state)
 		x_event(ops, cases[i % CASES].name, i * 100, i * 100 + 90, NULL);
 	xrun_measure(&run);
 	for (int k = 0; k < CASES; k++)
-		assert_text(xrun_op(&run, cases[k].name)->is->kind, cases[k].kind);
+		assert_text(xrun_op(&run, cases[k].name)->common->kind, cases[k].kind);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -1179,7 +1179,7 @@ static void layers_are_a_family(void **state)
 	tell_ops(layers, 4);
 	const struct ops_row *first = xrun_op(&run, "fusion.1"), *next = xrun_op(&run, "fusion.2");
 	assert_false(str_eq(first->key, next->key));
-	assert_true(str_eq(first->is->family, next->is->family));
+	assert_true(str_eq(first->common->family, next->common->family));
 	assert_int_equal(table_count(&run.tables, families), 2);
 	const struct families_row *f = xrun_family(&run, "fusion.1"); /* the heaviest names it */
 	assert_number(f->members, 3);
@@ -1239,9 +1239,9 @@ static void recomputation(void **state)
 	};
 	(void)state;
 	tell_ops(ops, 3);
-	assert_number(xrun_op(&run, "fusion.1")->is->is_remat, 0);
-	assert_number(xrun_op(&run, "fusion.2")->is->is_remat, 1);
-	assert_number(xrun_op(&run, "fusion.3.remat2")->is->is_remat, 1);
+	assert_number(xrun_op(&run, "fusion.1")->common->is_remat, 0);
+	assert_number(xrun_op(&run, "fusion.2")->common->is_remat, 1);
+	assert_number(xrun_op(&run, "fusion.3.remat2")->common->is_remat, 1);
 }
 
 /* ---- sources --------------------------------------------------------------------------------- */
@@ -1280,10 +1280,10 @@ static void the_users_line_below_a_library(void **state)
 	set_roots("/home/me/project", "");
 	xrun_measure(&run);
 	const struct ops_row *op = xrun_op(&run, "mul.2");
-	assert_text(op->is->source_file, "/usr/lib/python3/flax/linear.py");
-	assert_number(op->is->source_line, 280);
-	assert_text(op->is->user_file, "model/ffn.py");
-	assert_number(op->is->user_line, 41);
+	assert_text(op->common->source_file, "/usr/lib/python3/flax/linear.py");
+	assert_number(op->common->source_line, 280);
+	assert_text(op->common->user_file, "model/ffn.py");
+	assert_number(op->common->user_line, 41);
 	assert_text(op->key, "elementwise f32[64] mul linear.py:Dense.__call__");
 }
 
@@ -1294,20 +1294,20 @@ static void a_line_without_a_stack(void **state)
 	(void)state;
 	tell_ops(&one, 1);
 	const struct ops_row *op = xrun_op(&run, "fusion.1");
-	assert_text(op->is->source_file, "/home/me/model.py");
-	assert_number(op->is->source_line, 7);
-	assert_text(op->is->user_file, NULL); /* nobody said where the user's files are */
-	assert_unknown(op->is->user_line);
+	assert_text(op->common->source_file, "/home/me/model.py");
+	assert_number(op->common->source_line, 7);
+	assert_text(op->common->user_file, NULL); /* nobody said where the user's files are */
+	assert_unknown(op->common->user_line);
 	run.count = 0;
 	set_roots("/home/me/", "");
 	tell_ops(&one, 1);
 	op = xrun_op(&run, "fusion.1");
-	assert_text(op->is->user_file, "model.py");
-	assert_number(op->is->user_line, 7);
+	assert_text(op->common->user_file, "model.py");
+	assert_number(op->common->user_line, 7);
 	run.count = 0;
 	set_roots("/home/me", "python/train");
 	tell_ops(&one, 1);
-	assert_text(xrun_op(&run, "fusion.1")->is->user_file, "python/train/model.py");
+	assert_text(xrun_op(&run, "fusion.1")->common->user_file, "python/train/model.py");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)

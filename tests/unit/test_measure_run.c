@@ -123,12 +123,12 @@ static void an_unknown_chip(void **state)
 	assert_unknown(r->roofline_ratio_hi);
 	assert_unknown(r->judged_ratio);
 	const struct ops_row *op = xrun_op(&run, "add.1");
-	assert_number(op->is->hbm_bytes, 8192);
-	assert_unknown(op->is->t_hbm_s);
-	assert_unknown(op->is->roofline_s);
+	assert_number(op->common->hbm_bytes, 8192);
+	assert_unknown(op->common->t_hbm_s);
+	assert_unknown(op->common->roofline_s);
 	assert_unknown(op->efficiency);
 	assert_unknown(op->gain_s);
-	assert_text(op->is->bound, NULL);
+	assert_text(op->common->bound, NULL);
 	const struct devices_row *d = xrun_device(&run, "/device:TPU:0");
 	assert_text(d->chip, NULL);
 	assert_unknown(d->peak_flops);
@@ -210,7 +210,7 @@ static void two_hosts(void **state)
 	assert_int_equal(table_count(&run.tables, programs), 1);
 	assert_number(xrun_program(&run, "jit_f")->executions, 4 * 5);
 	assert_int_equal(table_count(&run.tables, ops), 1);
-	assert_number(xrun_op(&run, "add.1")->is->count, 4 * 3);
+	assert_number(xrun_op(&run, "add.1")->common->count, 4 * 3);
 	assert_int_equal(table_count(&run.tables, devices), 4);
 	assert_text(table_rows(&run.tables, devices)[1].host, "worker-0");
 	assert_text(table_rows(&run.tables, devices)[2].host, "worker-1");
@@ -778,7 +778,7 @@ static void hlo_that_is_none(void **state)
 	xrun_measure(&run);
 	assert_number(xrun_row(&run)->steps, 3);
 	assert_number(xrun_program(&run, "jit_f")->has_hlo, 0);
-	assert_text(xrun_op(&run, "add.1")->is->attribution, "profile");
+	assert_text(xrun_op(&run, "add.1")->common->attribution, "profile");
 	assert_number(xrun_quality(&run, "hlo-present")->ok, 0);
 	assert_int_equal(run.notes.count, 1);
 	assert_has(run.notes.items[0].text, "module jit_f");

@@ -296,7 +296,7 @@ static void ties_are_ordered_by_name(void **state)
 	const struct ops_row *op = table_rows(&run.tables, ops);
 	for (ptrdiff_t i = 1; i < table_count(&run.tables, ops); i++) {
 		assert_true(op[i - 1].time_s == op[i].time_s);
-		int order = str_cmp(op[i - 1].is->program, op[i].is->program);
+		int order = str_cmp(op[i - 1].common->program, op[i].common->program);
 		assert_true(order < 0 || (order == 0 && str_cmp(op[i - 1].name, op[i].name) < 0));
 	}
 }

@@ -117,13 +117,13 @@ static void ops_give_back_what_their_children_take(void **state)
 	tell_marked_steps(5);
 	xrun_measure(&run);
 	const struct ops_row *loop = xrun_op(&run, "while.1"), *dot = xrun_op(&run, "dot.2");
-	assert_text(loop->is->kind, "control");
-	assert_number(loop->is->count, 4);
+	assert_text(loop->common->kind, "control");
+	assert_number(loop->common->count, 4);
 	assert_number(loop->p50_s, 200 * US);
 	assert_number(loop->time_s, 800 * US);
-	assert_text(dot->is->kind, "matmul");
-	assert_number(dot->is->count, 8);
-	assert_number(dot->is->per_step, 2);
+	assert_text(dot->common->kind, "matmul");
+	assert_number(dot->common->count, 8);
+	assert_number(dot->common->per_step, 2);
 	assert_number(dot->time_s, 1600 * US);
 	assert_number(dot->time_share, 1600. / 3600);
 	assert_number(dot->mean_s, 200 * US);
@@ -264,8 +264,8 @@ static void executions_are_steps(void **state)
 	assert_number(step_row(4)->is_complete, 0);
 	assert_number(step_row(4)->time_s, 150 * US);
 	assert_number(step_row(4)->start_s, 800 * US); /* since the device's first event */
-	assert_number(xrun_op(&run, "add.2")->is->count, 3);
-	assert_number(xrun_op(&run, "add.2")->is->per_step, 1);
+	assert_number(xrun_op(&run, "add.2")->common->count, 3);
+	assert_number(xrun_op(&run, "add.2")->common->per_step, 1);
 }
 
 static void executions_of_programs(void **state)
@@ -297,7 +297,7 @@ static void executions_of_programs(void **state)
 	assert_number(p->executions, 8);
 	assert_number(p->time_s, 8 * 10 * US);
 	/* both programs are in each period */
-	assert_number(xrun_op(&run, "sum.1")->is->per_step, 2);
+	assert_number(xrun_op(&run, "sum.1")->common->per_step, 2);
 }
 
 /* Only a part of a long profile is looked at first; what comes behind it may weigh more. */
@@ -316,10 +316,10 @@ static void the_first_look_was_wrong(void **state)
 	assert_text(xrun_row(&run)->steps_source, "program");
 	assert_number(xrun_row(&run)->steps, 3);
 	assert_number(xrun_row(&run)->step_time_s, 20000 * US);
-	assert_text(xrun_op(&run, "dot.1")->is->role, "step");
-	assert_text(xrun_op(&run, "init.1")->is->role, "other");
+	assert_text(xrun_op(&run, "dot.1")->common->role, "step");
+	assert_text(xrun_op(&run, "init.1")->common->role, "other");
 	assert_number(xrun_op(&run, "init.1")->time_share, 0);
-	assert_number(xrun_op(&run, "init.1")->is->count, SHORT);
+	assert_number(xrun_op(&run, "init.1")->common->count, SHORT);
 }
 
 /* Recording began inside a loop: its body's op comes first and three times an execution. */
@@ -358,7 +358,7 @@ static void an_op_of_a_loop_marks_nothing(void **state)
 	xrun_measure(&run);
 	assert_number(xrun_row(&run)->step_time_s, 200 * US);
 	assert_number(step_row(0)->start_s, 100 * US);
-	assert_number(xrun_op(&run, "in.1")->is->per_step, 3);
+	assert_number(xrun_op(&run, "in.1")->common->per_step, 3);
 }
 
 /* Two executions: only the first has both ends, and it is too dear to drop. */
@@ -441,7 +441,7 @@ static void one_execution_is_a_window(void **state)
 	assert_text(r->main_program, NULL);
 	assert_number(r->steps, 0);
 	assert_number(r->step_time_s, 150 * US);
-	assert_number(xrun_op(&run, "dot.1")->is->count, 1);
+	assert_number(xrun_op(&run, "dot.1")->common->count, 1);
 	assert_number(xrun_op(&run, "dot.1")->time_share, 100. / 150);
 	const struct quality_row *q = xrun_quality(&run, "steps-found");
 	assert_number(q->ok, 0);
@@ -564,8 +564,8 @@ static void the_slowest_device_makes_the_step(void **state)
 	assert_number(xrun_row(&run)->devices, 3);
 	assert_number(xrun_row(&run)->steps, 4);
 	assert_number(xrun_row(&run)->step_time_s, 300 * US);
-	assert_number(xrun_op(&run, "dot.1")->is->count, 12);
-	assert_number(xrun_op(&run, "dot.1")->is->per_step, 1);
+	assert_number(xrun_op(&run, "dot.1")->common->count, 12);
+	assert_number(xrun_op(&run, "dot.1")->common->per_step, 1);
 	/* 150 us of every step are busy */
 	assert_number(xrun_row(&run)->busy_ratio, 3 * 150. / (200 + 300 + 250));
 }
@@ -586,8 +586,8 @@ static void devices_with_more_steps_than_others(void **state)
 	assert_number(xrun_row(&run)->window_s, (7 * 200 + 150) * US);
 	assert_number(xrun_device(&run, "/device:TPU:0")->steps, 6);
 	assert_number(xrun_device(&run, "/device:TPU:1")->steps, 3);
-	assert_number(xrun_op(&run, "dot.1")->is->count, 6 + 3 + 4);
-	assert_number(xrun_op(&run, "dot.1")->is->per_step, 1);
+	assert_number(xrun_op(&run, "dot.1")->common->count, 6 + 3 + 4);
+	assert_number(xrun_op(&run, "dot.1")->common->per_step, 1);
 }
 
 /* Steps are guessed by one device; one that ran nothing twice says nothing about the others. */
@@ -702,7 +702,7 @@ static void two_executions_an_annotation(void **state)
 	assert_text(xrun_row(&run)->steps_source, "annotation");
 	assert_number(xrun_row(&run)->steps, 2);
 	assert_number(xrun_row(&run)->step_time_s, 500 * US);
-	assert_number(xrun_op(&run, "dot.1")->is->per_step, 2);
+	assert_number(xrun_op(&run, "dot.1")->common->per_step, 2);
 	assert_int_equal(table_count(&run.tables, steps), 4);
 	assert_number(step_row(0)->step, 100);
 	assert_number(step_row(3)->step, 103);
@@ -725,7 +725,7 @@ static void annotations_hold_what_runs_in_them(void **state)
 	assert_number(xrun_row(&run)->steps, 1);
 	assert_number(xrun_row(&run)->step_time_s, 400 * US);
 	assert_number(step_row(1)->step, 1);
-	assert_number(xrun_op(&run, "dot.1")->is->per_step, 2);
+	assert_number(xrun_op(&run, "dot.1")->common->per_step, 2);
 	assert_number(step_row(2)->is_complete, 0);
 }
 
@@ -747,7 +747,7 @@ static void annotations_on_one_host_alone(void **state)
 	xrun_measure(&run);
 	assert_text(xrun_row(&run)->steps_source, "program");
 	assert_number(xrun_row(&run)->steps, 4);
-	assert_number(xrun_op(&run, "dot.1")->is->count, 8);
+	assert_number(xrun_op(&run, "dot.1")->common->count, 8);
 	assert_text(xrun_quality(&run, "steps-found")->detail,
 		"steps were told apart by what repeats: the host has 3 annotations of steps, and "
 		"no work of a device is of one");
@@ -847,7 +847,7 @@ static void marks_on_the_hosts_clock(void **state)
 	assert_number(xrun_row(&run)->steps, 4);
 	assert_number(step_row(1)->start_s, 180 * US);
 	assert_number(step_row(1)->compute_s, 100 * US);
-	assert_number(xrun_op(&run, "dot.1")->is->per_step, 1);
+	assert_number(xrun_op(&run, "dot.1")->common->per_step, 1);
 }
 
 static void marks_on_both_clocks(void **state)
@@ -954,7 +954,7 @@ static void every_step_is_spoiled(void **state)
 	assert_text(xrun_row(&run)->steps_source, "window");
 	assert_number(xrun_row(&run)->steps, 0);
 	assert_number(xrun_row(&run)->step_time_s, 1100 * US);
-	assert_number(xrun_op(&run, "dot.1")->is->count, 6);
+	assert_number(xrun_op(&run, "dot.1")->common->count, 6);
 	assert_text(xrun_quality(&run, "steps-found")->detail,
 		"6 steps in the capture: 5 hold the profiler's start, the last is cut");
 	assert_number(xrun_quality(&run, "steady-steps")->ok, 0);
@@ -1345,10 +1345,10 @@ static void other_work_is_cut_out(void **state)
 	assert_number(step_row(2)->time_s, 400 * US);
 	assert_number(step_row(3)->time_s, 300 * US);
 	assert_number(step_row(3)->compute_s, 150 * US);
-	assert_text(xrun_op(&run, "dot.1")->is->role, "step");
-	assert_text(xrun_op(&run, "sum.1")->is->role, "other");
+	assert_text(xrun_op(&run, "dot.1")->common->role, "step");
+	assert_text(xrun_op(&run, "sum.1")->common->role, "other");
 	assert_number(xrun_op(&run, "sum.1")->p50_s, 100 * US);
-	assert_number(xrun_op(&run, "sum.1")->is->per_step, 0);
+	assert_number(xrun_op(&run, "sum.1")->common->per_step, 0);
 	assert_number(xrun_op(&run, "sum.1")->time_share, 0);
 	assert_number(xrun_row(&run)->verdict_share, 900. / 1000);
 	assert_number(xrun_row(&run)->programs_per_step, 1);
@@ -1441,7 +1441,7 @@ static void work_behind_every_mark(void **state)
 		assert_number(xrun_row(&run)->steps, 7);
 		assert_number(xrun_row(&run)->step_time_s, 400 * US);
 		assert_number(xrun_row(&run)->programs_per_step, every == 1 ? 2 : 1);
-		assert_text(xrun_op(&run, "sum.1")->is->role, every == 1 ? "step" : "other");
+		assert_text(xrun_op(&run, "sum.1")->common->role, every == 1 ? "step" : "other");
 		xrun_end(&run);
 		xrun_begin(&run);
 	}
@@ -1553,13 +1553,13 @@ static void a_steps_line_of_two_sorts(void **state)
 	assert_number(r->step_time_s, 200 * US);
 	assert_number(r->programs_per_step, 1);
 	assert_number(r->verdict_share, 900. / (900 + 2 * 680 + 100));
-	assert_text(xrun_op(&run, "dot.1")->is->role, "step");
-	assert_number(xrun_op(&run, "dot.1")->is->count, 5);
-	assert_text(xrun_op(&run, "sum.1")->is->role, "other");
+	assert_text(xrun_op(&run, "dot.1")->common->role, "step");
+	assert_number(xrun_op(&run, "dot.1")->common->count, 5);
+	assert_text(xrun_op(&run, "sum.1")->common->role, "other");
 	assert_number(xrun_op(&run, "sum.1")->p50_s, 680 * US);
-	assert_number(xrun_op(&run, "sum.1")->is->count, 2);
-	assert_text(xrun_op(&run, "copy.1")->is->role, "other");
-	assert_number(xrun_op(&run, "copy.1")->is->count, 1);
+	assert_number(xrun_op(&run, "sum.1")->common->count, 2);
+	assert_text(xrun_op(&run, "copy.1")->common->role, "other");
+	assert_number(xrun_op(&run, "copy.1")->common->count, 1);
 	const struct phases_row *p = table_rows(&run.tables, phases);
 	assert_text(p[1].name, "jit_evaluate");
 	assert_number(p[1].marks, 2);
@@ -1609,9 +1609,9 @@ static void stages_are_one_step(const char *source)
 {
 	xrun_measure(&run);
 	assert_text(xrun_row(&run)->steps_source, source);
-	assert_text(xrun_op(&run, "dot.1")->is->role, "step");
-	assert_text(xrun_op(&run, "dot.2")->is->role, "step");
-	assert_text(xrun_op(&run, "sum.1")->is->role, "other");
+	assert_text(xrun_op(&run, "dot.1")->common->role, "step");
+	assert_text(xrun_op(&run, "dot.2")->common->role, "step");
+	assert_text(xrun_op(&run, "sum.1")->common->role, "other");
 	assert_true(xrun_device(&run, "/device:TPU:0")->steps >= 4);
 	assert_true(xrun_device(&run, "/device:TPU:1")->steps >= 4);
 	assert_number(xrun_quality(&run, "devices-agree")->ok, 1);
@@ -1637,8 +1637,8 @@ static void an_evaluator_is_no_stage(void **state)
 	(void)state;
 	tell_stages(true, "jit_eval_step");
 	xrun_measure(&run);
-	assert_text(xrun_op(&run, "dot.1")->is->role, "step");
-	assert_text(xrun_op(&run, "dot.2")->is->role, "other");
+	assert_text(xrun_op(&run, "dot.1")->common->role, "step");
+	assert_text(xrun_op(&run, "dot.2")->common->role, "other");
 }
 
 /* One that is asked for is judged. */
@@ -1651,8 +1651,8 @@ static void a_steps_line_s_other_sort(void **state)
 	assert_text(xrun_row(&run)->steps_source, "steps-line");
 	assert_number(xrun_row(&run)->steps, 2);
 	assert_number(xrun_row(&run)->step_time_s, 700 * US);
-	assert_text(xrun_op(&run, "sum.1")->is->role, "step");
-	assert_text(xrun_op(&run, "dot.1")->is->role, "other");
+	assert_text(xrun_op(&run, "sum.1")->common->role, "step");
+	assert_text(xrun_op(&run, "dot.1")->common->role, "other");
 }
 
 /* --step goes before the job file's. */
@@ -1667,11 +1667,11 @@ static void whose_step_is_judged(void **state)
 	tell_two_sorts();
 	xrun_measure(&run);
 	assert_number(xrun_row(&run)->step_time_s, 700 * US);
-	assert_text(xrun_op(&run, "dot.1")->is->role, "other");
+	assert_text(xrun_op(&run, "dot.1")->common->role, "other");
 	run.options.step = STR("train_step");
 	xrun_measure(&run);
 	assert_number(xrun_row(&run)->step_time_s, 200 * US);
-	assert_text(xrun_op(&run, "dot.1")->is->role, "step");
+	assert_text(xrun_op(&run, "dot.1")->common->role, "step");
 }
 
 /* Work and waits of the window before add up to it, whatever the steps are. */
@@ -1752,7 +1752,7 @@ static void phases_of_more_executions_than_are_kept(void **state)
 	assert_number(rows[2].time_s, 60000 * 3 * US);
 	assert_text(rows[3].name, "input");
 	assert_number(rows[3].time_s, 3 * 505 * US);
-	assert_text(xrun_op(&run, "sum.1")->is->role, "step");
+	assert_text(xrun_op(&run, "sum.1")->common->role, "step");
 	assert_text(xrun_quality(&run, "steps-found")->detail,
 		"steps were told apart by what repeats: programs ran more than 100000 times on a "
 		"device, too often to hold each against a mark or a period; a step is from one "
@@ -1821,7 +1821,7 @@ static void programs_that_were_foreseen(void **state)
 		assert_number(step_row(2)->time_s, (40000 - 4997) * US);
 		assert_number(step_row(2)->idle_s, (40000 - 4997 - 20000 - 988) * US);
 		assert_number(step_row(11)->is_complete, 0);
-		assert_text(xrun_op(&run, "sum.1")->is->role, "other");
+		assert_text(xrun_op(&run, "sum.1")->common->role, "other");
 		assert_number(xrun_op(&run, "sum.1")->p50_s, 4997 * US);
 		/* The wait for the evaluation, the one behind it, and those of the other steps. */
 		assert_number(table_rows(&run.tables, gaps)[0].time_s, (40010 - 21000) * US);
@@ -1871,7 +1871,7 @@ static void work_is_the_mark_s_that_launched_it(void **state)
 	assert_text(xrun_row(&run)->steps_source, "annotation");
 	assert_number(xrun_row(&run)->steps, 3);
 	assert_number(xrun_row(&run)->step_time_s, 400 * US);
-	assert_number(xrun_op(&run, "dot.1")->is->per_step, 2);
+	assert_number(xrun_op(&run, "dot.1")->common->per_step, 2);
 }
 
 /* A program twice and another once, over and over: that is a step, though nothing marks it. */
@@ -1890,8 +1890,8 @@ static void a_period_of_programs_is_a_step(void **state)
 	assert_text(xrun_row(&run)->steps_source, "program");
 	assert_number(xrun_row(&run)->steps, 3);
 	assert_number(xrun_row(&run)->step_time_s, 600 * US);
-	assert_number(xrun_op(&run, "dot.1")->is->per_step, 2);
-	assert_number(xrun_op(&run, "sum.1")->is->per_step, 1);
+	assert_number(xrun_op(&run, "dot.1")->common->per_step, 2);
+	assert_number(xrun_op(&run, "sum.1")->common->per_step, 1);
 	assert_number(step_row(1)->idle_s, (600 - 2 * 150 - 80) * US);
 }
 
@@ -1931,7 +1931,7 @@ static void an_initialisation_hides_no_period(void **state)
 	assert_number(xrun_row(&run)->steps, 4);
 	assert_number(xrun_row(&run)->step_time_s, 400 * US);
 	assert_number(xrun_row(&run)->programs_per_step, 2);
-	assert_text(xrun_op(&run, "iota.1")->is->role, "other");
+	assert_text(xrun_op(&run, "iota.1")->common->role, "other");
 }
 
 /* A lambda whose only op is from a helper that it calls in this line of main.py. */
@@ -2054,8 +2054,8 @@ static void an_evaluation_is_in_no_period(void **state)
 	xrun_measure(&run);
 	assert_number(xrun_row(&run)->steps, 6);
 	assert_number(xrun_row(&run)->programs_per_step, 1);
-	assert_text(xrun_op(&run, "sum.1")->is->role, "other");
-	assert_number(xrun_op(&run, "sum.1")->is->count, 4);
+	assert_text(xrun_op(&run, "sum.1")->common->role, "other");
+	assert_number(xrun_op(&run, "sum.1")->common->count, 4);
 }
 
 /* A server waits for requests: its step is an execution, and a prefill now and then is none. */
@@ -2077,8 +2077,8 @@ static void a_server_s_step_is_an_execution(void **state)
 	assert_number(xrun_row(&run)->step_time_s, 150 * US);
 	assert_number(xrun_row(&run)->idle_ratio, 0);
 	assert_number(xrun_row(&run)->steps, 6); /* without the first; the end of each is seen */
-	assert_text(xrun_op(&run, "sum.1")->is->role, "serving");
-	assert_number(xrun_op(&run, "sum.1")->is->count, 2);
+	assert_text(xrun_op(&run, "sum.1")->common->role, "serving");
+	assert_number(xrun_op(&run, "sum.1")->common->count, 2);
 }
 
 static void tell_waits(const char *loader)

@@ -131,7 +131,7 @@ static void test_strings_are_copied_and_clean(void **state)
 	struct report r = build_tables(&t);
 	memset(name, 'x', sizeof(name) - 1);
 	assert_str(table_rows(&r.tables, ops)[0].name, "a\xef\xbf\xbd[31mb");
-	assert_null(table_rows(&r.tables, ops)[0].is->kind.p);
+	assert_null(table_rows(&r.tables, ops)[0].common->kind.p);
 }
 
 static struct rule rule_named(const char *name, enum table_id from)

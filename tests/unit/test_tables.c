@@ -233,18 +233,19 @@ static void cells_fill_the_row(void **state)
 {
 	(void)state;
 	for (int id = 0; id < TABLE_COUNT; id++) {
-		ptrdiff_t ends[2] = { id == TABLE_ops ? (ptrdiff_t)sizeof(struct op_is *) : 0,
-			CELL_IS };
+		ptrdiff_t ends[2] = { id == TABLE_ops ? (ptrdiff_t)sizeof(struct op_common *) : 0,
+			CELL_COMMON };
 		for (ptrdiff_t i = 0; i < table_defs[id].column_count; i++) {
 			const struct column *c = &table_defs[id].columns[i];
-			ptrdiff_t *end = &ends[c->offset >= CELL_IS];
+			ptrdiff_t *end = &ends[c->offset >= CELL_COMMON];
 			assert_int_equal(c->offset, *end);
 			*end += c->type == COLUMN_TEXT ? (ptrdiff_t)sizeof(struct str)
 						       : (ptrdiff_t)sizeof(double);
 		}
 		assert_int_equal(table_defs[id].row_bytes, ends[0]);
 		if (id == TABLE_ops)
-			assert_int_equal(CELL_IS + (ptrdiff_t)sizeof(struct op_is), ends[1]);
+			assert_int_equal(
+				CELL_COMMON + (ptrdiff_t)sizeof(struct op_common), ends[1]);
 	}
 }
 
@@ -255,14 +256,14 @@ static void members_are_cells(void **state)
 	struct ops_row *op = table_new(&t, ops, &keep);
 	const struct table_def *ops = table_find(STR("ops"));
 	op->name = STR("fusion.1");
-	op->is->t_comms_s = 0.25;
-	op->is->is_async = 1;
+	op->common->t_comms_s = 0.25;
+	op->common->is_async = 1;
 	assert_str(cell_text(table_column(ops, STR("name")), op), "fusion.1");
 	assert_true(cell_real(table_column(ops, STR("t_comms_s")), op) == 0.25);
 	assert_true(cell_real(table_column(ops, STR("is_async")), op) == 1);
 	cell_set_text(table_column(ops, STR("shape")), op, STR("f32[8]"));
 	cell_set_real(table_column(ops, STR("p50_s")), op, 3);
-	assert_str(op->is->shape, "f32[8]");
+	assert_str(op->common->shape, "f32[8]");
 	assert_true(op->p50_s == 3);
 }
 

@@ -492,20 +492,20 @@ static void test_measured(void **state)
 	assert_true(str_ends(xrun_row(&run)->inputs, STR(", HLO text of the ops that ran")));
 
 	const struct ops_row *dot = xrun_op(&run, "fusion.1");
-	assert_text(dot->is->kind, "matmul");
-	assert_text(dot->is->program, "77");
-	assert_text(dot->is->opcode, "fusion");
-	assert_text(dot->is->flops_source, "profile");
-	assert_number(dot->is->flops, 33554432);
+	assert_text(dot->common->kind, "matmul");
+	assert_text(dot->common->program, "77");
+	assert_text(dot->common->opcode, "fusion");
+	assert_text(dot->common->flops_source, "profile");
+	assert_number(dot->common->flops, 33554432);
 	/* 64 KiB and 128 KiB from HBM; the result stays on the chip, whatever the sum says. */
-	assert_number(dot->is->hbm_bytes, 2 * 256 * 128 + 2 * 128 * 512);
+	assert_number(dot->common->hbm_bytes, 2 * 256 * 128 + 2 * 128 * 512);
 	assert_number(dot->p50_s, 40 * US);
-	assert_text(dot->is->source_file, "a/m.py");
+	assert_text(dot->common->source_file, "a/m.py");
 
 	const struct ops_row *copy = xrun_op(&run, "copy.2");
-	assert_text(copy->is->kind, "copy");
-	assert_text(copy->is->copy_cause, "donation"); /* the layout is the same */
-	assert_number(copy->is->hbm_bytes, 8192);
+	assert_text(copy->common->kind, "copy");
+	assert_text(copy->common->copy_cause, "donation"); /* the layout is the same */
+	assert_number(copy->common->hbm_bytes, 8192);
 
 	const struct collectives_row *gather = xrun_collective(&run, "all-gather.3");
 	assert_number(gather->message_bytes, 8192);
@@ -565,7 +565,7 @@ static void test_slices(void **state)
 	assert_number(recv->span_s, 87 * US);	 /* from the recv's begin to its done's end */
 	assert_number(recv->hidden_s, 40 * US);	 /* behind the addition */
 	assert_number(recv->exposed_s, 46 * US); /* the rest, but for the 1 us of send-done */
-	assert_text(xrun_op(&run, "send")->is->kind, "send");
+	assert_text(xrun_op(&run, "send")->common->kind, "send");
 	assert_number(xrun_row(&run)->slices, 2);
 	assert_number(xrun_row(&run)->transfer_ratio, 0); /* none of it is the host's */
 	xrun_end(&run);
