@@ -208,14 +208,13 @@ group_scenarios()
 }
 
 # What we write, in the hands of the programs it is written for; each is skipped where it is absent.
-# A test waits more than it computes, so more run at a time than there are processors.
+# A test waits more than it computes, so more run at a time than there are processors; the largest
+# files take longest, and begin first.
 group_interop()
 {
 	interop_packages
 	# shellcheck disable=SC2016 # $1 is the inner shell's
-	for source in tests/interop/test_*.py; do
-		basename "$source" .py
-	done | xargs -P "$((JOBS + 1))" -I '{}' sh -c '
+	ls -S tests/interop/test_*.py | xargs -n 1 basename -s .py | xargs -P "$((JOBS + 1))" -I '{}' sh -c '
 		sh tests/run-all.sh --suite tests/interop "$1" >"$work/suite.$1"' run '{}'
 	sed -s '$d' "$work"/suite.*
 	tail -q -n 1 "$work"/suite.* | awk '{ print $1, $3, $5 }' | awk "$totals"
