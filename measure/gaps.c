@@ -193,12 +193,11 @@ static bool is_call(const struct host_gap *g, const struct event *e)
 /* A frame of Python: "$dispatch.py:87 apply_primitive". */
 static bool is_frame(struct str name, struct str *file)
 {
-	ptrdiff_t end = str_find(name, STR(".py:"));
-
-	if (end < 0 || !str_take(&name, STR("$")))
+	if (!str_take(&name, STR("$")))
 		return false;
-	*file = str_head(name, end + 2);
-	return true;
+	ptrdiff_t end = str_find(name, STR(".py:"));
+	*file = str_head(name, end + 3);
+	return end >= 0;
 }
 
 /* A frame of one of these files: the user's are those that the ops were written in. */
@@ -206,7 +205,7 @@ static bool lies_in(struct str name, const struct map *files)
 {
 	struct str file;
 
-	return is_frame(name, &file) && map_get(files, file) != MAP_NONE;
+	return files->count > 0 && is_frame(name, &file) && map_get(files, file) != MAP_NONE;
 }
 
 /* A host's calls, as far as they tell which thread keeps a device waiting. */
