@@ -329,7 +329,7 @@ static void bytes_from_the_host(void **state)
 	assert_number(copy->common->roofline_s, 4 * MIB / 16e9);
 	assert_text(copy->common->bound, "host");
 	assert_unknown(negate->common->t_host_s);
-	/* Nobody publishes the rate of a TPU's vector units. */
+	/* The rate of a TPU's vector units is not published. */
 	assert_unknown(negate->common->t_math_s);
 	assert_text(negate->common->bound, "memory");
 }
@@ -1296,7 +1296,7 @@ static void a_line_without_a_stack(void **state)
 	const struct ops_row *op = xrun_op(&run, "fusion.1");
 	assert_text(op->common->source_file, "/home/me/model.py");
 	assert_number(op->common->source_line, 7);
-	assert_text(op->common->user_file, NULL); /* nobody said where the user's files are */
+	assert_text(op->common->user_file, NULL); /* without --source-root no file is the user's */
 	assert_unknown(op->common->user_line);
 	run.count = 0;
 	set_roots("/home/me/", "");
