@@ -66,21 +66,26 @@ static void put_reason(struct out *o, const struct op_diff *d, double change_s, 
 /* A change of less is none. */
 #define SAME_MOST 0.005
 
-/* Before, after, and what made it; ops alone where there are no steps to compare. */
+struct diff_times diff_times(const struct op_diff *d)
+{
+	if (d->is_planned || !(d->base_step_s > 0) || !(d->head_step_s > 0))
+		return (struct diff_times){ d->base_ops_s, d->head_ops_s, true };
+	return (struct diff_times){ d->base_step_s, d->head_step_s, false };
+}
+
+/* Before, after, and what made it. */
 struct str diff_headline(const struct op_diff *d, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	bool by_ops = d->is_planned || !(d->base_step_s > 0) || !(d->head_step_s > 0);
-	double base = by_ops ? d->base_ops_s : d->base_step_s;
-	double head = by_ops ? d->head_ops_s : d->head_step_s;
-	double change = base > 0 ? head / base - 1 : NAN;
+	struct diff_times t = diff_times(d);
+	double base = t.base_s, head = t.head_s, change = base > 0 ? head / base - 1 : NAN;
 	if (d->is_window && isnan(d->work))
 		return arena_fmt(keep,
 			"The captures hold different work, and no steps: ops take %.*s, %.*s "
 			"before",
 			STR_ARG(time_text(keep, d->head_ops_s)),
 			STR_ARG(time_text(keep, d->base_ops_s)));
-	out_z(o, by_ops		? "All ops together take "
+	out_z(o, t.by_ops	? "All ops together take "
 		 : d->is_window ? "The same work takes "
 				: "A step takes ");
 	if (!(fabs(change) >= SAME_MOST)) {

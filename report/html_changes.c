@@ -78,8 +78,10 @@ static struct str sentence_of(
 	if (!str_eq(c->shape, c->base_shape))
 		put_name(o, ", was", c->base_shape, length, keep);
 	put_name(o, ", before", c->feeds, length, keep);
-	put_name(o, ", in place of", c->instead_of, length, keep);
-	put_others(o, c->base_ops);
+	if (c->base_ops > 1 || !str_eq(c->instead_of, c->name)) {
+		put_name(o, ", in place of", c->instead_of, length, keep);
+		put_others(o, c->base_ops);
+	}
 	put_name(o, ", into", c->pieces, length, keep);
 	out_fmt(o, "; %.*s", STR_ARG(times_of(c, keep)));
 	return out_text(o);

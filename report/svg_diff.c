@@ -1,7 +1,7 @@
 /* Two runs in pictures: the way from the time before to the time after, and the time by kind. */
 #include <math.h>
 
-#include "measure/diff.h"
+#include "report/diff.h"
 #include "report/prose.h"
 #include "report/svg.h"
 
@@ -21,28 +21,40 @@ static enum ink ink_of(double lost_s)
 	return lost_s > 0 ? INK_BAD : INK_GOOD;
 }
 
-/* The largest changes, whichever way they go; the others are one stage. */
-static void take_stages(struct svg_rows *w, const struct op_diff *d, struct arena *keep)
+/*
+ * The largest changes, whichever way they go; then the others, and the time between ops: idle
+ * time, less what ops take beside each other.  Together they lead from one time to the other.
+ */
+static void take_stages(
+	struct svg_rows *w, const struct op_diff *d, struct diff_times t, struct arena *keep)
 {
 	ptrdiff_t lost = 0, won = d->count - 1;
-	double at_s = d->base_ops_s;
+	double at_s = t.base_s, ops_s = t.base_s + d->head_ops_s - d->base_ops_s;
+	const struct {
+		const char *name;
+		double to_s;
+	} rests[] = { { "all others", ops_s }, { "between ops", t.head_s } };
 	add_stage(w, STR("before"), 0, at_s, INK_IDLE, time_text(keep, at_s), MISSING, keep);
 	while (lost <= won && w->count <= CHANGES_DRAWN) {
 		bool is_loss = d->items[lost].lost_s >= -d->items[won].lost_s;
 		const struct changes_row *c = is_loss ? &d->items[lost++] : &d->items[won--];
-		if (!(fabs(c->lost_s) > 0.002 * d->base_ops_s))
+		if (!(fabs(c->lost_s) > 0.002 * t.base_s))
 			break;
 		struct html_change told = html_change_of(c, keep);
 		add_stage(w, told.name, at_s, at_s + c->lost_s, ink_of(c->lost_s), told.time,
 			told.text_whole.p ? told.text_whole : told.text, keep);
 		at_s += c->lost_s;
 	}
-	double rest_s = d->head_ops_s - at_s;
-	if (fabs(rest_s) > 1e-4 * d->base_ops_s)
-		add_stage(w, STR("all others"), at_s, d->head_ops_s, ink_of(rest_s),
+	for (int i = 0; i < COUNT_OF(rests); i++) {
+		double rest_s = rests[i].to_s - at_s;
+		if (!(fabs(rest_s) > 1e-3 * t.base_s))
+			continue;
+		add_stage(w, str_from(rests[i].name), at_s, rests[i].to_s, ink_of(rest_s),
 			signed_time_text(keep, rest_s), MISSING, keep);
-	add_stage(w, STR("after"), 0, d->head_ops_s, INK_COMPUTE, time_text(keep, d->head_ops_s),
-		MISSING, keep);
+		at_s = rests[i].to_s;
+	}
+	add_stage(w, STR("after"), 0, t.head_s, INK_COMPUTE, time_text(keep, t.head_s), MISSING,
+		keep);
 }
 
 bool svg_waterfall(const struct op_diff *d, struct arena *keep, struct html_picture *ret)
@@ -52,13 +64,16 @@ bool svg_waterfall(const struct op_diff *d, struct arena *keep, struct html_pict
 		"and the time after.",
 		SVG_HALF, svg_draw_rows };
 	struct svg_rows *w = svg_rows_new(BAR_HEIGHT, keep);
+	struct diff_times t = diff_times(d);
 	if (!(d->base_ops_s > 0) || !(d->head_ops_s > 0))
 		return false;
 	w->is_chain = true;
-	take_stages(w, d, keep);
+	take_stages(w, d, t, keep);
 	*ret = svg_picture(&plot, w,
-		arena_fmt(keep, "Time of all ops %s: the changes that add or take away most.",
-			d->is_window ? "in the capture" : "per step"),
+		arena_fmt(keep, "%s: the changes that add or take away most.",
+			t.by_ops       ? "Time of all ops"
+			: d->is_window ? "Time of the same work"
+				       : "Time of a step"),
 		keep);
 	return true;
 }

@@ -131,6 +131,25 @@ static void test_kinds(void **state)
 	assert_false(str_contains(picture, STR("+0 s")));
 }
 
+/* The picture leads from the step before to the step after, as the first line does. */
+static void test_waterfall(void **state)
+{
+	(void)state;
+	struct diff_report d = diff_of(STR("dot.1"));
+	struct op_diff ops = *d.ops;
+	ops.base_ops_s = 8e-3;
+	ops.head_ops_s = 9e-3;
+	ops.base_step_s = 10e-3;
+	ops.head_step_s = 30e-3;
+	d.ops = &ops;
+	struct str picture = between(page_of(&d), "the time before, what each change", "</figure>");
+	const char *texts[] = { ">10.0 ms<", ">+1.00 ms<", ">between ops<", ">+19.0 ms<",
+		">30.0 ms<" };
+	for (int i = 0; i < COUNT_OF(texts); i++)
+		assert_true(str_contains(picture, str_from(texts[i])));
+	assert_false(str_contains(picture, STR(">all others<")));
+}
+
 /* The lines of a diff and these words come to its total. */
 static void test_counts(void **state)
 {
@@ -215,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_becomes_markup),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_waterfall),
 		cmocka_unit_test(test_headline),
 		cmocka_unit_test(test_noise_is_no_change),
 	};
