@@ -1,7 +1,6 @@
 /*
  * rooflint audit: what a fleet wastes, where, whose it is, and what would give it back.
  */
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

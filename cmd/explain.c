@@ -2,7 +2,6 @@
  * rooflint explain: one rule for people: what it demands, why, and what to do; or a diagnostic.
  */
 #include "base/embed.h"
-#include "base/text.h"
 #include "cmd/grid.h"
 #include "cmd/shared.h"
 #include "session/load.h"

@@ -12,7 +12,6 @@
 
 #include "base/embed.h"
 #include "base/input.h"
-#include "base/text.h"
 #include "base/when.h"
 #include "cmd/grid.h"
 #include "cmd/shared.h"

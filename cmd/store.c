@@ -1,7 +1,6 @@
 /*
  * rooflint store: what a store holds, as records; and forgetting what is old or was judged again.
  */
-#include "base/text.h"
 #include "base/when.h"
 #include "cmd/shared.h"
 #include "session/connection.h"

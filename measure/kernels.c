@@ -5,7 +5,6 @@
 
 #include "base/embed.h"
 #include "base/keyed.h"
-#include "base/sql.h"
 #include "measure/tables.h"
 
 struct kernels {

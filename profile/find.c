@@ -12,7 +12,6 @@
  */
 #include "profile/find.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/stats.h"

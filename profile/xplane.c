@@ -8,7 +8,6 @@
 #include "profile/xplane.h"
 
 #include <limits.h>
-#include <math.h>
 
 #include "base/out.h"
 #include "base/stats.h"

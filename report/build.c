@@ -8,7 +8,6 @@
 #include <stdalign.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/stats.h"
 #include "report/model.h"
 

@@ -8,7 +8,6 @@
 #include "report/alert.h"
 #include "report/fleet_view.h"
 #include "report/message.h"
-#include "report/model.h"
 #include "report/prose.h"
 
 /* ---- cells ----------------------------------------------------------------------------------- */

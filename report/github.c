@@ -4,7 +4,6 @@
  * The runner shows ten errors, ten warnings and ten notices of a step and drops the others without
  * a word, so the ones that give back most are picked here, and one line says how many are not.
  */
-#include "base/text.h"
 #include "report/alert.h"
 
 enum { GITHUB_MAX = 10 /* of each level, per step */ };

@@ -1,7 +1,5 @@
 /* The rules of a report as a page shows them: findings, what could not be judged, the rest. */
-#include <math.h>
 
-#include "base/text.h"
 #include "report/comparison.h"
 #include "report/diff.h"
 #include "report/html.h"

@@ -8,7 +8,6 @@
 
 #include "report/alert.h"
 #include "report/chat.h"
-#include "report/model.h"
 
 static RECORD(message_item, "an item", NULL, MESSAGE_ITEM);
 RECORD(message, "the message", NULL, MESSAGE);

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 
 #include "base/text.h"
-#include "measure/diff.h"
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 

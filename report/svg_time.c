@@ -1,7 +1,6 @@
 /* Where the time of steps goes: a step's budget, and step after step. */
 #include <math.h>
 
-#include "base/text.h"
 #include "report/prose.h"
 #include "report/svg.h"
 

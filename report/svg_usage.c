@@ -1,7 +1,6 @@
 /* Memory over time: what the allocator held, and what the compiler planned. */
 #include <math.h>
 
-#include "base/text.h"
 #include "report/prose.h"
 #include "report/svg.h"
 

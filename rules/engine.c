@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 
 /*
  * What SQLite's sorters and statements may hold, for the whole process while one of ours runs:

@@ -5,7 +5,6 @@
 
 #include "base/out.h"
 #include "base/text.h"
-#include "rules/parse.h"
 
 /* ---- evidence ----------------------------------------------------------------------------- */
 

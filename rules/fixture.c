@@ -3,7 +3,6 @@
 #include "rules/fixture.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/embed.h"
 #include "rules/engine.h"

@@ -16,10 +16,8 @@
 #include "rules/judge.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/stats.h"
-#include "measure/diff.h"
 #include "rules/parse.h"
 #include "rules/trial.h"
 

@@ -5,7 +5,6 @@
  * goes through a hash index built on first use, so that joins of ops with edges or collectives do
  * not become quadratic; every other constraint is a scan.
  */
-#include <math.h>
 #include <string.h>
 
 #include "base/out.h"

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "base/task.h"
 #include "session/bucket.h"
 #include "session/history.h"
 #include "session/previous.h"
