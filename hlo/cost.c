@@ -167,6 +167,25 @@ static void work_calls(struct hlo_costs *c, const struct hlo_instruction *i, str
 	work_add(w, &most);
 }
 
+/*
+ * A reduction calls its computation for each element of a window but the first.  A scatter compares
+ * within the window, then adds once.
+ */
+static void work_windows(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
+{
+	const struct shape *in = operand_shape(c->m, i, 0);
+	bool selects = opcode_rule(i->op) == HLO_RULE_SELECT_SCATTER;
+	double n = elements(selects ? operand_shape(c->m, i, 1) : shape_leaf(&i->shape, 0), w);
+	double window = 1;
+	for (ptrdiff_t k = 0; k < i->window_rank; k++)
+		window *= !selects && is_running(&i->window[k], in, k) ? 2
+								       : (double)i->window[k].size;
+	if (selects && window > 0)
+		w->other += n * window;
+	else if (!selects && window > 1)
+		apply(c, i, (window - 1) * n, w);
+}
+
 /* Rules that multiply are in matmul.c and library.c.  style: one switch */
 static void work_by_rule(struct hlo_costs *c, const struct hlo_instruction *i, struct work *w)
 {
@@ -174,7 +193,7 @@ static void work_by_rule(struct hlo_costs *c, const struct hlo_instruction *i, s
 	/* Of results that are tuples of equals (a reduction of several arrays), the first. */
 	const struct shape *out = shape_leaf(&i->shape, 0);
 	const struct library *l;
-	double n, window = 1;
+	double n;
 	switch (opcode_rule(i->op)) {
 	case HLO_RULE_UNKNOWN:
 	case HLO_RULE_BATCH_NORM:
@@ -216,18 +235,8 @@ static void work_by_rule(struct hlo_costs *c, const struct hlo_instruction *i, s
 		apply(c, i, n > 0 ? n : 0, w);
 		break;
 	case HLO_RULE_WINDOW:
-		for (ptrdiff_t k = 0; k < i->window_rank; k++)
-			window *= is_running(&i->window[k], in, k) ? 2 : (double)i->window[k].size;
-		n = elements(out, w);
-		if (window > 1)
-			apply(c, i, (window - 1) * n, w);
-		break;
-	case HLO_RULE_SELECT_SCATTER: /* compare within the window, then add once */
-		for (ptrdiff_t k = 0; k < i->window_rank; k++)
-			window *= (double)i->window[k].size;
-		n = elements(operand_shape(c->m, i, 1), w);
-		if (window > 0)
-			w->other += n * window;
+	case HLO_RULE_SELECT_SCATTER:
+		work_windows(c, i, w);
 		break;
 	case HLO_RULE_SCATTER: /* of arrays, indices and updates, as many updates as arrays */
 		apply(c, i, elements(operand_shape(c->m, i, (i->operand_count - 1) / 2 + 1), w), w);

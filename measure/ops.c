@@ -153,7 +153,8 @@ static struct op_measures measures_of(const struct run *run, const struct ops_ro
 
 	v.role = word_at(WORK_WORDS, role);
 	executions_measure(run, t, planned, role, &v);
-	v.efficiency = str_eq(v.cost_bound, STR("lower")) ? NAN : v.roofline_s / v.p50_s;
+	v.efficiency =
+		word_is(v.cost_bound, COST_WORDS, COST_LOWER - 1) ? NAN : v.roofline_s / v.p50_s;
 	v.gain_s = (v.p50_s - v.attainable_s) * v.per_step;
 	if (v.gain_s < 0)
 		v.gain_s = 0;
@@ -439,7 +440,7 @@ static void families_fill(const struct run *run, const struct op_rows *ops)
 		struct family *f = &families[at];
 		struct families_row *row = &table_rows(run->tables, families)[at];
 		row->members++;
-		if (str_eq(op->common->copy_cause, STR("layout")))
+		if (word_is(op->common->copy_cause, CAUSE_WORDS, COPY_LAYOUT - 1))
 			row->copy_cause = op->common->copy_cause;
 		f->recurs |= op->common->recurs > 0;
 		f->total.overlap_ps += total->overlap_ps;

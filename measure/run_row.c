@@ -86,7 +86,8 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 	if (op_is_judgeable(s)) {
 		sum->judgeable += op->time_s;
 		sum->known += isnan(common->roofline_s) ? 0 : op->time_s;
-		bool whole = !isnan(common->flops) && !str_eq(common->cost_bound, STR("lower"));
+		bool whole = !isnan(common->flops) &&
+			     !word_is(common->cost_bound, COST_WORDS, COST_LOWER - 1);
 		sum->uncounted += whole ? 0 : op->time_s;
 		sum->unmeasured += isnan(common->hbm_bytes) ? op->time_s : 0;
 		sum->unknown_flops += isnan(common->flops) ? op->time_s : 0;
@@ -106,7 +107,7 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 	/* A copy of unknown cause makes the sum unknown: NaN spreads. */
 	if (s->kind == KIND_COPY && !common->copy_cause.p)
 		sum->copies = NAN;
-	if (str_eq(common->copy_cause, STR("layout")))
+	if (word_is(common->copy_cause, CAUSE_WORDS, COPY_LAYOUT - 1))
 		sum->copies += op->time_s;
 	if (s->kind == KIND_UPDATE && op->time_s > common->roofline_s * common->count)
 		sum->update_excess += op->time_s - common->roofline_s * common->count;

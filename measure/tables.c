@@ -94,6 +94,11 @@ struct str word_at(const char *words, int place)
 	return word;
 }
 
+bool word_is(struct str word, const char *words, int place)
+{
+	return str_eq(word, word_at(words, place));
+}
+
 const struct table_def *table_find(struct str name)
 {
 	return NAMED(table_defs, TABLE_COUNT, name);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 /*
  * What SQLite's sorters and statements may hold, for the whole process while one of ours runs:
  * tables are ours and not counted, so a rule needs kilobytes and a large query by hand some tens of
