@@ -349,6 +349,7 @@ struct edges {
 	ptrdiff_t count, cap;
 	/* By subject: of those that lead to it, where it has some.  No arena holds 2^31 of them. */
 	int32_t *first;
+	struct arena keep; /* theirs alone: they grow in place, and are gone once they are rows */
 };
 
 static void edges_find(const struct run *run, const struct subject *s, struct edges *ret)
@@ -366,7 +367,7 @@ static void edges_find(const struct run *run, const struct subject *s, struct ed
 		if (!p || !subject_ran(run, p))
 			continue;
 		int64_t bytes = shape_padded_bytes(&h->instructions[to->operands[k]].shape);
-		*arena_push(run->work, ret->items, ret->count, ret->cap) =
+		*arena_push(&ret->keep, ret->items, ret->count, ret->cap) =
 			(struct edge){ p->index, s->index, bytes };
 	}
 }
@@ -507,7 +508,7 @@ struct op_rows fill_ops(const struct run *run)
 	ptrdiff_t programs = registry_program_count(run->registry);
 	const struct subject *const *ranked = registry_subjects_ranked(run->registry);
 	int32_t *at = arena_make(run->work, int32_t, n);
-	struct edges edges = { .first = arena_make(run->work, int32_t, n) };
+	struct edges edges = { .keep = arena_new(ARENA_RUN_BYTES) };
 	struct commons commons = { .keep = arena_new(ARENA_RUN_BYTES) };
 	struct arena scratch = arena_new(ARENA_RUN_BYTES);
 	struct op_rows ret = { .moving = arena_make(run->work, const struct op_facts *, n),
@@ -515,6 +516,7 @@ struct op_rows fill_ops(const struct run *run)
 		.subjects = arena_make(run->work, const struct subject *, n),
 		.at = at };
 
+	edges.first = arena_make(&edges.keep, int32_t, n);
 	table_reserve(run->tables, TABLE_ops, n, run->keep);
 	for (ptrdiff_t i = 0; i < programs; i++)
 		ret.programs[i] = program_facts_of(run, NULL, NULL, 0);
@@ -533,6 +535,7 @@ struct op_rows fill_ops(const struct run *run)
 	for (ptrdiff_t i = 0; i < ret.count; i++)
 		at[ret.subjects[i]->index] = (int32_t)i;
 	edges_fill(run, &ret, &edges);
+	arena_free(&edges.keep);
 	families_fill(run, &ret);
 	return ret;
 }

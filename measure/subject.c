@@ -69,7 +69,7 @@ static struct program *program_add(
 	*arena_push(r->keep, r->programs, r->program_count, r->program_cap) = p;
 	p->index = (int32_t)(r->program_count - 1);
 	p->id = id;
-	p->module = module;
+	p->module = arena_str(r->keep, module); /* the file's own would keep pages of all files */
 	p->kernels = r->kernels;
 	p->hlo = shelved_new(r->shelf);
 	p->next_of_hash = MAP_NONE;
@@ -259,9 +259,7 @@ static struct program *program_of(
 							: module;
 		at = program_named(r, &r->unlisted, id, name);
 		if (at == MAP_NONE)
-			at = program_add(
-				r, &r->unlisted, id, name.p ? arena_str(r->keep, name) : name)
-				     ->index;
+			at = program_add(r, &r->unlisted, id, name)->index;
 	}
 	struct program *p = r->programs[at];
 	/* Only programs that ran are parsed: profiles list all that were ever compiled. */
