@@ -466,7 +466,7 @@ static const char *hint_for(struct str message)
 			"put the whole value in quotes of the other kind" },
 		{ STR_INIT("invalid escape"), "write \\\\ for a backslash, or use single quotes" },
 	};
-	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(hints); i++)
 		if (str_contains(message, hints[i].part))
 			return hints[i].hint;
 	return NULL;

@@ -21,6 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 /* Files mapped at once: all hosts of the largest jobs known, ten times over. */
 enum { GUARDS = 32768 };
 /* A mapping of so many bytes is kept: faulting it in again costs more than its pages. */
@@ -371,11 +373,6 @@ bool input_replace_file(struct input *in, int fd, struct arena *keep, struct dia
 	return !st.st_size || map(fd, &st, in, err);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return str_cmp(((const struct dir_entry *)a)->name, ((const struct dir_entry *)b)->name);
-}
-
 /* Nanoseconds since 1970, held within int64_t: file systems may claim any year. */
 static int64_t time_ns(struct timespec t)
 {
@@ -431,7 +428,7 @@ bool dir_list(struct str path, struct arena *keep, struct dir_entry **ret, ptrdi
 	bool ok = list(dir, path, keep, ret, count, err);
 	closedir(dir);
 	if (*count)
-		qsort(*ret, (size_t)*count, sizeof(**ret), by_name);
+		qsort(*ret, (size_t)*count, sizeof(**ret), names_order);
 	return ok;
 }
 

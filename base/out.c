@@ -421,21 +421,16 @@ struct str out_text(struct out *o)
 	return (struct str){ o->bytes, o->len };
 }
 
-/* Some file systems and all pipes cannot sync; that is no failure to write. */
-static void sync_fd(struct out *o)
-{
-	if (!o->error && fsync(o->fd) && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
-		o->error = errno;
-}
-
 bool out_close(struct out *o, struct diag *err)
 {
 	bool is_new = o->temp || o->is_nameless;
 	if (o->fd < 0)
 		return !o->error;
 	flush(o);
-	if (is_new)
-		sync_fd(o);
+	/* Some file systems cannot sync; that is no failure to write. */
+	if (is_new && !o->error && fsync(o->fd) && errno != EINVAL && errno != EROFS &&
+		errno != ENOTSUP)
+		o->error = errno;
 	if (o->is_nameless && !o->error && !give_name(o))
 		o->error = errno;
 	if (o->owns_fd && close(o->fd) && !o->error)

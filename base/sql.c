@@ -42,13 +42,11 @@ static int look(void *arg)
 	return !sql_spend(c, SQL_STEPS_PER_LOOK * (c->step_cost ? c->step_cost : 1));
 }
 
-static bool is_own(const struct sql_connection *c, struct str name)
+const struct sql_own_function *sql_own_find(const struct sql_own_function *own, struct str name)
 {
-	const struct sql_own_function *f = c->own;
-
-	while (f && f->name.p && !str_eq_nocase(f->name, name))
-		f++;
-	return f && f->name.p;
+	while (own && own->name.p && !str_eq_nocase(own->name, name))
+		own++;
+	return own && own->name.p ? own : NULL;
 }
 
 /* SQLITE_RECURSIVE, PRAGMA, ATTACH, every write and whatever comes later: denied. */
@@ -61,7 +59,7 @@ static int authorize(void *arg, int action, const char *a, const char *b, const 
 
 	if (action == SQLITE_READ)
 		ok |= !c->may_read || c->may_read(c->arg, a, b);
-	ok |= action == SQLITE_FUNCTION && is_own(c, str_from(b));
+	ok |= action == SQLITE_FUNCTION && sql_own_find(c->own, str_from(b));
 	if (action == SQLITE_FUNCTION && c->calls != SQL_CALLS_NONE) {
 		const struct sql_function *f = sql_function_find(str_from(b));
 

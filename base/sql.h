@@ -36,6 +36,8 @@ struct sql_own_function {
 	void (*call)(sqlite3_context *context, int count, sqlite3_value **args);
 	bool is_text; /* what it comes to */
 };
+/* The one of that name, in any case; NULL when there is none, or no list. */
+const struct sql_own_function *sql_own_find(const struct sql_own_function *own, struct str name);
 
 struct sql_connection {
 	sqlite3 *db;

@@ -239,7 +239,7 @@ static struct str nearest_prefix(struct str word, const struct str *candidates, 
 	return best;
 }
 
-static int text_order(const void *a, const void *b)
+int names_order(const void *a, const void *b)
 {
 	return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
@@ -249,7 +249,7 @@ struct str text_sorted(struct arena *keep, struct str *texts, ptrdiff_t count, c
 	struct out *o = out_memory(keep);
 
 	if (count > 1)
-		qsort(texts, (size_t)count, sizeof(*texts), text_order);
+		qsort(texts, (size_t)count, sizeof(*texts), names_order);
 	for (ptrdiff_t i = 0; i < count; i++)
 		out_fmt(o, "%s%.*s", i ? between : "", STR_ARG(texts[i]));
 	return out_text(o);

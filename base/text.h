@@ -68,6 +68,8 @@ ptrdiff_t text_words(struct str form, struct str *ret, ptrdiff_t most);
 /* Of items that begin with their name, each of so many bytes: the one of that name, or NULL. */
 void *text_named(const void *items, ptrdiff_t count, size_t bytes, struct str name);
 #define NAMED(items, count, name) text_named(items, count, sizeof(*(items)), name)
+/* The order of two of them, by their names, for sort_by. */
+int names_order(const void *a, const void *b);
 /* Their names, added to a list. */
 void text_names(
 	struct list *ret, struct arena *keep, const void *items, ptrdiff_t count, size_t bytes);

@@ -61,13 +61,6 @@ static struct str number_text(const struct chip_number *n, enum unit u, struct a
 	return isfinite(n->value) ? unit_text(keep, n->value, u) : STR("-");
 }
 
-/* Chips before bf16 compute in f16. */
-static const struct chip_number *peak16(const struct chip *c)
-{
-	const struct chip_number *bf16 = &c->peak[DTYPE_BF16];
-	return isfinite(bf16->value) ? bf16 : &c->peak[DTYPE_F16];
-}
-
 static void put_list(struct context *c, struct chip_set *set)
 {
 	struct grid g = { .keep = c->keep, .columns = 5, .has_header = true };
@@ -76,7 +69,7 @@ static void put_list(struct context *c, struct chip_set *set)
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		const struct chip *chip = chip_at(set, i);
 		grid_row(&g, chip->id, chip->name,
-			number_text(peak16(chip), UNIT_FLOPS_PER_SECOND, c->keep),
+			number_text(chip_peak16(chip), UNIT_FLOPS_PER_SECOND, c->keep),
 			number_text(&chip->hbm_bytes, UNIT_BYTES, c->keep),
 			number_text(&chip->hbm_bps, UNIT_BYTES_PER_SECOND, c->keep));
 	}

@@ -207,11 +207,10 @@ static double own_hbm_bps(const struct chip *c, const struct chip_hints *h)
 	return h->peak_hbm_bps > 0 ? h->peak_hbm_bps : h->memory_bps;
 }
 
-/* GPUs' figure is for their fastest 16-bit type, TPUs' for bf16. */
-static double table_peak(const struct chip *c)
+const struct chip_number *chip_peak16(const struct chip *c)
 {
-	double bf16 = c->peak[DTYPE_BF16].value;
-	return isnan(bf16) ? c->peak[DTYPE_F16].value : bf16;
+	const struct chip_number *bf16 = &c->peak[DTYPE_BF16];
+	return isfinite(bf16->value) ? bf16 : &c->peak[DTYPE_F16];
 }
 
 struct chip_device chip_device(const struct chip *chip, const struct chip_hints *hints)
@@ -222,7 +221,8 @@ struct chip_device chip_device(const struct chip *chip, const struct chip_hints 
 	return (struct chip_device){
 		.chip = chip,
 		.share = share,
-		.peak_drift = drift(hints->peak_flops, table_peak(chip), share),
+		/* GPUs' figure is for their fastest 16-bit type, TPUs' for bf16. */
+		.peak_drift = drift(hints->peak_flops, chip_peak16(chip)->value, share),
 		.hbm_drift = drift(own_hbm_bps(chip, hints), chip->hbm_bps.value, share),
 	};
 }

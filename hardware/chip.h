@@ -98,6 +98,8 @@ const struct chip *chip_parse(
 	struct str file, struct str text, struct arena *keep, struct diag *err);
 /* "TPU v5 lite", "tpu_v5-LITE" and "TPUv5lite" are one name: case, blanks, '-', '_' don't count. */
 bool chip_name_eq(struct str a, struct str b);
+/* The peak that others are compared by: bf16's; chips before it compute in f16. */
+const struct chip_number *chip_peak16(const struct chip *c);
 bool chip_is_called(const struct chip *c, struct str name); /* id, name or an alias */
 /* Whether the text is one of the words: its names, its arch, its compute capability.  Cheap. */
 bool chip_mentions(const struct chip_set *set, ptrdiff_t i, struct str text);

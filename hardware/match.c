@@ -32,7 +32,7 @@ static enum chip_vendor vendor_of(struct str text)
 		{ STR_INIT("google"), VENDOR_GOOGLE },
 	};
 	text = str_head(text, 64);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(names); i++)
 		for (ptrdiff_t end = 1; end <= text.len; end++)
 			if (chip_name_eq(str_head(text, end), names[i].name))
 				return names[i].vendor;

@@ -133,7 +133,7 @@ static bool read_peaks(const struct keyed *r, const struct key *k, const struct 
 	struct chip *c = r->to;
 	if (!key_map(r, k, node))
 		return false;
-	for (size_t i = 0; i < sizeof(same_rate) / sizeof(same_rate[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(same_rate); i++)
 		c->peak[same_rate[i].type] = c->peak[same_rate[i].as];
 	return node->count || keyed_fail(r, node, "a chip has a peak, as in { bf16: 1.97e14 }");
 }
@@ -207,7 +207,7 @@ static struct chip *chip_new(struct str file, struct str text, struct arena *kee
 		&c->on_chip_bytes, &c->link_bps, &c->scaleup_bps, &c->scaleout_bps, &c->pcie_bps };
 	for (int t = 0; t < DTYPE_COUNT; t++)
 		c->peak[t] = unknown;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(numbers); i++)
 		*numbers[i] = unknown;
 	c->attainable_matmul = c->attainable_hbm = whole_share;
 	c->attainable_link = c->attainable_pcie = whole_share;

@@ -177,16 +177,6 @@ static struct extent element_extent(const struct shape *s)
 	return e;
 }
 
-/* What is left of an array when the update has taken its place. */
-static struct extent around_update(struct extent part, const struct shape *s, struct extent update)
-{
-	struct extent rest = extent_of(s);
-	rest.logical = fmax(0, rest.logical - update.logical);
-	rest.padded = fmax(0, rest.padded - update.padded);
-	rest.bound = worse(rest.bound, update.bound);
-	return part.whole ? rest : part;
-}
-
 static struct extent needed_by_update(
 	const struct walk *w, const struct hlo_instruction *x, ptrdiff_t k, const struct need *n)
 {
@@ -195,7 +185,14 @@ static struct extent needed_by_update(
 		return whole;
 	if (k == 1)
 		return n->in_place ? whole : n->part;
-	return around_update(n->part, &x->shape, extent_of(update));
+	if (!n->part.whole)
+		return n->part;
+	/* What is left of the array when the update has taken its place. */
+	struct extent rest = extent_of(&x->shape), taken = extent_of(update);
+	rest.logical = fmax(0, rest.logical - taken.logical);
+	rest.padded = fmax(0, rest.padded - taken.padded);
+	rest.bound = worse(rest.bound, taken.bound);
+	return rest;
 }
 
 /* Of an updated array the elements that a scatter combines with its updates are read. */

@@ -231,9 +231,7 @@ static double matmul_share(const struct tables *t, struct str dtype)
 static void tell_dtypes(const struct tables *head, const struct tables *base, struct arena *keep,
 	struct diag_list *notes)
 {
-	static const struct str any = { NULL, 0 };
-
-	if (!(matmul_share(head, any) > 0) || !(matmul_share(base, any) > 0))
+	if (!(matmul_share(head, MISSING) > 0) || !(matmul_share(base, MISSING) > 0))
 		return;
 	for (int t = 0; t < DTYPE_COUNT; t++) {
 		struct str name = dtype_name((enum dtype)t);

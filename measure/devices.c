@@ -223,8 +223,7 @@ struct devices_row *device_row_new(
 
 double main_peak_flops(const struct chip_device *c)
 {
-	return roofline_peak_flops(
-		c, c->chip->peak[DTYPE_BF16].value > 0 ? DTYPE_BF16 : DTYPE_F16, 1);
+	return chip_peak16(c->chip)->value * c->share;
 }
 
 void fill_devices(const struct run *run)

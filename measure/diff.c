@@ -206,12 +206,12 @@ static struct str layer_of(const struct ops_row *op)
 	enum op_kind k = op_kind_find(op->common->kind);
 	bool works = k == KIND_MATMUL || k == KIND_CONVOLUTION || k == KIND_ATTENTION ||
 		     k == KIND_CUSTOM;
-	struct str rest = op->scope, part, none = { NULL, 0 };
+	struct str rest = op->scope, part;
 
 	while (works && str_cut(rest, '/', &part, &rest))
 		if (str_find_char(part, '(') < 0)
 			return part;
-	return none;
+	return MISSING;
 }
 
 /*
@@ -316,16 +316,15 @@ static struct str trait_of(const struct ops_row *op, enum trait t, struct arena 
 /* Equal for ops that are alike; missing where one of the traits is not known. */
 static struct str purpose_of(const struct ops_row *op, int like, struct arena *keep)
 {
-	struct str none = { NULL, 0 };
 	struct out *o = out_memory(keep);
 
 	/* Of elementwise work there is much of one shape. */
 	if (like == (KIND | DIMS) && op_kind_find(op->common->kind) == KIND_ELEMENTWISE)
-		return none;
+		return MISSING;
 	for (int t = KIND; t <= PLACE; t *= 2) {
-		struct str part = like & t ? trait_of(op, (enum trait)t, keep) : none;
+		struct str part = like & t ? trait_of(op, (enum trait)t, keep) : MISSING;
 		if (like & t && !part.len && t != STEM)
-			return none;
+			return MISSING;
 		out_fmt(o, "%.*s\n", STR_ARG(part));
 	}
 	return out_text(o);

@@ -376,13 +376,11 @@ static void spans_join(struct host_gaps *g, struct arena *keep)
 		g->spans[i] = (struct time_span){ g->items[i]->start_ps, g->items[i]->end_ps };
 	sort_by(g->spans, g->count, span_cmp);
 	for (ptrdiff_t i = 0; i < g->count; i++) {
-		struct time_span *s = &g->spans[i], *last = s;
-		if (g->span_count > 0)
-			last = &g->spans[g->span_count - 1];
-		if (g->span_count == 0 || s->start_ps > last->end_ps)
-			g->spans[g->span_count++] = *s;
-		else if (s->end_ps > last->end_ps)
-			last->end_ps = s->end_ps;
+		struct time_span s = g->spans[i], *behind = &g->spans[g->span_count];
+		if (g->span_count == 0 || s.start_ps > behind[-1].end_ps)
+			g->spans[g->span_count++] = s;
+		else if (s.end_ps > behind[-1].end_ps)
+			behind[-1].end_ps = s.end_ps;
 	}
 }
 

@@ -460,13 +460,6 @@ static void families_fill(const struct run *run, const struct op_rows *ops)
 	}
 }
 
-/* A job may have a large program for each host, and reads one file after the other. */
-static void program_drop(const struct program *p)
-{
-	if (p->proto.len >= SHELF_LARGE)
-		profile_drop(p->from);
-}
-
 /* Of collectives and transfers there are tables. */
 static bool moves_data(const struct subject *s, const struct op_facts *f)
 {
@@ -479,6 +472,7 @@ static void program_ops(const struct run *run, const struct subject *const *ops,
 	struct commons *commons, struct edges *edges, struct op_rows *ret, struct arena scratch)
 {
 	struct op_facts *facts = arena_make(&scratch, struct op_facts, count);
+	const struct program *p = ops[0]->program;
 
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct subject *s = ops[i];
@@ -497,9 +491,11 @@ static void program_ops(const struct run *run, const struct subject *const *ops,
 		edges_find(run, s, edges);
 		ret->subjects[ret->count++] = s;
 	}
-	ret->programs[ops[0]->program->index] = program_facts_of(run, ops, facts, count);
+	ret->programs[p->index] = program_facts_of(run, ops, facts, count);
 	registry_forget(run->registry, ops, count);
-	program_drop(ops[0]->program);
+	/* A job may have a large program for each host, and reads one file after the other. */
+	if (p->proto.len >= SHELF_LARGE)
+		profile_drop(p->from);
 }
 
 struct op_rows fill_ops(const struct run *run)

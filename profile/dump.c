@@ -91,12 +91,6 @@ static struct dump_module module_of(struct str stem)
 	return m;
 }
 
-static int by_stem(const void *a, const void *b)
-{
-	return str_cmp(
-		((const struct dump_module *)a)->stem, ((const struct dump_module *)b)->stem);
-}
-
 static bool add_file(
 	struct dump *d, struct map *stems, struct str name, struct arena *keep, struct diag *err)
 {
@@ -130,7 +124,7 @@ bool dump_list(struct str dir, struct arena *keep, struct dump *ret, struct diag
 		if (!entries[i].is_dir && dump_is_file(entries[i].name) &&
 			!add_file(ret, &stems, entries[i].name, keep, err))
 			return false;
-	sort_by(ret->modules, ret->count, by_stem);
+	sort_by(ret->modules, ret->count, names_order);
 	return true;
 }
 
@@ -142,7 +136,7 @@ bool dump_of_file(struct str path, struct arena *keep, struct dump *ret, struct 
 		return e || diag_set(err, DIAG_FILE_KIND, "%.*s: not a file of a compiler's dump",
 				    STR_ARG(path));
 	struct dump_module only = { .stem = stem_of(name, e) };
-	ret->modules = bsearch(&only, ret->modules, (size_t)ret->count, sizeof(only), by_stem);
+	ret->modules = bsearch(&only, ret->modules, (size_t)ret->count, sizeof(only), names_order);
 	ret->count = ret->modules ? 1 : 0;
 	return true;
 }

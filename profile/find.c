@@ -115,7 +115,7 @@ static const struct other *other_of(struct str name)
 
 static bool is_nameless(struct str name)
 {
-	for (size_t i = 0; i < sizeof(nameless) / sizeof(nameless[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(nameless); i++)
 		if (str_eq(name, nameless[i]))
 			return true;
 	return false;
@@ -124,13 +124,13 @@ static bool is_nameless(struct str name)
 /* Of a file's name: all but the path; false when it is not a profile's. */
 static bool profile_name(struct str name, struct found_file *ret)
 {
-	ret->trace = (struct str){ NULL, 0 };
+	ret->trace = MISSING;
 	if (is_nameless(name)) {
 		ret->host = str_head(name, str_find_char(name, '.'));
 		ret->format = FORMAT_TRACE;
 		return true;
 	}
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(endings); i++) {
 		ret->host = str_head(name, name.len - endings[i].text.len);
 		ret->format = endings[i].format;
 		if (str_ends(name, endings[i].text) && ret->host.len > 0)
@@ -190,11 +190,6 @@ static int by_host(const void *a, const void *b)
 	order = order ? order : str_cmp(path_parent(y->path), path_parent(x->path));
 	order = order ? order : (int)x->format - (int)y->format;
 	return order ? order : str_cmp(x->path, y->path);
-}
-
-static int by_path(const void *a, const void *b)
-{
-	return str_cmp(((const struct found_run *)a)->path, ((const struct found_run *)b)->path);
 }
 
 /*
@@ -712,7 +707,7 @@ bool find_runs(const struct tree *tree, struct str path, struct arena *keep, str
 		*ret = (struct found){ NULL, 0 };
 		tell(&s, &dump);
 	}
-	sort_by(ret->runs, ret->count, by_path);
+	sort_by(ret->runs, ret->count, names_order);
 	return true;
 }
 

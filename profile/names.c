@@ -85,7 +85,7 @@ enum lane_class lane_class_of(struct str name, enum plane_class plane, int64_t i
 		return LANE_HOST;
 	if ((plane != PLANE_DEVICE && plane != PLANE_SPARSE) || id_is_derived(id))
 		return LANE_OTHER;
-	for (size_t i = 0; i < sizeof(device_lanes) / sizeof(device_lanes[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(device_lanes); i++)
 		if (str_eq(name, device_lanes[i].name))
 			return device_lanes[i].class;
 	return str_starts(name, STR("Stream #")) ? LANE_STREAM : LANE_OTHER;
@@ -190,7 +190,7 @@ static bool matches(enum match how, struct str name, struct str text)
 
 enum host_class host_class_of(struct str name)
 {
-	for (size_t i = 0; i < sizeof(host_names) / sizeof(host_names[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(host_names); i++)
 		if (matches(host_names[i].how, name, host_names[i].text))
 			return host_names[i].class;
 	return HOST_OTHER;
@@ -227,7 +227,7 @@ static enum copy_direction direction_of_details(struct str details)
 
 enum copy_direction copy_direction_of(struct str kernel, struct str details)
 {
-	for (size_t i = 0; i < sizeof(copy_names) / sizeof(copy_names[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(copy_names); i++) {
 		if (!str_starts(kernel, copy_names[i].text))
 			continue;
 		if (copy_names[i].direction != COPY_UNKNOWN)

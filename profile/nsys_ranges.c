@@ -25,9 +25,9 @@ static struct str value_of(struct str list, struct str key)
 {
 	ptrdiff_t at = str_find(list, key);
 	if (at < 0)
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	struct str value = str_from_offset(list, at + key.len);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(keys); i++) {
 		ptrdiff_t end = str_find(value, keys[i]);
 		if (end >= 0)
 			value = str_head(value, end);
@@ -87,7 +87,7 @@ static struct str number_cut(struct str *name)
 		end--;
 	struct str number = str_from_offset(*name, end);
 	if (!is_number(number))
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	while (end > 0 && str_find_char(STR(" _-:=#"), name->p[end - 1]) >= 0)
 		end--;
 	*name = str_head(*name, end);
@@ -104,7 +104,7 @@ static bool trace_me_cut(struct str *name, struct str *number)
 	str_cut(str_from_offset(*name, at + key.len), '#', &rest, &tail);
 	str_cut(rest, ',', &rest, &tail);
 	*name = str_head(*name, at);
-	*number = is_number(rest) ? rest : (struct str){ NULL, 0 };
+	*number = is_number(rest) ? rest : MISSING;
 	return number->p;
 }
 
@@ -115,7 +115,7 @@ static void step_read(struct nsys_ranges *r, struct nsys_note *n)
 	bool is_step = trace_me_cut(&name, &number);
 	if (!number.p)
 		number = number_cut(&name);
-	for (size_t i = 0; i < sizeof(step_words) / sizeof(step_words[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(step_words); i++)
 		is_step |= number.p && str_eq_nocase(name, step_words[i]);
 	n->is_wanted = r->wanted.p && (str_glob(n->text, r->wanted) || str_glob(name, r->wanted));
 	r->any_wanted |= n->is_wanted;
@@ -150,7 +150,7 @@ static void comms_read(struct nsys_note *n, struct arena *keep)
 static struct str without_number(struct str text)
 {
 	static const struct str marks[] = { STR_INIT(", op_id = "), STR_INIT(", seq = ") };
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(marks); i++) {
 		ptrdiff_t at = str_find(text, marks[i]);
 		if (at > 0)
 			text = str_head(text, at);

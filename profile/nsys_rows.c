@@ -74,7 +74,7 @@ static void strings_read(struct nsys *n)
 static struct str string_at(const struct nsys *n, int64_t id)
 {
 	int32_t i = map_get_id(&n->string_of, id);
-	return i >= 0 ? n->strings[i] : (struct str){ NULL, 0 };
+	return i >= 0 ? n->strings[i] : MISSING;
 }
 
 /* The first column, from `column` on, whose number stands for a text. */
@@ -167,8 +167,8 @@ static void ranges_read(struct nsys *n)
 		/* A step's range tells nothing of what the host is at. */
 		if (says->kind != NOTE_STEP)
 			host_event(n, tid, says->name,
-				says->kind == NOTE_OTHER ? says->module : (struct str){ NULL, 0 },
-				start_ns, end_ns);
+				says->kind == NOTE_OTHER ? says->module : MISSING, start_ns,
+				end_ns);
 		struct nsys_range range = { tid, start_ns, end_ns, note, -1 };
 		if (says->kind != NOTE_OTHER && !nsys_range_add(&n->ranges, range))
 			nsys_db_doubt(n->db, table, "too many ranges; profile a shorter time");
@@ -205,7 +205,7 @@ static void calls_read(struct nsys *n)
 		if (!place(n, &r, &start_ns, &end_ns))
 			continue;
 		struct str name = without_version(string_of_row(n, &r, NAME, 1));
-		host_event(n, tid | CALLS_LANE, name, (struct str){ NULL, 0 }, start_ns, end_ns);
+		host_event(n, tid | CALLS_LANE, name, MISSING, start_ns, end_ns);
 		/* What it launches belongs to what it lies in. */
 		int32_t range = nsys_range_at(&n->ranges, tid, start_ns);
 		int64_t pid = tid & ~(int64_t)THREAD_BITS;

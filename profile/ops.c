@@ -121,7 +121,7 @@ static int64_t copy_bytes(struct str details)
 {
 	static const struct str keys[] = { STR_INIT("num_bytes:"), STR_INIT("size:") };
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && details.len; i++) {
+	for (ptrdiff_t i = 0; i < COUNT_OF(keys) && details.len; i++) {
 		ptrdiff_t at = str_find(details, keys[i]);
 		struct str head, tail;
 		int64_t bytes;

@@ -100,7 +100,7 @@ static const char *explain(int code)
 		{ ISAL_INCORRECT_CHECKSUM, "the gzip data does not match its own checksum" },
 		{ ISAL_UNSUPPORTED_METHOD, "the gzip data is packed in a way that is not read" },
 	};
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(reasons); i++)
 		if (reasons[i].code == code)
 			return reasons[i].why;
 	return "the gzip data is damaged";

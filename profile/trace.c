@@ -252,7 +252,7 @@ bool trace_open(struct input *in, struct str host, struct arena *keep, struct pr
 
 bool trace_is_capped(const struct profile *p)
 {
-	for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(caps); i++)
 		if (p->event_count == caps[i])
 			return true;
 	return false;

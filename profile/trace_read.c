@@ -41,7 +41,7 @@ static const struct {
 
 static void look_at_key(struct trace_reader *r, struct str key)
 {
-	for (size_t i = 0; i < sizeof(foreign_keys) / sizeof(foreign_keys[0]); i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(foreign_keys); i++)
 		if (str_eq(foreign_keys[i].key, key))
 			r->foreign = foreign_keys[i].whose;
 }

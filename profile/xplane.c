@@ -384,7 +384,7 @@ static struct str runtime_text(struct str words, struct arena *keep)
 		if (line.len && !str_eq(line, STR("PJRT C API")))
 			out_fmt(o, "%s%.*s", out_text(o).len ? ", " : "", STR_ARG(line));
 	}
-	return has_digit(out_text(o)) ? out_text(o) : (struct str){ NULL, 0 };
+	return has_digit(out_text(o)) ? out_text(o) : MISSING;
 }
 
 /*
@@ -400,7 +400,7 @@ static void versions_read(struct profile_versions *v, const struct stats *s, str
 		v->jax = arena_str(keep, stat_text(s, STAT_JAX_VERSION));
 	if (s->present & STAT_BIT(JAXLIB_VERSION) && !v->jaxlib.p)
 		v->jaxlib = arena_str(keep, stat_text(s, STAT_JAXLIB_VERSION));
-	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]) && !v->runtime.p; i++)
+	for (ptrdiff_t i = 0; i < COUNT_OF(runtimes) && !v->runtime.p; i++)
 		v->runtime = runtime_text(stat_text(s, runtimes[i]), keep);
 }
 

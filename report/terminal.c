@@ -386,8 +386,8 @@ static void put_error(struct page *p, const struct report *r)
 static void put_left_out(
 	struct page *p, const struct report *r, const struct group *groups, ptrdiff_t count)
 {
-	const char *between = "also: ";
 	const struct finding *costliest = NULL;
+	ptrdiff_t told = 0;
 	double most_s = 0;
 	bool is_unsure = r->verdict == VERDICT_INCONCLUSIVE;
 	for (ptrdiff_t i = 0; i < count; i++) {
@@ -397,7 +397,7 @@ static void put_left_out(
 		if (is_unsure && rule && rule->verdict == VERDICT_INCONCLUSIVE &&
 			!(groups[i].gain_s > 0))
 			continue;
-		if (str_eq(str_from(between), STR("also: ")))
+		if (!told++)
 			page_break(p);
 		if (groups[i].cost_s > most_s) {
 			costliest = f;
@@ -407,10 +407,10 @@ static void put_left_out(
 		struct str cost = f->of_window		    ? prose_cost(r, &groups[i], p->keep)
 				  : is_unsure && count == 1 ? STR("")
 							    : headline_cost(r, &groups[i], p->keep);
-		page_fmt(p, PAGE_LABEL, "%s%s[%.*s]%s%.*s", between, verdict_looks[f->verdict].tag,
+		page_fmt(p, PAGE_LABEL, "%s%s[%.*s]%s%.*s",
+			told > 1 ? "; " : "also: ", verdict_looks[f->verdict].tag,
 			STR_ARG(text_clean(p->keep, f->rule)), cost.len ? " costs " : "",
 			STR_ARG(cost));
-		between = "; ";
 	}
 	if (is_unsure && costliest && count == 1)
 		page_fmt(p, PAGE_LABEL, ": %.*s", STR_ARG(costliest->fix));

@@ -806,19 +806,11 @@ static struct value param_value(struct checker *c)
 	return v;
 }
 
-static const struct sql_own_function *own_named(const struct checker *c, struct str name)
-{
-	const struct sql_own_function *f = c->names->own;
-	while (f && f->name.p && !str_eq_nocase(f->name, name))
-		f++;
-	return f && f->name.p ? f : NULL;
-}
-
 static struct value function_value(struct checker *c)
 {
 	const struct token *name = next(c);
 	const struct sql_function *f = sql_function_find(name->text);
-	const struct sql_own_function *own = own_named(c, name->text);
+	const struct sql_own_function *own = sql_own_find(c->names->own, name->text);
 	struct value first = of_kind(DIMENSION_ANY), last = first;
 	bool same_unit = true;
 	ptrdiff_t count = 0;
@@ -1258,7 +1250,7 @@ static struct str tell_function(const struct checker *c, const struct token *t)
 {
 	const struct table_def *rows = c->names->table;
 	const struct sql_function *f = sql_function_find(t->text);
-	const struct sql_own_function *own = own_named(c, t->text);
+	const struct sql_own_function *own = sql_own_find(c->names->own, t->text);
 	if (own && own->form)
 		return arena_fmt(c->keep, "the call is written %s", own->form);
 	if (c->names->own ? !own : !f || (f->query_only && c->names->rule))
@@ -1278,7 +1270,7 @@ static struct str tell_function(const struct checker *c, const struct token *t)
 /* A formula has no columns: a function is meant, a type, or what is known elsewhere. */
 static struct str tell_no_column(const struct checker *c, struct str name)
 {
-	const struct sql_own_function *own = own_named(c, name);
+	const struct sql_own_function *own = sql_own_find(c->names->own, name);
 	if (own)
 		return arena_fmt(c->keep, "'%.*s' is a function%s%s", STR_ARG(name),
 			own->form ? ": the call is written " : "", own->form ? own->form : "");

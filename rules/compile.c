@@ -132,7 +132,7 @@ static struct column select_column(
 
 		if (known) {
 			c = *known;
-			c.meaning = (struct str){ NULL, 0 };
+			c.meaning = MISSING;
 			return c;
 		}
 	}

@@ -133,7 +133,7 @@ static struct str subject_unknown(
 struct str row_text(const struct column *c, const void *row, struct arena *keep)
 {
 	if (!c || cell_is_null(c, row))
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	if (c->type == COLUMN_TEXT)
 		return cell_text(c, row);
 	return double_text(keep, cell_real(c, row));
@@ -182,7 +182,7 @@ struct str finding_says(const struct trial *t, const struct advice_code *items, 
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (!items[i].when || truth_of(l, items[i].when) == IS_TRUE)
 			return template_fill(&items[i].text, t->rule, l, t->s->keep);
-	return (struct str){ NULL, 0 };
+	return MISSING;
 }
 
 bool finding_fill(

@@ -32,12 +32,6 @@ struct str verdict_name(enum verdict v)
 	return (int)v < key_words(&names, words) ? words[v] : STR("");
 }
 
-/* It speaks of the program. */
-static bool verdict_is_judged(enum verdict v)
-{
-	return v == VERDICT_PASS || v == VERDICT_FAIL || v == VERDICT_WARN || v == VERDICT_WAIVED;
-}
-
 /* ---- rows --------------------------------------------------------------------------------- */
 
 static bool is_beyond(const struct rule *rule, double value, int which)
@@ -301,7 +295,7 @@ static void add_claim(
 
 	family = family.p ? family : f->subject;
 	if (is_waived != w->is_waived) /* waived places of a row whose other places are not */
-		family = (struct str){ NULL, 0 };
+		family = MISSING;
 	f->of_window = !is_of_step(l, w->subject->row, s->keep);
 	if (!isnan(seconds) && !f->of_window)
 		*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) =
@@ -347,7 +341,7 @@ static struct str odd_verdict(const struct trial *t, const struct weighed *w, en
 			"together cost %.*s of the step or more (matters.together)",
 			STR_ARG(unit_text(keep, t->scale.together, UNIT_RATIO)));
 	if (verdict != VERDICT_WARN || !is_far || !t->scale.can_fail || rule->gate)
-		return (struct str){ NULL, 0 };
+		return MISSING;
 	if (fmax(1, x->seen) < rule->confirm)
 		return arena_fmt(keep,
 			"found in %.0f of the %d reports in a row after which it fails%s",
@@ -673,11 +667,13 @@ static void hold_up(struct trial *t, const struct rule_result *gate, ptrdiff_t f
 		s->keep, "gate %.*s failed: %.*s", STR_ARG(gate->name), STR_ARG(gate->reason));
 }
 
+/* Whether the verdict of that time spoke of the program. */
 static bool was_judged(const struct judgement *j, const struct rule *rule)
 {
 	const struct rule_result *r = j ? NAMED(j->results, j->result_count, rule->name) : NULL;
 
-	return r && verdict_is_judged(r->verdict);
+	return r && (r->verdict == VERDICT_PASS || r->verdict == VERDICT_FAIL ||
+			    r->verdict == VERDICT_WARN || r->verdict == VERDICT_WAIVED);
 }
 
 static bool judge_rule(struct judging *s, ptrdiff_t index)

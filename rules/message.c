@@ -249,8 +249,7 @@ static struct str piece_text(const struct piece *p, const struct rule *rule,
 
 		return p->brief ? text_brief(keep, text) : text;
 	}
-	return isnan(number) ? (struct str){ NULL, 0 }
-			     : unit_text(keep, number, p->bare ? UNIT_NONE : p->unit);
+	return isnan(number) ? MISSING : unit_text(keep, number, p->bare ? UNIT_NONE : p->unit);
 }
 
 struct str template_fill(const struct template *t, const struct rule *rule,

@@ -50,7 +50,7 @@ static struct str set_name(const struct embedded *file)
 	return str_take(&s, STR("rules/")) && str_ends(s, STR(".yaml")) &&
 			       !str_ends(s, STR(".test.yaml"))
 		       ? str_head(s, s.len - 5)
-		       : (struct str){ NULL, 0 };
+		       : MISSING;
 }
 
 /* The built-in set of that name, or NULL. */
@@ -274,7 +274,7 @@ static struct str set_with(struct str rule, struct arena scratch)
 			doc_parse(str_from(f->name), f->text, &scratch, &doc, &never) &&
 			doc_get(doc_get(doc.root, STR("rules")), rule))
 			return set_name(f);
-	return (struct str){ NULL, 0 };
+	return MISSING;
 }
 
 struct str rule_hint(
@@ -654,7 +654,7 @@ bool ruleset_load(struct engine *e, const struct rule_source *source, struct str
 		file = str_from(builtin->name);
 		text = builtin->text;
 	} else {
-		l.folder = source ? (struct str){ NULL, 0 } : path_parent(name);
+		l.folder = source ? MISSING : path_parent(name);
 		if (!read_file(&l, name, &text)) {
 			struct str hint = builtin_hint(&l, name);
 
@@ -698,5 +698,5 @@ struct str ruleset_find(struct str from, struct arena *keep)
 			break; /* the root is its own parent */
 		folder = is_here ? STR("..") : up;
 	}
-	return (struct str){ NULL, 0 };
+	return MISSING;
 }

@@ -77,7 +77,7 @@ static int bind_one(
 	word = str_eq(name, wording_names[WORDING_PLACES])    ? places_text(t)
 	       : str_eq(name, wording_names[WORDING_PROFILE]) ? context->profile
 							      : context->baseline;
-	return sql_bind_text(l->stmt, index, word.len ? word : (struct str){ NULL, 0 });
+	return sql_bind_text(l->stmt, index, word.len ? word : MISSING);
 }
 
 bool trial_ended(const struct trial *t, const struct listing *l, int code, int wanted)

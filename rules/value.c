@@ -103,7 +103,7 @@ struct str advice_text(const struct advice_list *list)
 	for (ptrdiff_t i = list->count - 1; i >= 0; i--)
 		if (!list->items[i].when.text.p)
 			return list->items[i].text.text;
-	return (struct str){ NULL, 0 };
+	return MISSING;
 }
 
 bool key_changes(const struct keyed *r, const struct key *k, const struct doc_node *node)

@@ -94,7 +94,7 @@ struct str waiver_expired(const struct waiver *w, struct str day, struct arena *
 {
 	return is_over(w, day) ? arena_fmt(keep, "the waiver by %.*s expired on %.*s",
 					 STR_ARG(owner_of(w, keep)), STR_ARG(w->expires.text))
-			       : (struct str){ NULL, 0 };
+			       : MISSING;
 }
 
 enum excuse waiver_excuse(const struct waiver *w, double value, struct str today)
@@ -136,5 +136,5 @@ struct str waiver_note(
 	case EXCUSE_NONE:
 		break;
 	}
-	return (struct str){ NULL, 0 };
+	return MISSING;
 }

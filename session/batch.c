@@ -385,16 +385,6 @@ static void add_path(struct crew *crew, struct str path)
 	add_job(crew, path)->rare = e;
 }
 
-static int by_shown(const void *a, const void *b)
-{
-	return str_cmp(((const struct job *)a)->shown, ((const struct job *)b)->shown);
-}
-
-static int by_profile(const void *a, const void *b)
-{
-	return str_cmp(((const struct report *)a)->profile, ((const struct report *)b)->profile);
-}
-
 /* What cannot be found weighs nothing.  What is ours by its name is not given away. */
 static void take_shard(struct crew *crew)
 {
@@ -448,7 +438,7 @@ static void run_alone(struct crew *crew)
 static void settle_jobs(struct crew *crew)
 {
 	ptrdiff_t kept = 0;
-	sort_by(crew->jobs, crew->count, by_shown);
+	sort_by(crew->jobs, crew->count, names_order);
 	for (ptrdiff_t i = 0; i < crew->count; i++)
 		if (!kept || !str_eq(crew->jobs[kept - 1].shown, crew->jobs[i].shown))
 			crew->jobs[kept++] = crew->jobs[i];
@@ -511,7 +501,7 @@ bool batch_run(const struct batch *b, const struct list *paths, struct arena *ke
 		*err = crew->err;
 	ret->tool_version = STR(ROOFLINT_VERSION);
 	if (ok)
-		sort_by(ret->items, ret->count, by_profile);
+		sort_by(ret->items, ret->count, names_order);
 	arena_free(&crew->list);
 	arena_free(&crew->names);
 	return ok;

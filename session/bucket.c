@@ -5,6 +5,7 @@
 
 #include "base/secret.h"
 #include "base/stats.h"
+#include "base/text.h"
 #include "base/unit.h"
 #include "session/bucket_list.h"
 
@@ -42,11 +43,6 @@ static void add_entry(struct dir_entry **ret, ptrdiff_t *count, ptrdiff_t *cap, 
 	*arena_push(keep, *ret, *count, *cap) = e;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return str_cmp(((const struct dir_entry *)a)->name, ((const struct dir_entry *)b)->name);
-}
-
 static bool bucket_list(const struct tree *t, struct str path, struct arena *keep,
 	struct dir_entry **ret, ptrdiff_t *count, struct diag *err)
 {
@@ -71,7 +67,7 @@ static bool bucket_list(const struct tree *t, struct str path, struct arena *kee
 						      STR_ARG(name), after))
 			    : i + 1;
 	}
-	sort_by(*ret, *count, by_name);
+	sort_by(*ret, *count, names_order);
 	return true;
 }
 

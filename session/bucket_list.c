@@ -181,11 +181,6 @@ bool list_some(struct bucket *b, struct listing *l, ptrdiff_t most, struct diag 
 		       STR_ARG(l->shown), BUCKET_MAX_OBJECTS);
 }
 
-static int by_path(const void *a, const void *b)
-{
-	return str_cmp(((const struct object *)a)->path, ((const struct object *)b)->path);
-}
-
 ptrdiff_t bucket_first(const struct bucket *b, struct str path)
 {
 	ptrdiff_t i;
@@ -228,7 +223,7 @@ bool list_job_files(struct bucket *b, struct str root, struct str path, struct d
 	bool ok = plugins <= 5 || list_job_file(b, str_head(root, plugins), err);
 	for (path = parent_of(path); ok && path.len >= root.len; path = parent_of(path))
 		ok = list_job_file(b, path, err);
-	sort_by(b->objects, b->count, by_path);
+	sort_by(b->objects, b->count, names_order);
 	return ok;
 }
 
@@ -288,7 +283,7 @@ static bool list_object(struct bucket *b, struct str path, struct diag *err)
 	struct listing l = list_new(path);
 	if (!str_eq(path, bucket_of(path)) && !list_page(b, &l, err))
 		return false;
-	sort_by(b->objects, b->count, by_path);
+	sort_by(b->objects, b->count, names_order);
 	if (bucket_at(b, path))
 		return list_job_file(b, parent_of(path), err);
 	struct str hint =
@@ -364,7 +359,7 @@ static bool refine(struct bucket *b, struct places *p, struct diag *err)
 			ok = list_page(level, &l, err);
 			at.is_whole = !l.dirs;
 		}
-		sort_by(level->objects, level->count, by_path);
+		sort_by(level->objects, level->count, names_order);
 		if (at.is_whole || !l.is_done)
 			add_place(&finer, at.path, true, b->keep);
 		else
