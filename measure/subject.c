@@ -17,7 +17,8 @@
 struct registry {
 	const struct profile *hosts;
 	ptrdiff_t host_count;
-	struct map *listed;  /* by host: its list of programs, by id */
+	struct map *listed;	     /* by host: its list of programs, by id */
+	struct profile_texts *texts; /* by host, read when first asked for */
 	struct map unlisted; /* the others, by name_hash: the first of those that share one */
 	struct arena *keep;
 	struct diag_list *notes;
@@ -116,6 +117,7 @@ struct registry *registry_new(struct profile *hosts, ptrdiff_t host_count, struc
 	pthread_mutex_init(&r->lock, NULL);
 	r->scratch = arena_new(ARENA_SCRATCH_BYTES);
 	r->listed = arena_make(keep, struct map, host_count);
+	r->texts = arena_make(keep, struct profile_texts, host_count);
 	/* Hosts in order, so that numbers and texts do not depend on which thread came first. */
 	for (ptrdiff_t h = 0; h < host_count; h++)
 		for (ptrdiff_t i = 0; i < hosts[h].hlo_count; i++) {
@@ -183,19 +185,31 @@ static struct hlo_module *program_from_dump(
 	return mine;
 }
 
+/*
+ * A TPU names an op by its whole text: of a program without HLO that much is known.  Its hosts run
+ * the same program, so the first that ran it says enough.
+ */
+static void find_texts(struct registry *r, struct program *p)
+{
+	for (ptrdiff_t h = 0; h < r->host_count && !p->op_count; h++) {
+		struct profile_texts *t = &r->texts[h];
+		if (!t->is_read)
+			profile_texts_read(&r->hosts[h], r->keep, t);
+		int32_t at = map_get_id(&t->by_id, (int64_t)p->id);
+		if (at == MAP_NONE)
+			continue;
+		p->module = p->module.p ? p->module : t->items[at].module;
+		p->ops = t->items[at].ops;
+		p->op_count = t->items[at].count;
+	}
+}
+
 static struct hlo_module *program_from_profile(struct registry *r, struct program *p)
 {
 	struct diag *err = arena_make(r->keep, struct diag, 1);
 
-	/* A TPU names an op by its whole text: of a program without HLO that much is known.  Its
-	 * hosts run the same program, so the first that ran it says enough. */
-	for (ptrdiff_t h = 0;
-		p->proto.len == 0 && p->platform == HLO_TPU && h < r->host_count && !p->op_count;
-		h++) {
-		struct str *texts;
-		p->op_count = profile_op_texts(&r->hosts[h], p->id, r->keep, &p->module, &texts);
-		p->ops = texts;
-	}
+	if (p->proto.len == 0 && p->platform == HLO_TPU)
+		find_texts(r, p);
 	if (!p->module.p)
 		p->module = arena_fmt(r->keep, "program %llu", (unsigned long long)p->id);
 	if (p->proto.len == 0 && p->op_count == 0)

@@ -277,42 +277,60 @@ bool op_event_read(struct plane *p, struct lane_walk *w, const struct raw_event 
 	return true;
 }
 
-static bool is_of_program(const struct plane *p, struct plane_name *n, uint64_t program)
+static struct program_texts *texts_new(
+	struct profile_texts *t, uint64_t program, struct arena *keep)
+{
+	int32_t at = map_put_id(&t->by_id, (int64_t)program, (int32_t)t->count, keep);
+	if (at == t->count)
+		*arena_push(keep, t->items, t->count, t->cap) =
+			(struct program_texts){ .module = MISSING };
+	return &t->items[at];
+}
+
+/* The program of an op's entry in the metadata. */
+static bool names_program(const struct plane *p, const struct plane_name *n, uint64_t *ret)
 {
 	struct stats s = { 0 };
 	struct wire fail;
 
-	return str_starts(plane_name_text(n), STR("%")) &&
-	       stats_read(&p->parts[n->part], n->entry, XMETADATA_STATS, STAT_BIT(PROGRAM_ID), &s,
-		       &fail) &&
-	       s.present & STAT_BIT(PROGRAM_ID) && (uint64_t)s.at[STAT_PROGRAM_ID].i64 == program;
+	if (!stats_read(&p->parts[n->part], n->entry, XMETADATA_STATS, STAT_BIT(PROGRAM_ID), &s,
+		    &fail) ||
+		!(s.present & STAT_BIT(PROGRAM_ID)))
+		return false;
+	*ret = (uint64_t)s.at[STAT_PROGRAM_ID].i64;
+	return true;
 }
 
-ptrdiff_t profile_op_texts(const struct profile *p, uint64_t program, struct arena *keep,
-	struct str *module, struct str **ret)
+static void read_texts(
+	const struct plane *plane, struct profile_texts *ret, struct arena *keep, struct arena *met)
 {
-	struct map met = { 0 };
-	ptrdiff_t count = 0, cap = 0;
-	struct str name;
+	struct name_walk w = { .plane = plane };
+	struct plane_name n;
 	uint64_t id;
 
-	*ret = NULL;
-	for (ptrdiff_t i = 0; i < p->plane_count; i++) {
-		const struct plane *plane = &p->planes[i];
-		if (plane->class != PLANE_DEVICE || plane->platform != PLATFORM_TPU)
-			continue;
-		struct name_walk w = { .plane = plane };
-		struct plane_name n;
-		while (name_walk_next(&w, &n)) {
-			struct str text = plane_name_text(&n);
-			/* An op's text may end in a number in parentheses, too. */
-			if (!module->p && !str_starts(text, STR("%")) &&
-				module_name_of(text, &name, &id) && id == program)
-				*module = text_clean(keep, name);
-			if (is_of_program(plane, &n, program) &&
-				map_put(&met, n.name, (int32_t)count, keep) == count)
-				*arena_push(keep, *ret, count, cap) = n.name;
+	while (name_walk_next(&w, &n)) {
+		struct str text = plane_name_text(&n), name;
+		/* An op's text may end in a number in parentheses, too. */
+		if (str_starts(text, STR("%"))) {
+			if (!names_program(plane, &n, &id))
+				continue;
+			struct program_texts *p = texts_new(ret, id, keep);
+			if (map_put(&p->met, n.name, (int32_t)p->count, met) == p->count)
+				*arena_push(keep, p->ops, p->count, p->cap) = n.name;
+		} else if (module_name_of(text, &name, &id)) {
+			struct program_texts *p = texts_new(ret, id, keep);
+			p->module = p->module.p ? p->module : text_clean(keep, name);
 		}
 	}
-	return count;
+}
+
+void profile_texts_read(const struct profile *p, struct arena *keep, struct profile_texts *ret)
+{
+	struct arena met = arena_new(ARENA_RUN_BYTES);
+
+	*ret = (struct profile_texts){ .is_read = true };
+	for (ptrdiff_t i = 0; i < p->plane_count; i++)
+		if (p->planes[i].class == PLANE_DEVICE && p->planes[i].platform == PLATFORM_TPU)
+			read_texts(&p->planes[i], ret, keep, &met);
+	arena_free(&met);
 }

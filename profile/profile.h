@@ -335,12 +335,23 @@ enum trace_kin trace_kin_of(const struct input *in, const struct profile *p);
 bool trace_is_capped(const struct profile *p);
 
 /*
- * HLO texts of a program's ops, as a TPU's planes name them, each once: what is left of a program
- * whose HLO was not recorded.  Returns their number.  A missing `module` becomes the name that the
- * executions of the program have there, if any.
+ * Programs as a TPU's planes name them, which is what is left of one whose HLO was not recorded:
+ * the name that its executions have, or a missing one, and the HLO texts of its ops, each once.
  */
-ptrdiff_t profile_op_texts(const struct profile *p, uint64_t program, struct arena *keep,
-	struct str *module, struct str **ret);
+struct program_texts {
+	struct str module;
+	struct str *ops;
+	ptrdiff_t count, cap;
+	struct map met; /* of the reading alone */
+};
+
+struct profile_texts {
+	bool is_read;
+	struct program_texts *items;
+	ptrdiff_t count, cap;
+	struct map by_id;
+};
+void profile_texts_read(const struct profile *p, struct arena *keep, struct profile_texts *ret);
 
 /* "jit_f(123)" -> "jit_f", 123; false for a name without a number. */
 bool module_name_of(struct str text, struct str *name, uint64_t *program);
