@@ -81,7 +81,7 @@ struct key {
 /* Items that grow; of a map they begin with their name. */
 #define KEYED_ITEMS(owner, items, number, room)                                                    \
 	KEYED_ARRAY(owner, items, number), .cap = offsetof(owner, room)
-/* Behind the keys may stand names that are none, with what is meant instead. */
+/* Behind the keys stand names that people try by mistake, with what to write instead. */
 #define KEYED_NOT(key, says)                                                                       \
 	{                                                                                          \
 		.name = STR_INIT(key), .form = says                                                \

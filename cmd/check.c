@@ -34,7 +34,7 @@ struct outcome {
 	bool failed, unreadable, misconfigured, unproven;
 };
 
-/* With --fail-on new, a rule all of whose failures were there before is let be. */
+/* With --fail-on new, a rule does not fail the run where all of its failures were there before. */
 static bool has_failed(
 	const struct report *r, const struct rule_result *rule, const struct check_settings *s)
 {

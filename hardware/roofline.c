@@ -140,8 +140,8 @@ const struct roofline roofline_unknown = { .t_math_s = NAN,
 	.roofline_s = NAN,
 	.attainable_s = NAN };
 
-/* A time at the peak, on its way into a roofline: the longest binds, at peak and, with what may be
- * slower by `slack`, at its share. */
+/* Takes a resource's time at its peak into the roofline.  The longest time binds; the attainable
+ * one is `slack` times as long, at the resource's attainable share. */
 static void limit(struct roofline *r, enum bound b, double seconds, double slack,
 	const struct chip_number *share)
 {

@@ -4,8 +4,8 @@
 #include "base/map.h"
 #include "hlo/walk.h"
 
-/* Weights of what a step returns: a seventh where it holds them once more in f32, with two moments
- * of the optimizer. */
+/* The least share of weights in what a step returns: a seventh where bf16 weights come with a copy
+ * in f32 and two moments of the optimizer. */
 #define WEIGHTS_SHARE 0.1
 
 /* Still one array: other names for it, casts and moves. */

@@ -13,7 +13,7 @@
 
 #include "base/saturate.h"
 
-/* A group without members is none. */
+/* An empty group is not counted. */
 void groups_add(struct hlo_replica_groups *g, const struct hlo_dims *ids)
 {
 	if (!g->first.count)

@@ -59,7 +59,7 @@ struct server {
 	struct arena keep; /* of one request */
 };
 
-/* A request that is none is answered, too: whoever wrote it waits. */
+/* A malformed request is answered, too: its sender waits. */
 static cJSON *handle(struct server *s, const struct frame *f, struct str *body)
 {
 	struct request r = { .id = json_get_double(f->head, "id") };

@@ -84,7 +84,8 @@ static int32_t program_of(const struct run *run, int32_t subject)
 	return subject < 0 ? -1 : registry_subject_at(run->registry, subject)->program->index;
 }
 
-/* Of one host's devices: by device, then by start. */
+/* The gaps of one host's devices, by device, then by start; behind them the waits between the
+ * executions of the device that ends last. */
 static struct host_gap *gaps_collect(
 	const struct run *run, int32_t host, struct arena *keep, ptrdiff_t *count)
 {
@@ -215,7 +216,7 @@ struct calls {
 	bool of_threads; /* of several */
 };
 
-/* Does it launch one step?  What holds more is the loop, whoever wrote that. */
+/* Does it launch exactly one step?  A frame that launches more is the loop. */
 static bool holds_one(const struct calls *c, const struct lane *l, const struct event *e)
 {
 	ptrdiff_t at, n = 0;
@@ -226,7 +227,7 @@ static bool holds_one(const struct calls *c, const struct lane *l, const struct 
 	return n == 1;
 }
 
-/* A file of the user's may be named after checkpoints: then its functions tell. */
+/* A user's file may be named after checkpoints without writing one: then its functions decide. */
 static enum host_class class_of(const struct event *e, const struct map *files)
 {
 	ptrdiff_t function = str_find(e->name, STR(".py:"));
@@ -384,7 +385,7 @@ static void spans_join(struct host_gaps *g, struct arena *keep)
 	}
 }
 
-/* Could the thread have launched what ends the gap? */
+/* Whether the thread may have launched the work that ends the gap. */
 static bool is_of(const struct host_gap *g, const struct lane *l)
 {
 	return !g->thread || g->thread == l->thread;
@@ -528,7 +529,7 @@ static struct map marking_threads(const struct run *run, struct arena *keep)
 	return ret;
 }
 
-/* Those of the steps' functions; of threads that mark the steps where these call any. */
+/* Calls of the steps' functions; where threads that mark the steps make any, theirs alone. */
 static struct calls calls_of(const struct run *run, int32_t h, struct arena *keep)
 {
 	const struct host_facts *f = &run->facts;
@@ -583,7 +584,7 @@ static int32_t thread_of(const struct run *run, const struct host_gap *g, const 
 	return 0;
 }
 
-/* Does no call tell which of the host's threads launch work? */
+/* Whether no call was recorded that tells which of the host's threads launch work. */
 static bool has_no_launches(const struct run *run, int32_t h)
 {
 	const struct host_spans *s = &run->facts.launches;
@@ -634,7 +635,7 @@ static bool gaps_explain(const struct run *run, const struct map *files,
 	return true;
 }
 
-/* What a device has to do in a step. */
+/* A device's mean time in a step, without waits between executions. */
 static int64_t step_work_ps(const struct sweep *s)
 {
 	int64_t steps = s->steady_count > 0 ? s->steady_count : 1;
@@ -756,7 +757,8 @@ static void gap_row(const struct run *run, const struct op_rows *op_rows, const 
 	row->dispatching = g->is_dispatch;
 }
 
-/* What JAX itself lies in is none: an op's place is the first frame outside of it. */
+/* The files that ops were written in.  JAX's own are not among them: an op's place is the first
+ * frame outside of JAX. */
 static struct map users_files(const struct op_rows *ops, struct arena *keep)
 {
 	struct map ret = { 0 };
@@ -767,7 +769,7 @@ static struct map users_files(const struct op_rows *ops, struct arena *keep)
 	return ret;
 }
 
-/* Of libraries that are installed; what JAX itself lies in is in no stack. */
+/* Files of installed libraries on the steps' stacks, which leave out JAX's own frames. */
 static struct map libraries_files(const struct run *run, struct arena *keep)
 {
 	struct map ret = { 0 };

@@ -224,8 +224,8 @@ static void kinds_place(const struct stretch *s, ptrdiff_t *place)
 	}
 }
 
-/* A kernel that does not tell what it does is of the call beside it that needs more than one: a
- * product is one kernel, with shares. */
+/* A kernel whose name does not tell what it does belongs to the neighbouring call that takes more
+ * than one kernel.  A product takes one, and its shares. */
 static void unknown_place(
 	const struct aligning *a, const struct stretch *s, ptrdiff_t *place, struct arena scratch)
 {

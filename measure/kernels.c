@@ -17,7 +17,7 @@ struct kernels {
 
 /* ---- what a file says of a kernel ------------------------------------------------------------ */
 
-/* The first is what is not said: the kind that its name tells. */
+/* The first stands for a kind that is not given: then the kernel's name decides. */
 #define KINDS "custom|matmul|convolution|attention|elementwise|reduce|gather|scatter|sort|rng"
 
 bool key_formula(const struct keyed *r, const struct key *k, const struct doc_node *node)

@@ -24,7 +24,7 @@ static struct str scope_of(const struct subject *s, struct arena *keep)
 	return scope.len > 0 ? text_clean(keep, scope) : MISSING;
 }
 
-/* The opcodes of a large fusion's parts are few; what is beyond says nothing new. */
+/* A fusion has few distinct opcodes; more than these say nothing new. */
 enum { INSIDE_MAX = 64 };
 
 /* Missing where the op is not a fusion, or what it holds is not known. */
@@ -60,7 +60,7 @@ static const struct str attribution_names[] = {
 	[ATTRIBUTION_EXACT] = STR_INIT("name"),
 };
 
-/* Not moving data to others or the host. */
+/* Compute and copies on the chip, without halves of asynchronous pairs. */
 bool op_is_judgeable(const struct subject *s)
 {
 	enum activity a = op_kind_activity(s->kind);
@@ -130,7 +130,7 @@ static void op_costs(
 	common->cost_bound = word_at(COST_WORDS, f->bound - 1);
 }
 
-/* Work that is seen more than once can be expected again. */
+/* Work that ran more than once can be expected again. */
 static bool program_recurs(const struct run *run, const struct program *p)
 {
 	bool recurs = p->role == ROLE_STEP;
@@ -161,7 +161,7 @@ static struct op_measures measures_of(const struct run *run, const struct ops_ro
 	return v;
 }
 
-/* What it is. */
+/* Fills the columns that say what the op is and costs. */
 static void op_row(const struct run *run, const struct subject *s, const struct op_facts *f,
 	const struct op_costing *costing, struct ops_row *row)
 {
@@ -220,7 +220,7 @@ static void op_measure(const struct run *run, const struct subject *s, const str
 	}
 }
 
-/* Of what has not run, the time it would take at its roofline. */
+/* An op that has not run weighs what it would take at its roofline. */
 static double op_weight(const struct ops_row *op)
 {
 	double s = isnan(op->time_s) ? op->common->roofline_s * op->common->per_step : op->time_s;

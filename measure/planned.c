@@ -116,7 +116,7 @@ static struct program_facts *program_floors(const struct run *run)
 	return ret;
 }
 
-/* A plan without one of its programs may look smaller than it is, and without any says nothing. */
+/* Without one program the plan may look smaller than it is; without all, it says nothing. */
 bool plan_programs(struct run *run, struct diag *err)
 {
 	struct dump *d = run->options->dump;

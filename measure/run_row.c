@@ -46,7 +46,7 @@ static struct mask_sum run_masks(const struct run *run)
 	return sum;
 }
 
-/* NaN where a profile does not say on which it was made. */
+/* Distinct machines; NaN where a profile does not name its own. */
 static double machines_named(const struct run *run)
 {
 	struct arena scratch = *run->keep;

@@ -12,7 +12,7 @@
 /* Of a program's executions so many, or an eighth, may wait in a device's queue. */
 #define WAITING_MIN  3
 #define WAITING_PART 8
-/* Of fewer steps nothing is said of what comes behind each. */
+/* Fewer steps do not tell what regularly follows each. */
 #define FOLLOWED_MIN 3
 /* More of the device's time that no mark can be told for leaves the marks unused. */
 #define UNTOLD_MAX 0.1

@@ -109,7 +109,7 @@ static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 /* A plane of fewer bytes is swept in less time than another thread is worth. */
 #define AHEAD_BYTES (4 << 20)
 
-/* Where there are more threads than devices, those read what the others sweep. */
+/* Where there are more threads than devices, the others read ahead of the sweeps. */
 static bool reads_ahead(const struct run *run, const struct device *d, int64_t limit)
 {
 	int64_t bytes = 0;
@@ -211,7 +211,7 @@ static void plan_window(struct run *run)
 	plan_all(run, (struct step_plan){ .source = STEPS_WINDOW, .keep_runs = true });
 }
 
-/* Each device as it ran the program; true when that is not what was planned. */
+/* Plans each device by how often it ran the program; true when a plan changes. */
 static bool plan_warmups(struct run *run)
 {
 	bool changed = false;
@@ -317,7 +317,7 @@ static bool devices_sweep(struct run *run, struct diag *err)
 	return true;
 }
 
-/* What every device ran, from a look at its ops. */
+/* A sweep that only notes which programs every device ran. */
 static bool devices_look(struct run *run, struct diag *err)
 {
 	plan_all(run,
@@ -325,7 +325,7 @@ static bool devices_look(struct run *run, struct diag *err)
 	return devices_sweep(run, err);
 }
 
-/* Plans of a schedule before the first sweep, by what is told of the executions or looked up. */
+/* Plans the steps before the first sweep: by the Modules lines, else by a look at all ops. */
 static bool plan_foresee(struct run *run, struct diag *err)
 {
 	struct step_plan *guess = arena_make(run->keep, struct step_plan, run->device_count);
@@ -403,7 +403,7 @@ static bool mark_was_nested(struct run *run)
 	return any;
 }
 
-/* Do the executions that the sweep saw ask for another one?  What was foreseen is told now. */
+/* Whether the executions that the sweep saw ask for another one.  What was foreseen is settled. */
 static bool plan_by_runs(struct run *run)
 {
 	bool was_foreseen = run->is_foreseen;
@@ -479,7 +479,7 @@ static bool plan_compiled(struct run *run)
 	return changed;
 }
 
-/* Does what the whole sweep saw ask for another one? */
+/* Whether what the sweep saw asks for another sweep. */
 static bool plan_again(struct run *run)
 {
 	bool any_steady = false;
@@ -527,7 +527,7 @@ static void roles_set(struct run *run)
 	}
 }
 
-/* Of what no schedule tells. */
+/* Without a schedule: the device with the last op. */
 static struct lasting lasting_of(const struct run *run)
 {
 	const struct device *d = NULL;

@@ -526,7 +526,7 @@ static struct str most_text(const struct fleet_report *r, struct arena *keep)
 	const struct fleet_answer *a = &r->answers[FLEET_BY_OWNER];
 	if (a->count < 2 || !(fleet_real(a, 0, "chips_back") > 0))
 		return MISSING;
-	/* The owner "unknown" is none. */
+	/* "unknown" stands for workloads without an owner. */
 	struct str who = text_clean(keep, fleet_word(a, 0, "group"));
 	bool is_named = !str_eq(who, STR("unknown"));
 	return arena_fmt(keep, "Most of it %s%.*s: %.*s", is_named ? "is with " : "has no owner",

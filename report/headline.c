@@ -59,7 +59,7 @@ static struct group first_group(const struct report *r, struct arena *keep)
 	return groups[most];
 }
 
-/* What it is about: as its rule names it, else its largest place; missing: the whole run. */
+/* The subject's name, else that of its largest place; missing for the whole run. */
 static struct str name_of(const struct report *r, const struct finding *f)
 {
 	if (f->places.count && str_eq(f->name, f->subject))
@@ -134,7 +134,7 @@ const struct rule_result *headline_cause(const struct report *r)
 	return any;
 }
 
-/* The evidence that decided by its absence; then what costs most of what could be judged. */
+/* The evidence whose absence decided; then the costliest finding among what could be judged. */
 static struct str of_trouble(const struct report *r, struct arena *keep)
 {
 	const struct rule_result *rule = headline_cause(r);

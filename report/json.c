@@ -77,7 +77,7 @@ static void write_tables(cJSON *o, const struct shelf *shelf, const struct table
 static void write_record(
 	cJSON *o, const struct record *record, const void *item, struct arena *keep);
 
-/* Without its list, or the text that it needs, there is none. */
+/* A part is there when its list has items, or its required text is set. */
 static bool has_part(const struct record *part, const char *item)
 {
 	for (const struct record_field *f = part->fields; f->name; f++)

@@ -206,7 +206,7 @@ static void read_value(struct reader *rd, const cJSON *o, struct evidence_value 
 
 static int read_word(struct reader *rd, const struct record_field *f, struct str word)
 {
-	/* Some values have no word: an empty one is none of them. */
+	/* Some values have no word, so an empty word matches none. */
 	for (int value = 0; value < f->words->count && word.len; value++)
 		if (str_eq(word, f->words->word(value)))
 			return value;

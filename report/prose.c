@@ -491,7 +491,7 @@ struct str prose_limits(const struct rule_result *rule, double value, struct are
 	if (isnan(value))
 		return MISSING;
 	out_str(o, unit_text(keep, value, n->unit));
-	/* Less than nothing of what it says is a riddle. */
+	/* "-3% beyond what is attainable" would be a riddle. */
 	if (rule->says.len && !(value < 0))
 		out_fmt(o, " %.*s", STR_ARG(rule->says));
 	if (!isnan(n->warn_limit) && n->warn_limit != n->fail_limit) {

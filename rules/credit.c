@@ -240,7 +240,7 @@ static struct losses losses_of(const struct tables *tables, struct arena *keep)
 	return ret;
 }
 
-/* What of the loss the seconds explain that a claim is paid: of an op, what that op has lost. */
+/* How much of the loss the paid seconds of a claim explain: of an op, at most what that op lost. */
 static double explain(struct losses *l, const struct claim *claim, double paid)
 {
 	bool is_wait = claim->pool == POOL_COMMS || claim->pool == POOL_TRANSFER ||
@@ -344,7 +344,7 @@ static int by_size(const void *a, const void *b)
 
 static double pay(struct purse *purse, const struct claim *claim)
 {
-	/* Of what takes nothing of its own pool the others' waiting is looked at from above. */
+	/* A claim that takes nothing of its own pool makes the others wait in communication. */
 	enum pool above = claim->share > 0 ? claim->pool : POOL_COMMS;
 	double taken = fmin(claim->seconds, purse->debt[above]);
 	double wanted = fmin(claim->seconds - taken, most_of(purse->left, claim));

@@ -56,7 +56,7 @@ struct reading {
 	enum truth where, demand, can_fail;
 };
 
-/* Work outside the steps that may never come again, whatever the rule says of it. */
+/* Work outside the steps that ran once: it may never run again, so it cannot fail. */
 static bool runs_once(const struct listing *l, const void *row)
 {
 	return l->recurs && cell_real(l->recurs, row) == 0;
@@ -75,7 +75,7 @@ static struct reading read_row(const struct trial *t, const void *row)
 		.can_fail = runs_once(l, row) ? IS_FALSE : truth_of(l, &code->can_fail) };
 }
 
-/* The levels, and the expression that leaves them open. */
+/* Sets the levels.  Returns the expression that leaves them open, or NULL. */
 static struct expression *set_levels(struct trial *t, const struct reading *r, struct weighed *w)
 {
 	struct rule_code *code = t->code;
@@ -109,7 +109,7 @@ static struct expression *set_levels(struct trial *t, const struct reading *r, s
 	return open;
 }
 
-/* Whether the row is of the steps; else it is of what runs beside them, such as evaluation. */
+/* Whether the row belongs to the steps, and not to other work such as evaluation. */
 static bool is_of_step(const struct listing *l, const void *row, struct arena *keep)
 {
 	struct str role = row_text(l->role, row, keep);
@@ -126,7 +126,7 @@ static double most_cost(const struct listing *l, const void *row, struct arena *
 	return isnan(share) ? INFINITY : share;
 }
 
-/* The costs; and the gain, where that is what leaves them open. */
+/* Sets the costs.  Returns the gain's expression where an unknown gain leaves them open. */
 static struct expression *set_costs(
 	struct trial *t, const struct reading *r, const void *row, struct weighed *w)
 {
@@ -193,7 +193,7 @@ static enum pool pool_of(const struct trial *t, const void *row)
 	return pool == POOL_NONE && is_of_group ? pool_of_group(t->rule->known) : pool;
 }
 
-/* What the report before found bad of the subject; or NULL. */
+/* The previous report's failure or warning of this subject; or NULL. */
 static const struct finding *seen_before(const struct trial *t, struct str subject)
 {
 	const struct judgement *previous = t->s->context->previous;
@@ -208,7 +208,7 @@ static const struct finding *seen_before(const struct trial *t, struct str subje
 	return NULL;
 }
 
-/* What earlier reports say: until it was seen often enough, it only warns. */
+/* A subject that fewer than `confirm` reports in a row found bad only warns. */
 static void look_back(struct trial *t, struct subject *x, struct weighed *w)
 {
 	struct str key = row_text(t->code->subjects.key, x->row, t->s->keep);
@@ -221,7 +221,7 @@ static void look_back(struct trial *t, struct subject *x, struct weighed *w)
 		w->least.can_fail = w->most.can_fail = false;
 }
 
-/* Waivers of the subject itself, or of its places. */
+/* Applies a waiver of the subject itself, or of its places. */
 static void excuse_subject(struct trial *t, struct subject *x, struct weighed *w)
 {
 	x->excuse = find_excuse(t, x->value, &x->waiver);
@@ -488,7 +488,7 @@ static double capacity_of(const struct tables *t)
 	return most;
 }
 
-/* What shares are of. */
+/* What costs are held against: the step, the memory's capacity and the pools. */
 static void look_at_run(struct judging *s)
 {
 	const struct run_row *run = row_of_run(s->tables);
@@ -507,7 +507,7 @@ static void look_at_run(struct judging *s)
 		s->pools[i] = isnan(s->step_s) ? (double)INFINITY : s->pools[i] / s->step_s;
 }
 
-/* What matters. */
+/* Takes the shares that matter from the rule, else from the file. */
 static void set_scale(struct trial *t)
 {
 	const struct ruleset *set = t->s->rules;
@@ -530,7 +530,7 @@ static void set_scale(struct trial *t)
 			    (t->code->assert.source || rule->params[PARAM_FAIL].text.p);
 }
 
-/* Nothing is known but the limits. */
+/* Sets the limits; the rest is not known. */
 static void number_clear(struct trial *t)
 {
 	struct rule_number *n = &t->result->number;
@@ -739,7 +739,7 @@ static int by_keys(const double (*keys)[2], ptrdiff_t count)
 	return 0;
 }
 
-/* What is largest first, what is not known last. */
+/* Sorts the largest first and NaN last. */
 static double most_first(double x)
 {
 	return isnan(x) ? 1 : -x;

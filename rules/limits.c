@@ -123,7 +123,7 @@ bool limits_are_known(const struct limits *l)
 	return ROOM_NOISE * l->noise <= ROOM_MOST;
 }
 
-/* Less than nothing of what should be little is as good as nothing. */
+/* Where small is good and the limit is not negative, a negative number counts as 0. */
 static double counted(const struct limit *l, int i)
 {
 	return l->at_least || l->now[i] < 0 || isnan(l->seen[i]) ? l->seen[i] : fmax(0, l->seen[i]);
@@ -158,7 +158,7 @@ void limits_end(struct limits *all, struct arena *keep)
 		int shown = isnan(l->now[LIMIT_FAIL]) || isnan(l->seen[LIMIT_FAIL]) ? LIMIT_WARN
 										    : LIMIT_FAIL;
 
-		/* What fails because of what it costs together is beyond the warning alone. */
+		/* A rule may fail by what its findings cost together, within its failure limit. */
 		if (l->worst != VERDICT_PASS && !limit_is_broken(l, shown))
 			shown = LIMIT_WARN;
 		l->seen_text = unit_text(keep, l->seen[shown], l->unit);

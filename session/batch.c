@@ -94,7 +94,7 @@ static void report_unread(const struct crew *crew, struct str shown, const struc
 	const struct job_file *job = crew->options.measure.job;
 	struct loaded *l = arena_make(keep, struct loaded, 1);
 	struct sha256 h = sha256_new();
-	struct diag ignored; /* what is wrong with the job file beside it is not what is told */
+	struct diag ignored; /* a mistake in the job file is not the error that is reported */
 	int64_t ns;
 	l->run = *run;
 	if (run->name.len) {

@@ -86,7 +86,7 @@ static bool bad_order(const struct listing *l, struct diag *err)
 		STR_ARG(l->shown), STR_ARG(l->last));
 }
 
-/* What is not read shows, once for each directory, that there is something. */
+/* One object that is not read stands for all such of its directory. */
 static bool is_useful(const struct bucket *b, const struct listing *l, struct str path)
 {
 	struct str name = path_base(path), dir = str_head(path, path.len - name.len);
@@ -277,7 +277,7 @@ bool list_cut(
 	return list_job_files(b, root, last.path, err);
 }
 
-/* The object itself, where there is none below the name. */
+/* Nothing lies below the name: looks for an object of that name. */
 static bool list_object(struct bucket *b, struct str path, struct diag *err)
 {
 	struct listing l = list_new(path);

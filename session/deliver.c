@@ -30,7 +30,7 @@ static bool add_word(struct plan *p, const struct ruleset *rules, struct str wor
 	if (known)
 		return add_target(p, known, templates, keep, err);
 	NAMES(&names, keep, rules->notices, rules->notice_count);
-	/* A name has no colon, as anything on the command line has that is none. */
+	/* Names have no colon; KIND:VARIABLE has one. */
 	if (str_find_char(word, ':') >= 0)
 		return notice_parse(word, keep, &adhoc, err) &&
 		       add_target(p, &adhoc, templates, keep, err);

@@ -127,7 +127,7 @@ static struct baseline *add_item(
 	return b;
 }
 
-/* What may not be compared was not asked for: it is told of, and its tables are forgotten. */
+/* A run that may not be compared is told, and its tables are dropped. */
 static bool add_run(struct recalling *r, const struct stored_run *run, struct diag *err)
 {
 	const struct run_facts *f = &run->facts;

@@ -158,7 +158,7 @@ static bool accept(enum profile_format format, const struct input *in, struct di
 		return diag_set(err, DIAG_FILE_KIND,
 			"neither gzip data nor JSON at byte 0, where a trace was expected; give "
 			"the *.xplane.pb of the run");
-	/* A database may also be something else's; its reader tells what is not Nsight's. */
+	/* Other programs write databases, too; the reader refuses those that are not Nsight's. */
 	if (format == FORMAT_NSYS && k == INPUT_SQLITE)
 		return true;
 	if (format == FORMAT_NSYS && !is_common)
@@ -223,7 +223,7 @@ static void look_beside(const struct found_run *run, const struct found_file *fi
 	input_close(&in);
 }
 
-/* What is wrong with a snapshot costs only the snapshot. */
+/* A snapshot that cannot be read is left out, with the reason. */
 static void open_snapshots(const struct found_run *run, struct arena *keep, struct profile *first)
 {
 	struct live_snapshot *all = arena_make(keep, struct live_snapshot, run->snapshot_count);
@@ -413,7 +413,7 @@ static ptrdiff_t devices_here(const struct profile *p)
 	return n;
 }
 
-/* Is it for more devices than worked in this file?  True where its HLO does not tell. */
+/* Whether it is for more devices than worked in this file; true where its HLO does not tell. */
 static bool reaches_beyond(
 	const struct hlo_entry *program, const struct profile *p, struct arena scratch)
 {
@@ -496,7 +496,7 @@ static void number_process(struct loaded *l, struct arena *keep)
 			arena_fmt(keep, "%.*s#%td", STR_ARG(host), last - first + 1);
 }
 
-/* Entry `i` of one becomes the last of the other; what points back at a profile follows it. */
+/* Moves entry `i` to the end of the other; planes point back at their profile, so they follow. */
 static void move(const struct loaded *from, ptrdiff_t i, struct loaded *to)
 {
 	ptrdiff_t at = to->count++;
@@ -578,7 +578,7 @@ static bool run_check(const struct loaded *l, bool ok, struct diag *err)
 	return ok || explain(l->count > 1 ? l->run.path : l->inputs[0].path, err);
 }
 
-/* What was passed over may be a process's, unless the run has all that there were. */
+/* A file that was passed over may be a process of this run, unless all of its hosts are here. */
 static bool lacks_passed_over(const struct loaded *l, const struct tables *t)
 {
 	const struct run_row *row = table_rows(t, run);

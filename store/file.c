@@ -11,7 +11,7 @@
 /* In the file's head, where file(1) and we tell it from other databases: "rflt". */
 #define STORE_APPLICATION 0x72666c74
 
-/* What is written of a database as such; `tables` counts what its schema has. */
+/* The id and version in the database's header; `tables` counts those in its schema. */
 struct head {
 	int64_t application, version, tables;
 };
