@@ -21,6 +21,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "base/branch.h"
 #include "base/str.h"
 
 struct arena {
@@ -56,9 +57,9 @@ struct str arena_vfmt(struct arena *a, const char *fmt, va_list args);
  */
 void *arena_grow(struct arena *a, void **items, ptrdiff_t *count, ptrdiff_t *cap, ptrdiff_t size);
 #define arena_push(a, items, count, cap)                                                           \
-	((count) < (cap) ? (void)memset(&(items)[(count)++], 0, sizeof(*(items)))                  \
-			 : (void)arena_grow((a), (void **)&(items), &(count), &(cap),              \
-				   (ptrdiff_t)sizeof(*(items))),                                   \
+	(mostly((count) < (cap)) ? (void)memset(&(items)[(count)++], 0, sizeof(*(items)))          \
+				 : (void)arena_grow((a), (void **)&(items), &(count), &(cap),      \
+					   (ptrdiff_t)sizeof(*(items))),                           \
 		&(items)[(count)-1])
 
 /* One more string in a list. */

@@ -55,8 +55,8 @@ static inline struct map_slot *map_slot(const struct map *m, const char *text, i
 
 static inline int32_t map_get_id(const struct map *m, int64_t id) /* MAP_NONE when absent */
 {
-	if (m->dense)
-		return id >= 0 && id < m->count ? m->dense[id] : MAP_NONE;
+	if (mostly(m->dense))
+		return mostly(id >= 0 && id < m->count) ? m->dense[id] : MAP_NONE;
 	return m->slots ? map_slot(m, NULL, id)->value - 1 : MAP_NONE;
 }
 

@@ -8,6 +8,7 @@
 #define BASE_STATS_H
 
 #include "base/arena.h"
+#include "base/branch.h"
 #include "base/saturate.h"
 
 #define DIST_EXACT 256 /* samples kept as they are: more than any interval below needs */
@@ -34,7 +35,7 @@ static inline int32_t dist_bucket(int64_t value)
 /* The counter of a value; NULL when it needs a new one, or there are none. */
 static inline uint32_t *dist_counter(const struct dist *d, int64_t value)
 {
-	if (!d->runs || value < d->min || value > d->max)
+	if (rarely(!d->runs || value < d->min || value > d->max))
 		return NULL;
 	uint32_t bucket = (uint32_t)dist_bucket(value);
 	uint32_t *run = d->runs[(int32_t)(bucket / DIST_RUN) - d->run_base];

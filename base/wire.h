@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "base/branch.h"
 #include "base/diag.h"
 #include "base/str.h"
 
@@ -103,7 +104,7 @@ const uint8_t *wire_ten_bytes(const uint8_t *p, uint64_t *ret);
 static inline const uint8_t *wire_number(const uint8_t *p, uint64_t *ret)
 {
 	uint64_t x = wire_load64(p), stops = ~x & 0x8080808080808080u, num;
-	if (stops) {
+	if (mostly(stops)) {
 		*ret = wire_varint_in(x, stops);
 		return p + wire_varint_bytes(stops);
 	}
@@ -130,7 +131,7 @@ static inline const uint8_t *wire_number_skip(const uint8_t *p)
 {
 	uint64_t stops = ~wire_load64(p) & 0x8080808080808080u, ignored;
 
-	if (stops)
+	if (mostly(stops))
 		return p + wire_varint_bytes(stops);
 	return p[8] < 0x80 ? p + 9 : wire_ten_bytes(p, &ignored);
 }

@@ -63,7 +63,7 @@ static struct program_state *program_met(struct sweeping *s, int32_t program)
 	return *p;
 }
 
-static __attribute__((noinline)) void known_add(struct sweeping *s, int32_t op)
+static COLD void known_add(struct sweeping *s, int32_t op)
 {
 	ptrdiff_t n = doubled(s->known_cap, 64, op);
 	enum op_kind kind;
@@ -182,7 +182,7 @@ static bool run_begins(struct program_state *p, int64_t run)
 static inline bool execution_begins(struct program_state *p, const struct known *known,
 	const struct op_event *e, bool first_kernel)
 {
-	if (e->run != 0 && known->subject->platform == PLATFORM_CPU)
+	if (rarely(e->run != 0) && known->subject->platform == PLATFORM_CPU)
 		return (!p->open || p->run != e->run) && run_begins(p, e->run);
 	if (p->total.marker < 0 && known->may_mark)
 		p->total.marker = known->index;
@@ -232,7 +232,7 @@ static __attribute__((noinline)) void execution_begin(struct sweeping *s, struct
 		step_close(s, e->start_ps, true);
 		step_open(s, e->start_ps);
 	}
-	if (e->run != 0 && e->run == s->last_run)
+	if (rarely(e->run != 0) && e->run == s->last_run)
 		program_lasts(s, p, s->last_run_end_ps);
 }
 
@@ -242,7 +242,7 @@ static inline void program_event(
 {
 	struct program_state *p = known->program;
 
-	if (!p) {
+	if (rarely(!p)) {
 		sweep_lasts(s, e->end_ps);
 		return;
 	}
@@ -253,7 +253,7 @@ static inline void program_event(
 	p->total.kernels_self_ps += e->end_ps - e->start_ps;
 }
 
-static __attribute__((noinline)) void limit_meet(struct sweeping *s, const struct op_event *last)
+static COLD void limit_meet(struct sweeping *s, const struct op_event *last)
 {
 	if (s->plan->watch)
 		s->plan->watch->until_ps = last->start_ps;
@@ -293,20 +293,20 @@ static inline void event_take(
 	bool first = execution_starts(s, group, known, e);
 	bool goes_on = program && program->open;
 	bool begins = program && execution_begins(program, known, e, first);
-	if (begins && s->plan->told)
+	if (begins && rarely(s->plan->told))
 		told_ends(s, program->index);
 	/* The gap is the step's that it ends with; before the first op of a mark, that one's. */
 	gap_end(s, known->subject, e->start_ps, goes_on && !begins);
-	bool passed = begins && s->plan->told && told_begins(s);
+	bool passed = begins && rarely(s->plan->told) && told_begins(s);
 	passed |= time_cross(s);
-	if (passed)
+	if (rarely(passed))
 		gap_end(s, known->subject, e->start_ps, goes_on && !begins);
 	if (first)
 		group_close(s, group);
 	program_event(s, known, e, begins);
 	if (known->groups_kernels)
 		group_add(s, group, known, e, first);
-	if (e->bytes > 0 && s->in_step) {
+	if (rarely(e->bytes > 0) && s->in_step) {
 		struct pending *p = pending_of(s, known->index);
 		p->bytes += e->bytes;
 		p->pageable_bytes += known->pageable ? e->bytes : 0;
@@ -374,8 +374,7 @@ static void sweep_finish(struct sweeping *s)
 }
 
 /* The first event of all or of its op: what is known of that.  NULL: of an execution. */
-static __attribute__((noinline)) const struct known *event_meet(
-	struct sweeping *s, const struct op_event *e)
+static COLD const struct known *event_meet(struct sweeping *s, const struct op_event *e)
 {
 	if (e->op == OP_EXECUTION) {
 		execution_lasts(s, e);
@@ -398,7 +397,7 @@ static bool events_sweep(struct sweeping *s, const struct op_event *e, ptrdiff_t
 			(uint32_t)e->op < s->known_cap ? &s->known[e->op] : NULL;
 		if (!known || !known->subject)
 			known = event_meet(s, e);
-		if (known && looks)
+		if (rarely(looks) && known)
 			event_look(s, known, e);
 		else if (known)
 			event_take(s, known, e);

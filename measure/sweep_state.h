@@ -227,7 +227,7 @@ static inline int64_t serial_now(const struct sweeping *s, const struct subject 
 {
 	const struct step_plan *p = s->plan;
 
-	if (s->in_step)
+	if (mostly(s->in_step))
 		return s->serial;
 	return s->in_other && op->program->index < p->in_step_count &&
 			       !p->in_step[op->program->index]
@@ -239,11 +239,11 @@ static inline int64_t serial_now(const struct sweeping *s, const struct subject 
 static inline void execution_add(
 	struct sweeping *s, int32_t subject, int64_t serial, int64_t self_ps)
 {
-	if ((!s->in_step && !s->paused) || serial != s->serial) {
+	if (rarely((!s->in_step && !s->paused) || serial != s->serial)) {
 		execution_add_late(s, subject, serial, self_ps);
 		return;
 	}
-	if (s->journal_count == s->journal_cap)
+	if (rarely(s->journal_count == s->journal_cap))
 		journal_make_room(s);
 	s->journal[s->journal_count].subject = subject;
 	s->journal[s->journal_count++].self_ps = self_ps;
@@ -282,7 +282,7 @@ static inline bool time_cross(struct sweeping *s)
 {
 	bool any = s->boundary_ps <= s->now_ps;
 
-	while (s->boundary_ps <= s->now_ps)
+	while (rarely(s->boundary_ps <= s->now_ps))
 		boundary_cross(s, s->boundary_ps);
 	return any;
 }

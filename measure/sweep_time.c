@@ -12,7 +12,7 @@ static void clock_share(struct sweeping *s, int activity, bool is_hidden, int64_
 {
 	struct activity_clock *c = &s->clocks[activity];
 
-	if (s->sharing[activity] == 0)
+	if (mostly(s->sharing[activity] == 0))
 		return;
 	if (is_hidden)
 		c->hidden_ps += (double)dt * (1.0 / s->sharing[activity]);
@@ -82,11 +82,11 @@ static void time_passes(struct sweeping *s, int64_t until_ps, int mask, int busy
 	s->now_ps = until_ps;
 	if (mask)
 		s->out->busy_ps += dt;
-	if (s->in_step)
+	if (mostly(s->in_step))
 		s->mask_ps[mask] += dt;
 	else if (!s->in_other)
 		return;
-	if (busy > 1) {
+	if (rarely(busy > 1)) {
 		clocks[ACTIVITY_COMPUTE].overlap_ps += dt;
 		clocks[ACTIVITY_COMMS].overlap_ps += dt;
 	}
@@ -129,8 +129,8 @@ static inline void active_join(struct sweeping *s, struct running *r)
 	activity_count(s, r, 1);
 }
 
-static __attribute__((noinline)) bool watch_tell(const struct sweeping *s,
-	const struct known *known, const struct lane_state *lane, int64_t start_ps, bool is_new)
+static COLD bool watch_tell(const struct sweeping *s, const struct known *known,
+	const struct lane_state *lane, int64_t start_ps, bool is_new)
 {
 	const struct sweep_watch *w = s->plan->watch;
 	struct sweep_stretch stretch = { known->subject, known->kind, lane ? lane->index : -1,
@@ -263,7 +263,7 @@ static inline struct running *span_of(struct sweeping *s, const struct subject *
 /* Its done begins: from now on it may be what the device waits for.  Mostly none is behind. */
 static void span_to_front(struct sweeping *s, const struct subject *done)
 {
-	if (s->sharing[ACTIVITY_COMMS] == s->in_front[ACTIVITY_COMMS])
+	if (mostly(s->sharing[ACTIVITY_COMMS] == s->in_front[ACTIVITY_COMMS]))
 		return;
 	struct running *span = span_of(s, done);
 	if (!span || span->in_front)
@@ -356,7 +356,7 @@ static void pop_until_fits(struct sweeping *s, const struct held *e)
 
 static void make_room(struct sweeping *s)
 {
-	while (s->running_count + 2 > SWEEP_MAX_RUNNING) {
+	while (rarely(s->running_count + 2 > SWEEP_MAX_RUNNING)) {
 		struct running *r = ending_first(s, INT64_MAX);
 		s->out->too_deep = true;
 		finish(s, r ? r : s->active[0]);
@@ -368,11 +368,11 @@ static void span_begin(struct sweeping *s, const struct held *e)
 	struct running **span = in_flight(s, e->known->index);
 
 	/* An instruction starts again only after its done: that was lost. */
-	if (*span) {
+	if (rarely(*span)) {
 		s->out->lost_dones++;
 		span_drop(s, *span);
 	}
-	if (s->span_count >= SPANS_MAX) {
+	if (rarely(s->span_count >= SPANS_MAX)) {
 		s->unfollowed++;
 		return;
 	}
@@ -432,7 +432,7 @@ static void held_pass(struct sweeping *s)
 		pending_of(s, known->index)->overlap_ps += time_ps;
 	else if (busy > 0 && known->async == ASYNC_NONE && step == SERIAL_OTHER)
 		sweep_op(s->out, known->index)->overlap_ps += time_ps;
-	if (time_ps > 0)
+	if (mostly(time_ps > 0))
 		time_passes(s, e->end_ps, s->mask | known->bit, busy + known->is_busy);
 	if (s->plan->watch)
 		watch_tell(s, known, e->lane, e->start_ps, true);
@@ -450,13 +450,14 @@ static inline void held_settle(struct sweeping *s, int64_t until_ps)
 {
 	const struct held *e = &s->held;
 
-	if (!e->known)
+	if (rarely(!e->known))
 		return;
 	const struct running *top = e->lane->top;
 	if (top)
 		sweep_op(s->out, e->known->index)->nested = true;
-	if (e->end_ps <= until_ps && e->end_ps < s->next_end_ps && e->end_ps < s->boundary_ps &&
-		(!top || e->end_ps <= top->end_ps) && !e->known->is_shared)
+	if (mostly(e->end_ps <= until_ps && e->end_ps < s->next_end_ps &&
+		    e->end_ps < s->boundary_ps && (!top || e->end_ps <= top->end_ps) &&
+		    !e->known->is_shared))
 		held_pass(s);
 	else
 		held_begin(s);
@@ -469,7 +470,7 @@ void time_advance(struct sweeping *s, int64_t until_ps)
 	for (;;) {
 		int64_t boundary = s->boundary_ps;
 
-		if (s->next_end_ps > until_ps && boundary >= until_ps)
+		if (mostly(s->next_end_ps > until_ps && boundary >= until_ps))
 			break;
 		struct running *r = ending_first(s, until_ps);
 		if (boundary < until_ps && boundary <= (r ? r->end_ps : INT64_MAX)) {

@@ -51,7 +51,7 @@ struct merge {
 /* Start first; of equal starts the longer first, so that a parent precedes its children. */
 static inline bool before(const struct op_event *a, const struct op_event *b)
 {
-	if (a->start_ps != b->start_ps)
+	if (mostly(a->start_ps != b->start_ps))
 		return a->start_ps < b->start_ps;
 	if (a->end_ps != b->end_ps)
 		return a->end_ps > b->end_ps;
@@ -61,7 +61,7 @@ static inline bool before(const struct op_event *a, const struct op_event *b)
 /* Insertion from the end: one comparison for a lane that is in order. */
 static inline void window_insert(struct op_event *window, struct op_event *e)
 {
-	if (e == window || !before(e, e - 1))
+	if (mostly(e == window || !before(e, e - 1)))
 		return;
 	struct op_event moved = *e;
 	for (; e > window && before(&moved, e - 1); e--)

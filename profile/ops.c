@@ -71,8 +71,7 @@ static const uint64_t tpu_metadata =
 	STAT_BIT(TF_OP) | STAT_BIT(SOURCE) | STAT_BIT(SOURCE_STACK);
 
 /* The op a TPU name stands for: everything is in its metadata, which is walked once. */
-static __attribute__((noinline)) bool tpu_op_new(
-	struct plane *p, struct plane_name *n, struct wire *fail)
+static COLD bool tpu_op_new(struct plane *p, struct plane_name *n, struct wire *fail)
 {
 	struct wire w = wire_open(n->entry);
 	struct str text = STR(""), display = STR("");

@@ -17,8 +17,7 @@
 /* What of a stat's head is the same in every event: all but its length, which is of one byte. */
 #define HEAD_MASK UINT64_C(0xffffff80ff)
 
-static __attribute__((noinline)) bool head_is(
-	const struct plane_part *part, const uint8_t *p, enum stat_id kind)
+static COLD bool head_is(const struct plane_part *part, const uint8_t *p, enum stat_id kind)
 {
 	return stat_is_short(p) && map_get_id(&part->stats, p[3]) == (int32_t)kind &&
 	       (p[4] == WIRE_TAG(XSTAT_UINT64, WIRE_VARINT) ||
@@ -54,7 +53,9 @@ static inline const uint8_t *own_numbers(const uint8_t *p, uint64_t *ret_id)
 		!(p = wire_small_number(p + 1, ret_id)) ||
 		p[0] != WIRE_TAG(XEVENT_OFFSET_PS, WIRE_VARINT) || !(p = wire_number_skip(p + 1)))
 		return NULL;
-	return p[0] == WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT) ? wire_number_skip(p + 1) : p;
+	if (rarely(p[0] != WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT)))
+		return p;
+	return wire_number_skip(p + 1);
 }
 
 /* Behind the event at `at`; NULL when it is none of those. */
@@ -87,7 +88,7 @@ struct op_event *tpu_events_read(const struct plane *p, struct lane_walk *w, int
 
 	while (to < end && w->wire.end - at >= OP_READABLE) {
 		const uint8_t *next = event_read(p, w->part, at, heads, to);
-		if (!next)
+		if (rarely(!next))
 			break;
 		to++->lane = lane;
 		at = next;

@@ -141,7 +141,7 @@ static inline __attribute__((always_inline)) const uint8_t *event_fast(
 	uint64_t id, offset, duration = 0;
 	ptrdiff_t len;
 
-	if (readable - at < EVENT_READABLE)
+	if (rarely(readable - at < EVENT_READABLE))
 		return NULL;
 	const uint8_t *p = wire_short_field(at, readable, WIRE_TAG(XLINE_EVENTS, WIRE_LEN), &len);
 	if (!p)
@@ -152,11 +152,11 @@ static inline __attribute__((always_inline)) const uint8_t *event_fast(
 		p[0] != WIRE_TAG(XEVENT_OFFSET_PS, WIRE_VARINT) ||
 		!(p = wire_number(p + 1, &offset)))
 		return NULL;
-	if (p < end && p[0] == WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT) &&
+	if (mostly(p < end && p[0] == WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT)) &&
 		!(p = wire_number(p + 1, &duration)))
 		return NULL;
 	/* Behind the event's end those tags and numbers were the next event's. */
-	if (p > end ||
+	if (rarely(p > end) ||
 		(p < end && !wire_short_field(p, end, WIRE_TAG(XEVENT_STATS, WIRE_LEN), &len)))
 		return NULL;
 	*ret = (struct raw_event){ .metadata_id = (int64_t)id,
