@@ -137,7 +137,7 @@ static void device_sweep(struct run *run, ptrdiff_t i, int64_t limit)
 	d->failed = !sweep_plane(d->plane, d->host, &d->plan, &run->facts, run->registry, limit,
 		reads_ahead(run, d, limit), &work, &d->sweep, &d->err);
 	if (!d->failed) {
-		registry_settle(run->registry, d->plane, i);
+		registry_settle(run->registry, d->plane, (int32_t)i);
 		aggregate_add(run->sums, &d->sweep, kept);
 	}
 	plane_forget(d->plane);

@@ -502,6 +502,7 @@ struct subject *registry_subject(struct registry *r, const struct plane *p,
 	if (s->async == ASYNC_DONE && s->start_count == 0) {
 		ptrdiff_t starts[HLO_MAX_STARTS];
 		s->start_count = hlo_async_starts(program_hlo(s->program), s->instruction, starts);
+		s->starts = arena_make(r->keep, int32_t, s->start_count);
 		for (int k = 0; k < s->start_count; k++)
 			s->starts[k] = subject_of(r, s->program, starts[k], s->platform)->index;
 	}
@@ -533,7 +534,7 @@ static void plane_awaits(struct registry *r, const struct plane *p, int more)
 	}
 }
 
-void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order)
+void registry_settle(struct registry *r, const struct plane *p, int32_t order)
 {
 	struct subject like;
 

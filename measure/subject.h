@@ -90,17 +90,17 @@ static inline bool program_before(const struct program *a, const struct program 
 }
 
 struct subject {
+	struct profile_op *said; /* after registry_settle: by the first device that ran it, */
+	int32_t said_by;	 /* this one; -1 not settled */
 	int32_t index;
 	struct program *program;
-	ptrdiff_t instruction;	 /* of program_hlo(program), or -1 */
-	struct str name;	 /* instruction, or kernel; clean */
-	struct profile_op *said; /* after registry_settle: by the first device that ran it, */
-	ptrdiff_t said_by;	 /* this one; -1 not settled */
+	ptrdiff_t instruction; /* of program_hlo(program), or -1 */
+	struct str name;       /* instruction, or kernel; clean */
 	enum platform platform;
 	enum op_kind kind;
 	enum attribution attribution;
 	enum async_role async;
-	int32_t starts[HLO_MAX_STARTS]; /* of a done: subjects of those that it may end */
+	int32_t *starts; /* of a done: subjects of those that it may end */
 	int start_count;
 	bool groups_kernels; /* GPU: consecutive kernels are one execution */
 	bool alone;	     /* no other op of its computation runs: executions may touch */
@@ -142,7 +142,7 @@ const struct program *registry_listed(const struct registry *r, const struct pla
  * What is said of a subject is what the first plane said, whichever comes here first: `order` is
  * the plane's.  For each once its sweep is done, while it knows its ops.  Safe in threads.
  */
-void registry_settle(struct registry *r, const struct plane *p, ptrdiff_t order);
+void registry_settle(struct registry *r, const struct plane *p, int32_t order);
 void registry_unsettle(struct registry *r); /* before planes are swept, maybe again, */
 void registry_await(struct registry *r, const struct plane *p); /* this one among them */
 /* What was said of these subjects, all of one program, is told: it may be NULL from now on. */
