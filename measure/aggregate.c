@@ -9,10 +9,10 @@
 
 #include <pthread.h>
 
-/* What all devices did of a subject.  Few are collectives: NULL else. */
+/* What all devices did of a subject.  Few move data: NULL else. */
 struct sums {
 	struct op_total op;
-	struct aggregate_collective *collective;
+	struct aggregate_moving *moving;
 };
 
 /* By blocks, which never move: a job of many programs has a million subjects, most have few. */
@@ -81,10 +81,6 @@ static struct sums *sums_made(struct aggregate *j, ptrdiff_t subject)
 static void op_join(struct op_total *into, struct arena *keep, const struct op_total *t)
 {
 	into->overlap_ps += t->overlap_ps;
-	into->exposed_ps += t->exposed_ps;
-	into->hidden_ps += t->hidden_ps;
-	into->bytes += t->bytes;
-	into->pageable_bytes += t->pageable_bytes;
 	into->nested |= t->nested;
 	if (t->self.count > 0) {
 		into->devices++;
@@ -94,8 +90,8 @@ static void op_join(struct op_total *into, struct arena *keep, const struct op_t
 	dist_merge(&into->self, keep, &t->self);
 }
 
-static void collective_join(
-	struct aggregate_collective *into, struct arena *keep, const struct collective_total *c)
+static void moving_join(
+	struct aggregate_moving *into, struct arena *keep, const struct moving_total *c)
 {
 	if (c->count > into->count) {
 		LONGER(keep, into->instances, into->count, c->count);
@@ -108,8 +104,17 @@ static void collective_join(
 		k->max_ps = k->seen == 0 || span_ps > k->max_ps ? span_ps : k->max_ps;
 		k->seen++;
 	}
+	into->exposed_ps += c->exposed_ps;
+	into->hidden_ps += c->hidden_ps;
+	into->bytes += c->bytes;
+	into->pageable_bytes += c->pageable_bytes;
 	into->done_self_ps += c->done_self_ps;
 	dist_merge(&into->span, keep, &c->span);
+}
+
+static bool has_moved(const struct moving_total *c)
+{
+	return c->span.count || c->done_self_ps || c->exposed_ps || c->hidden_ps || c->bytes;
 }
 
 /*
@@ -171,7 +176,7 @@ static void device_keep(struct sweep *s, ptrdiff_t most, struct arena *keep)
 		p->dist = (struct dist){ 0 };
 	}
 	s->ops = NULL;
-	s->collectives = NULL;
+	s->moving = NULL;
 	s->lengths = (struct dist){ 0 };
 	LONGER(keep, s->programs, s->program_cap, s->program_cap);
 	LONGER(keep, s->steps, s->step_count, s->step_count);
@@ -188,12 +193,12 @@ void aggregate_add(struct aggregate *j, struct sweep *s, ptrdiff_t steps)
 	}
 	for (ptrdiff_t i = 0; i < s->op_cap; i++) {
 		struct sums *sums = sums_made(j, s->op_first + i);
-		const struct collective_total *c = &s->collectives[i];
+		const struct moving_total *c = &s->moving[i];
 		op_join(&sums->op, &j->keep, &s->ops[i]);
-		if (!sums->collective && (c->count || c->span.count || c->done_self_ps))
-			sums->collective = arena_make(&j->keep, struct aggregate_collective, 1);
-		if (sums->collective)
-			collective_join(sums->collective, &j->keep, c);
+		if (!sums->moving && has_moved(c))
+			sums->moving = arena_make(&j->keep, struct aggregate_moving, 1);
+		if (sums->moving)
+			moving_join(sums->moving, &j->keep, c);
 	}
 	for (ptrdiff_t i = 0; i < s->program_cap; i++)
 		dist_merge(&j->programs[i], &j->keep, &s->programs[i].dist);
@@ -210,11 +215,12 @@ const struct op_total *aggregate_op(const struct aggregate *j, ptrdiff_t subject
 	return sums ? &sums->op : &none;
 }
 
-struct aggregate_collective aggregate_collective(const struct aggregate *j, ptrdiff_t subject)
+const struct aggregate_moving *aggregate_moving(const struct aggregate *j, ptrdiff_t subject)
 {
+	static const struct aggregate_moving none;
 	const struct sums *sums = sums_of(j, subject);
 
-	return sums && sums->collective ? *sums->collective : (struct aggregate_collective){ 0 };
+	return sums && sums->moving ? sums->moving : &none;
 }
 
 struct dist aggregate_program(const struct aggregate *j, ptrdiff_t program)

@@ -17,7 +17,8 @@ struct aggregate_instance {
 	int64_t seen; /* by so many devices */
 };
 
-struct aggregate_collective {
+struct aggregate_moving {
+	int64_t exposed_ps, hidden_ps, bytes, pageable_bytes; /* as in moving_total */
 	struct aggregate_instance *instances;
 	ptrdiff_t count;
 	struct dist span;
@@ -37,7 +38,7 @@ void aggregate_clear(struct aggregate *j); /* and with it what devices kept */
 void aggregate_add(struct aggregate *j, struct sweep *s, ptrdiff_t steps);
 
 const struct op_total *aggregate_op(const struct aggregate *j, ptrdiff_t subject);
-struct aggregate_collective aggregate_collective(const struct aggregate *j, ptrdiff_t subject);
+const struct aggregate_moving *aggregate_moving(const struct aggregate *j, ptrdiff_t subject);
 /* How long a program's executions took. */
 struct dist aggregate_program(const struct aggregate *j, ptrdiff_t program);
 /* Lengths of the job's steady steps, those of the device that ends last, */

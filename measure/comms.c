@@ -12,7 +12,7 @@
  * Durations of instances over devices.  The last device to arrive does not wait, so the
  * shortest duration is the transfer and the longest minus it is waiting; clocks never matter.
  */
-static double transfer_s(const struct aggregate_collective *c, struct arena scratch, double *wait_s)
+static double transfer_s(const struct aggregate_moving *c, struct arena scratch, double *wait_s)
 {
 	double *transfers = arena_make(&scratch, double, c->count);
 	double *waits = arena_make(&scratch, double, c->count);
@@ -29,10 +29,10 @@ static double transfer_s(const struct aggregate_collective *c, struct arena scra
 /* A done that lasts longer than this was waiting: an issue alone takes well under it. */
 #define DONE_WAITS_PS 2000000 /* 2 us */
 
-static bool done_waits(const struct subject *s, const struct aggregate_collective *spans)
+static bool done_waits(const struct subject *s, const struct aggregate_moving *moved)
 {
 	return s->async != ASYNC_START ||
-	       (double)spans->done_self_ps > DONE_WAITS_PS * (double)spans->span.count;
+	       (double)moved->done_self_ps > DONE_WAITS_PS * (double)moved->span.count;
 }
 
 /*
@@ -54,16 +54,15 @@ static bool groups_are_whole(const struct run *run, const struct hlo_collective 
 
 /* The last to arrive may be on a host whose profile is not here. */
 static bool transfer_is_known(const struct run *run, const struct subject *s,
-	const struct op_facts *f, const struct aggregate_collective *spans)
+	const struct op_facts *f, const struct aggregate_moving *moved)
 {
-	return spans->count > 0 && done_waits(s, spans) && groups_are_whole(run, f->collective);
+	return moved->count > 0 && done_waits(s, moved) && groups_are_whole(run, f->collective);
 }
 
 static void collective_times(const struct run *run, const struct subject *s,
-	const struct op_facts *f, const struct aggregate_collective *spans,
-	struct collectives_row *row)
+	const struct op_facts *f, struct collectives_row *row)
 {
-	const struct op_total *t = f->total;
+	const struct aggregate_moving *moved = aggregate_moving(run->sums, s->index);
 	bool async = s->async == ASYNC_START;
 
 	row->is_async = async;
@@ -73,19 +72,19 @@ static void collective_times(const struct run *run, const struct subject *s,
 	}
 	bool in_step = s->program->role == ROLE_STEP;
 	double steps = in_step ? run->device_steps : run->windows_s / run->step_mean_s;
-	row->rate = steps > 0 ? (double)spans->span.count / steps : (double)NAN;
+	row->rate = steps > 0 ? (double)moved->span.count / steps : (double)NAN;
 	row->per_step = in_step ? row->rate : 0;
 	row->span_s =
-		spans->span.count > 0 ? dist_quantile(&spans->span, 0.5, *run->keep) * PS : NAN;
-	row->done_waits = done_waits(s, spans);
-	if (transfer_is_known(run, s, f, spans))
-		row->transfer_s = transfer_s(spans, *run->keep, &row->wait_s);
+		moved->span.count > 0 ? dist_quantile(&moved->span, 0.5, *run->keep) * PS : NAN;
+	row->done_waits = done_waits(s, moved);
+	if (transfer_is_known(run, s, f, moved))
+		row->transfer_s = transfer_s(moved, *run->keep, &row->wait_s);
 	if (run->device_steps > 0 && in_step) {
-		row->exposed_s = (double)t->exposed_ps * PS / run->device_steps;
-		row->hidden_s = (double)t->hidden_ps * PS / run->device_steps;
+		row->exposed_s = (double)moved->exposed_ps * PS / run->device_steps;
+		row->hidden_s = (double)moved->hidden_ps * PS / run->device_steps;
 	}
 	if (run->windows_s > 0)
-		row->window_share = (double)t->exposed_ps * PS / run->windows_s;
+		row->window_share = (double)moved->exposed_ps * PS / run->windows_s;
 	row->exposed_share = in_step ? row->exposed_s / run->step_mean_s : 0;
 	row->bandwidth_bps = row->wire_bytes / row->transfer_s;
 }
@@ -130,8 +129,8 @@ static void collective_hlo(
 	row->topology_source = f->comms->topology_source;
 }
 
-static void collective_row(const struct run *run, const struct op_rows *op_rows,
-	const struct subject *s, const struct aggregate_collective *spans)
+static void collective_row(
+	const struct run *run, const struct op_rows *op_rows, const struct subject *s)
 {
 	const struct ops_row *op = &op_rows->rows[op_rows->at[s->index]];
 	const struct op_facts *f = op_rows->moving[s->index];
@@ -140,7 +139,7 @@ static void collective_row(const struct run *run, const struct op_rows *op_rows,
 	OP_PLACE, OP_COMMON(module), OP_COMMON(family), OP_COMMON(program), OP_COMMON(role);
 	OP_COMMON(recurs);
 	collective_hlo(run, f, row);
-	collective_times(run, s, f, spans, row);
+	collective_times(run, s, f, row);
 }
 
 static int collective_cmp(const void *a, const void *b)
@@ -206,23 +205,25 @@ static const struct subject **collective_subjects(const struct run *run, ptrdiff
 struct str comms_disprove(const struct run *run)
 {
 	const struct job_file *job = run->options->job;
-	const struct subject *beats = NULL; /* the one with most exposed time */
+	const struct subject *beats = NULL;
+	int64_t most_ps = -1; /* exposed, of that one */
 	ptrdiff_t n;
 	const struct subject **subjects = collective_subjects(run, &n);
 
 	for (ptrdiff_t i = 0; job && job->slices > 1 && i < n; i++) {
 		const struct subject *s = subjects[i];
-		struct aggregate_collective spans = aggregate_collective(run->sums, s->index);
+		const struct aggregate_moving *moved = aggregate_moving(run->sums, s->index);
 		struct op_facts f = { 0 };
 		double wait_s;
 		if (!subject_ran(run, s))
 			continue;
 		op_comms_of(run, s, &f);
-		if (f.comms && f.comms->link == LINK_DCN && transfer_is_known(run, s, &f, &spans) &&
-			transfer_s(&spans, *run->keep, &wait_s) * BEATS < f.comms->lo_s &&
-			(!beats || aggregate_op(run->sums, s->index)->exposed_ps >
-					   aggregate_op(run->sums, beats->index)->exposed_ps))
+		if (f.comms && f.comms->link == LINK_DCN && transfer_is_known(run, s, &f, moved) &&
+			transfer_s(moved, *run->keep, &wait_s) * BEATS < f.comms->lo_s &&
+			moved->exposed_ps > most_ps) {
 			beats = s;
+			most_ps = moved->exposed_ps;
+		}
 	}
 	return beats ? beats->name : MISSING;
 }
@@ -233,14 +234,13 @@ bool fill_collectives(const struct run *run, const struct op_rows *op_rows)
 	const struct subject **subjects = collective_subjects(run, &n);
 
 	for (ptrdiff_t i = 0; i < n && i < COLLECTIVES_MAX; i++) {
-		struct aggregate_collective spans =
-			aggregate_collective(run->sums, subjects[i]->index);
+		const struct subject *s = subjects[i];
 
-		if ((spans.span.count == 0 && !(subjects[i]->planned > 0)) ||
-			op_rows->at[subjects[i]->index] < 0)
+		if ((aggregate_moving(run->sums, s->index)->span.count == 0 && !(s->planned > 0)) ||
+			op_rows->at[s->index] < 0)
 			continue;
-		collective_row(run, op_rows, subjects[i], &spans);
-		subjects[rows++] = subjects[i];
+		collective_row(run, op_rows, s);
+		subjects[rows++] = s;
 	}
 	struct collectives_row *all = table_rows(run->tables, collectives);
 	regathers_count(all, subjects, rows, *run->keep);
@@ -251,13 +251,14 @@ bool fill_collectives(const struct run *run, const struct op_rows *op_rows)
 /* ---- transfers ------------------------------------------------------------------------------- */
 
 /* Bytes of one execution: as the event says, else of the array that moves. */
-static double transfer_bytes(const struct subject *s, const struct op_total *t)
+static double transfer_bytes(
+	const struct subject *s, const struct aggregate_moving *moved, int64_t count)
 {
-	if (t->bytes > 0)
-		return (double)t->bytes;
+	if (moved->bytes > 0)
+		return (double)moved->bytes;
 	const struct hlo_instruction *i = subject_instruction(s);
 	const struct shape *leaf = i ? shape_leaf(&i->shape, 0) : NULL;
-	return leaf ? (double)shape_logical_bytes(leaf) * (double)t->self.count : NAN;
+	return leaf ? (double)shape_logical_bytes(leaf) * (double)count : NAN;
 }
 
 /* One way, between a device and its host, as good code reaches it. */
@@ -271,7 +272,7 @@ static double host_link_bps(const struct run *run)
 void fill_transfers(const struct run *run, const struct op_rows *op_rows)
 {
 	/* Sums over all devices and steady steps. */
-	struct moved {
+	struct sums {
 		double count, bytes, pageable_bytes, time_ps, exposed_ps;
 	} sums[COPY_UNKNOWN + 1] = { { 0 } };
 	const struct subject *const *subjects = registry_subjects_ranked(run->registry);
@@ -284,18 +285,20 @@ void fill_transfers(const struct run *run, const struct op_rows *op_rows)
 			s->kind == KIND_CALLBACK || s->async == ASYNC_DONE ||
 			s->program->role != ROLE_STEP)
 			continue;
-		const struct op_total *t = f->total;
-		struct moved *d = &sums[f->direction];
-		d->count += (double)t->self.count;
-		d->bytes += t->self.count > 0 ? transfer_bytes(s, t) : 0;
-		d->pageable_bytes += (double)t->pageable_bytes;
+		const struct dist *self = &f->total->self;
+		const struct aggregate_moving *moved = aggregate_moving(run->sums, s->index);
+		struct sums *d = &sums[f->direction];
+		d->count += (double)self->count;
+		d->bytes += self->count > 0 ? transfer_bytes(s, moved, self->count) : 0;
+		d->pageable_bytes += (double)moved->pageable_bytes;
 		/* An async transfer's time is its span's, which exposed and hidden add up to. */
-		d->time_ps += s->async == ASYNC_START ? (double)(t->exposed_ps + t->hidden_ps)
-						      : (double)t->self.sum;
-		d->exposed_ps += (double)t->exposed_ps;
+		d->time_ps += s->async == ASYNC_START
+				      ? (double)(moved->exposed_ps + moved->hidden_ps)
+				      : (double)self->sum;
+		d->exposed_ps += (double)moved->exposed_ps;
 	}
 	for (int way = COPY_H2D; way <= COPY_UNKNOWN; way++) {
-		const struct moved *d = &sums[way];
+		const struct sums *d = &sums[way];
 		if (!(d->count > 0))
 			continue;
 		struct transfers_row *row = table_new(run->tables, transfers, run->keep);

@@ -42,7 +42,7 @@ static void reserve_subject(struct sweeping *s, int32_t subject)
 	MOVED(s->work, s->pending, old, n, ahead);
 	MOVED(s->work, s->in_flight, old, n, ahead);
 	LONGER(s->work, s->touched, old, n);
-	MOVED(s->keep, o->collectives, old, n, ahead);
+	MOVED(s->keep, o->moving, old, n, ahead);
 	o->op_first = first;
 	o->op_cap = n;
 }

@@ -99,17 +99,18 @@ struct sweep_watch {
 };
 
 struct op_total {
-	struct dist self;	       /* self time of its executions */
-	int64_t overlap_ps;	       /* of that, with something else running */
-	int64_t exposed_ps, hidden_ps; /* collectives and transfers: without and with compute */
-	int64_t bytes;		       /* moved by copies that say so, */
-	int64_t pageable_bytes;	       /* and of them to or from pageable memory */
+	struct dist self;		    /* self time of its executions */
+	int64_t overlap_ps;		    /* of that, with something else running */
 	int64_t devices, least_ps, most_ps; /* sums over devices: 1, of each its extremes */
 	bool nested;			    /* it ran inside another op */
 	bool done_before;		    /* of a done: what it ends now began in the window */
 };
 
-struct collective_total {
+/* Of one that moves data, which few do. */
+struct moving_total {
+	int64_t exposed_ps, hidden_ps; /* collectives and transfers: without and with compute */
+	int64_t bytes;		       /* moved by copies that say so, */
+	int64_t pageable_bytes;	       /* and of them to or from pageable memory */
 	/* Of async pairs or of synchronous collectives: each in kept steps, in order. */
 	int64_t *spans_ps;
 	ptrdiff_t count, cap;
@@ -161,7 +162,7 @@ struct sweep {
 	/* Of subjects from op_first on: a device has few of a job of many programs, and they lie
 	 * together.  NULL once the device has joined the others. */
 	struct op_total *ops;
-	struct collective_total *collectives;
+	struct moving_total *moving;
 	ptrdiff_t op_first, op_cap;
 	/* Their sums, once the device has joined the others: of the subjects from the first one
 	 * that took time to the last. */
@@ -200,9 +201,9 @@ static inline struct op_total *sweep_op(const struct sweep *s, ptrdiff_t subject
 	return &s->ops[subject - s->op_first];
 }
 
-static inline struct collective_total *sweep_collective(const struct sweep *s, ptrdiff_t subject)
+static inline struct moving_total *sweep_moving(const struct sweep *s, ptrdiff_t subject)
 {
-	return &s->collectives[subject - s->op_first];
+	return &s->moving[subject - s->op_first];
 }
 
 /*

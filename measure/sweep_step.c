@@ -56,7 +56,7 @@ void execution_add_late(struct sweeping *s, int32_t subject, int64_t serial, int
 
 static void span_add(struct sweeping *s, int32_t subject, int64_t span_ps, bool is_kept)
 {
-	struct collective_total *c = sweep_collective(s->out, subject);
+	struct moving_total *c = sweep_moving(s->out, subject);
 
 	dist_add(&c->span, s->keep, span_ps);
 	if (is_kept)
@@ -69,7 +69,7 @@ void instance_add(struct sweeping *s, const struct subject *op, int64_t span_ps)
 
 	if (serial_now(s, op) == SERIAL_OTHER)
 		span_add(s, subject, span_ps,
-			sweep_collective(s->out, subject)->count < SWEEP_MAX_STEPS);
+			sweep_moving(s->out, subject)->count < SWEEP_MAX_STEPS);
 	if (!s->in_step)
 		return;
 	*arena_push(s->work, s->instances, s->instance_count, s->instance_cap) =
@@ -181,11 +181,12 @@ static void step_commit(struct sweeping *s)
 	for (ptrdiff_t i = 0; i < s->touched_count; i++) {
 		const struct pending *p = &s->pending[s->touched[i] - o->op_first];
 		struct op_total *t = sweep_op(o, s->touched[i]);
+		struct moving_total *m = sweep_moving(o, s->touched[i]);
 		t->overlap_ps += p->overlap_ps;
-		t->exposed_ps += (int64_t)(p->exposed_ps + 0.5); /* rounded: none is negative */
-		t->hidden_ps += (int64_t)(p->hidden_ps + 0.5);
-		t->bytes += p->bytes;
-		t->pageable_bytes += p->pageable_bytes;
+		m->exposed_ps += (int64_t)(p->exposed_ps + 0.5); /* rounded: none is negative */
+		m->hidden_ps += (int64_t)(p->hidden_ps + 0.5);
+		m->bytes += p->bytes;
+		m->pageable_bytes += p->pageable_bytes;
 		if (p->poured)
 			dist_merge(&t->self, s->keep, p->poured);
 	}

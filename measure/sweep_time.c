@@ -26,15 +26,15 @@ static void clock_share(struct sweeping *s, int activity, bool is_hidden, int64_
 static void other_settle(struct sweeping *s, const struct running *r)
 {
 	const struct activity_clock *now = &s->clocks[r->known->bit];
-	struct op_total *t = sweep_op(s->out, r->known->index);
+	struct moving_total *m = sweep_moving(s->out, r->known->index);
 
 	if (serial_now(s, r->known->subject) != SERIAL_OTHER)
 		return;
 	double exposed_ps = r->in_front ? now->exposed_ps - r->joined.exposed_ps
 					: now->in_flight_ps - r->joined.in_flight_ps;
-	t->overlap_ps += now->overlap_ps - r->joined.overlap_ps;
-	t->exposed_ps += (int64_t)(exposed_ps + 0.5);
-	t->hidden_ps += (int64_t)(now->hidden_ps - r->joined.hidden_ps + 0.5);
+	sweep_op(s->out, r->known->index)->overlap_ps += now->overlap_ps - r->joined.overlap_ps;
+	m->exposed_ps += (int64_t)(exposed_ps + 0.5);
+	m->hidden_ps += (int64_t)(now->hidden_ps - r->joined.hidden_ps + 0.5);
 }
 
 /* What the clock says of an active op since it joined, to the open step. */
@@ -285,7 +285,7 @@ static void span_end(struct sweeping *s, const struct subject *done, int64_t don
 	int32_t start = span ? span->known->index : done->starts[0];
 	bool *done_before = &sweep_op(s->out, done->index)->done_before;
 
-	sweep_collective(s->out, start)->done_self_ps += done_self_ps;
+	sweep_moving(s->out, start)->done_self_ps += done_self_ps;
 	if (span) {
 		instance_add(s, span->known->subject, s->now_ps - span->start_ps);
 		if (s->plan->watch)

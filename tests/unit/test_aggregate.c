@@ -20,7 +20,7 @@ static struct sweep swept(int device, struct arena *work)
 	static struct plane plane;
 	s.plane = &plane;
 	s.ops = arena_make(work, struct op_total, s.op_cap);
-	s.collectives = arena_make(work, struct collective_total, s.op_cap);
+	s.moving = arena_make(work, struct moving_total, s.op_cap);
 	s.programs = arena_make(work, struct program_total, PROGRAMS);
 	s.steps = arena_make(work, struct swept_step, 1);
 	s.gaps = arena_make(work, struct swept_gap, 1);
@@ -29,11 +29,11 @@ static struct sweep swept(int device, struct arena *work)
 	s.gaps[0].step = 8;
 	for (int64_t i = 0; i < SAMPLES; i++)
 		dist_add(&s.ops[0].self, work, (1 + device) * (1000 + 10 * i));
-	s.ops[1].exposed_ps = 5;
 	s.ops[OPS - 1 + device].nested = true;
-	struct collective_total *c = &s.collectives[1];
+	struct moving_total *c = &s.moving[1];
 	for (int32_t i = 0; i < 3 - device; i++)
 		*arena_push(work, c->spans_ps, c->count, c->cap) = 100 + 50 * device - i;
+	c->exposed_ps = 5;
 	c->done_self_ps = 9;
 	dist_add(&c->span, work, 100);
 	dist_add(&s.programs[1].dist, work, 300);
@@ -72,7 +72,7 @@ static void in_any_order(void **state)
 			assert_memory_equal(a.self.runs[i], b.self.runs[i],
 				DIST_RUN * sizeof(*a.self.runs[i]));
 	}
-	assert_int_equal(aggregate_op(one, 1)->exposed_ps, 10);
+	assert_int_equal(aggregate_moving(one, 1)->exposed_ps, 10);
 	assert_int_equal(aggregate_program(one, 1).count, 2);
 	assert_int_equal(aggregate_program(other, 0).count, 0);
 	aggregate_free(one);
@@ -86,7 +86,7 @@ static void instances_of_all_devices(void **state)
 		struct aggregate *j = aggregate_new(&keep);
 		add(j, first);
 		add(j, !first);
-		struct aggregate_collective c = aggregate_collective(j, 1);
+		struct aggregate_moving c = *aggregate_moving(j, 1);
 		assert_int_equal(c.count, 3);
 		assert_int_equal(c.instances[1].min_ps, 99);
 		assert_int_equal(c.instances[1].max_ps, 149);
@@ -107,7 +107,7 @@ static void what_a_device_keeps(void **state)
 	struct sweep s[] = { add(j, 0), add(j, 1) };
 	for (int d = 0; d < 2; d++) {
 		assert_null(s[d].ops);
-		assert_null(s[d].collectives);
+		assert_null(s[d].moving);
 		assert_int_equal(
 			s[d].self_ps[0], (1 + d) * (SAMPLES * 1000 + 5 * SAMPLES * (SAMPLES - 1)));
 		assert_int_equal(s[d].self_first, 0);
@@ -186,7 +186,7 @@ static void begun_anew(void **state)
 	add(j, 1);
 	aggregate_clear(j);
 	assert_int_equal(aggregate_op(j, 0)->self.count, 0);
-	assert_int_equal(aggregate_collective(j, 1).count, 0);
+	assert_int_equal(aggregate_moving(j, 1)->count, 0);
 	assert_int_equal(aggregate_program(j, 1).count, 0);
 	add(j, 0);
 	assert_int_equal(aggregate_op(j, 0)->self.count, SAMPLES);
