@@ -60,7 +60,8 @@ struct checker {
 	bool means_text;	   /* that name is compared with a text */
 	bool failed;		   /* fault is filled; nothing more is read */
 	int depth;
-	struct arena *keep, scratch; /* scratch: of the tokens */
+	struct list texts, numbers;  /* names of the SELECTs' results */
+	struct arena *keep, scratch; /* scratch: of the tokens and these names */
 	struct sql_fault *fault;
 };
 
@@ -1093,6 +1094,29 @@ static void open_scope(struct scope *scope, const struct token *first)
 	}
 }
 
+static bool list_has(const struct list *list, struct str name)
+{
+	for (ptrdiff_t i = 0; i < list->count; i++)
+		if (str_eq(list->items[i], name))
+			return true;
+	return false;
+}
+
+/*
+ * Notes under its name the result that has just been read.  The name of a subquery's result is a
+ * text where all results of that name are.
+ */
+static struct dimension note_result(struct checker *c, struct dimension d)
+{
+	struct str last = ahead(c, -1)->text, name = is_ahead(c, "as") ? ahead(c, 1)->text : last;
+
+	if (d.kind == DIMENSION_ANY && list_has(&c->texts, last) && !list_has(&c->numbers, last))
+		d.kind = DIMENSION_TEXT;
+	if (d.kind >= DIMENSION_TEXT)
+		list_add(d.kind == DIMENSION_TEXT ? &c->texts : &c->numbers, name, &c->scratch);
+	return d;
+}
+
 /*
  * From SELECT, WITH or VALUES to behind its ')' or the end: expressions between keywords.  It comes
  * to what its first column is.
@@ -1131,7 +1155,7 @@ static struct value select_value(struct checker *c)
 			is_listing &= !token_is(ahead(c, -1), "*");
 			if (is_new && is_listing)
 				*arena_push(c->keep, results->items, results->count, results->cap) =
-					v.dimension;
+					note_result(c, v.dimension);
 			is_new = false;
 			c->at += c->at == before && !c->failed; /* it begins no expression */
 		}
@@ -1195,7 +1219,12 @@ bool check_select(struct str sql, const struct sql_names *names, struct arena *k
 		return false;
 	if (!is_select(ahead(&c, 0)))
 		fail(&c, DIAG_RULE_SQL, ahead(&c, 0)->text, "a SELECT is wanted here");
-	select_value(&c);
+	/* Once more: results of a subquery are read behind what takes them. */
+	for (int pass = 0; pass < 2 && !c.failed; pass++) {
+		c.at = 0;
+		ret->results.count = 0;
+		select_value(&c);
+	}
 	return !c.failed;
 }
 

@@ -861,6 +861,33 @@ static const struct mistake names_in_sql[] = {
 		"compute it in the SELECT\n"
 		"      gain: (select sum(p50_s))\n"
 		"                    ^~~" },
+	/* What a subquery computes is a text, as if it were computed where it is taken. */
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    select: select y from (select x || '' as y from (select cause as x from gaps))\n"
+	  "    assert: y < 1\n",
+		"t.yaml:5:17: r.assert: y is a text and 1 is a number; they cannot be compared\n"
+		"      assert: y < 1\n"
+		"                  ^" },
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    select: select y from (select z.y from (select cause || '' as y from gaps) as z)\n"
+	  "    value: y\n"
+	  "    at_most: 1\n",
+		"t.yaml:5:12: r.value: y is a text and no number\n"
+		"      value: y\n"
+		"             ^" },
+	/* Where two of that name differ, it stays a number. */
+	{ "version: 1\n"
+	  "rules:\n"
+	  "  r:\n"
+	  "    select: select y from (select 1 as y from (select cause || '' as y from gaps))\n"
+	  "    assert: y glob 'a*'\n",
+		"t.yaml:5:13: r.assert: y is a number; 'glob' compares texts\n"
+		"      assert: y glob 'a*'\n"
+		"              ^" },
 	{ "version: 1\n"
 	  "rules:\n"
 	  "  r:\n"
