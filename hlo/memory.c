@@ -424,13 +424,13 @@ bool hlo_memory(const struct hlo_module *m, int64_t space, struct arena *keep,
 	return list_living(m, &a, keep, ret);
 }
 
-ptrdiff_t hlo_memory_points(const struct hlo_module *m, int64_t space, struct arena *keep,
+ptrdiff_t hlo_memory_points(const struct hlo_module *m, struct arena *keep,
 	struct hlo_memory_point *ret, ptrdiff_t most, int64_t *events)
 {
 	struct diag err = { .id = DIAG_NONE };
 	struct reader r = { .keep = keep, .whole = m->buffer_assignment, .err = &err };
-	struct assignment a = { .r = &r, .space = space };
-	struct hlo_memory sums = { .space = space };
+	struct assignment a = { .r = &r };
+	struct hlo_memory sums = { 0 };
 	struct replay p;
 	struct str t;
 	if (!read_assignment(m, &a) || !replay_choose(&a, &p, &t) || !t.len)

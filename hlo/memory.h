@@ -56,7 +56,7 @@ struct hlo_memory_point {
  * The same replay as a curve: at most `most` points, of equally many heap events each.  Returns how
  * many; 0 when there is no trace, or it cannot be read.
  */
-ptrdiff_t hlo_memory_points(const struct hlo_module *m, int64_t space, struct arena *keep,
+ptrdiff_t hlo_memory_points(const struct hlo_module *m, struct arena *keep,
 	struct hlo_memory_point *ret, ptrdiff_t most, int64_t *events);
 
 /*

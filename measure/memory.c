@@ -173,7 +173,7 @@ static void schedule_curve(const struct run *run, const struct program *p, struc
 		arena_make(run->keep, struct hlo_memory_point, CURVE_SLOTS);
 	int64_t events;
 	ptrdiff_t count =
-		hlo_memory_points(program_hlo(p), 0, run->keep, points, CURVE_SLOTS, &events);
+		hlo_memory_points(program_hlo(p), run->keep, points, CURVE_SLOTS, &events);
 
 	if (count < 2)
 		return;

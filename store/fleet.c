@@ -77,7 +77,7 @@ bool fleet_take(void *fleet, const struct run_facts *facts, struct diag *err)
 /* Runs a statement to its end, and is done with it. */
 static bool run_statement(struct fleet *f, sqlite3_stmt *stmt, struct diag *err)
 {
-	bool ok = sqlite3_step(stmt) == SQLITE_DONE || facts_db_fail(&f->db, err);
+	bool ok = facts_db_done(&f->db, stmt, err);
 	sqlite3_finalize(stmt);
 	return ok;
 }
@@ -187,9 +187,7 @@ static bool insert_row(void *arg, const struct str *cells, struct diag *err)
 	struct asking *a = arg;
 	for (int i = 0; i < a->cells; i++)
 		sql_bind_text(a->insert, i + 1, cells[i]);
-	bool ok = sqlite3_step(a->insert) == SQLITE_DONE || facts_db_fail(&a->fleet->db, err);
-	sqlite3_reset(a->insert);
-	return ok;
+	return facts_db_done(&a->fleet->db, a->insert, err);
 }
 
 static bool put_question(struct asking *a, enum asked id, struct diag *err)

@@ -252,7 +252,7 @@ static void bind_extra(
 		sqlite3_bind_int64(stmt, at, value->number);
 }
 
-static bool step_done(struct facts_db *d, sqlite3_stmt *stmt, struct diag *err)
+bool facts_db_done(struct facts_db *d, sqlite3_stmt *stmt, struct diag *err)
 {
 	bool ok = sqlite3_step(stmt) == SQLITE_DONE || facts_db_fail(d, err);
 	sqlite3_reset(stmt);
@@ -275,7 +275,7 @@ static bool append_row(struct facts_db *d, int64_t id, const struct run_facts *f
 	fact_extras(f, record, row, &scratch, extras);
 	for (ptrdiff_t i = 0; i < form->extra_count; i++)
 		bind_extra(stmt, ++at, &form->extras[i], &extras[i]);
-	return step_done(d, stmt, err);
+	return facts_db_done(d, stmt, err);
 }
 
 static bool append_rows(struct facts_db *d, const struct run_facts *f, struct diag *err)
@@ -299,7 +299,7 @@ static bool keep_bytes(
 		return true;
 	sql_bind_text(d->add_kept, 1, f->hash);
 	sqlite3_bind_blob(d->add_kept, 2, kept.p, (int)kept.len, SQLITE_STATIC);
-	return step_done(d, d->add_kept, err);
+	return facts_db_done(d, d->add_kept, err);
 }
 
 bool facts_db_append(void *db, const struct run_facts *f, struct str kept, struct diag *err)

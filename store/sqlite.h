@@ -44,6 +44,8 @@ bool facts_db_guard(struct facts_db *d, struct diag *err);
 bool facts_db_execute(struct facts_db *d, const char *sql, struct diag *err);
 /* The first cell of a statement without parameters. */
 bool facts_db_number(struct facts_db *d, const char *sql, int64_t *ret, struct diag *err);
+/* Runs a statement that gives no rows; it can be bound and run again. */
+bool facts_db_done(struct facts_db *d, sqlite3_stmt *stmt, struct diag *err);
 /* Tables and indexes. */
 bool facts_db_make(struct facts_db *d, struct diag *err);
 /* Statements for append, and functions for questions, after the tables are there. */

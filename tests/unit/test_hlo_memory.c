@@ -182,18 +182,18 @@ static void points(void **state)
 	struct hlo_memory_point got[8];
 	int64_t count = 0;
 	(void)state;
-	assert_int_equal(hlo_memory_points(module_of(&p), 0, &keep, got, 8, &count), 6);
+	assert_int_equal(hlo_memory_points(module_of(&p), &keep, got, 8, &count), 6);
 	assert_int_equal(count, 6);
 	for (int k = 0; k < 6; k++) {
 		assert_int_equal(got[k].most, 384 + each[k]);
 		assert_int_equal(got[k].least, 384 + each[k]);
 	}
-	assert_int_equal(hlo_memory_points(module_of(&p), 0, &keep, got, 2, &count), 2);
+	assert_int_equal(hlo_memory_points(module_of(&p), &keep, got, 2, &count), 2);
 	assert_int_equal(got[0].most, 384 + 80);
 	assert_int_equal(got[0].least, 384 + 30);
 	assert_int_equal(got[1].most, 384 + 120);
 	assert_int_equal(got[1].least, 384);
-	assert_int_equal(hlo_memory_points(module_of(&q), 0, &keep, got, 8, &count), 0);
+	assert_int_equal(hlo_memory_points(module_of(&q), &keep, got, 8, &count), 0);
 }
 
 /* SHARE_WITH keeps a buffer alive; shared again after its end, it takes memory again. */
