@@ -138,23 +138,19 @@ static ptrdiff_t columns_between(struct str line, ptrdiff_t from, ptrdiff_t to)
 	return n;
 }
 
-/* The part of a line that is shown: [from, to) in bytes, at characters. */
-struct window {
-	ptrdiff_t from, to;
-};
-
-static struct window window_around(struct str line, ptrdiff_t caret)
+/* The part of a line that is shown: at most EXCERPT_COLUMNS characters. */
+static struct str around(struct str line, ptrdiff_t caret)
 {
-	struct window w = { 0, 0 };
+	ptrdiff_t from = 0, to;
 	ptrdiff_t before = columns_between(line, 0, caret);
 	for (ptrdiff_t skip = before - EXCERPT_COLUMNS * 3 / 4; skip > 0; skip--)
-		w.from = step(line, w.from);
+		from = step(line, from);
 	if (columns_between(line, 0, line.len) <= EXCERPT_COLUMNS)
-		w.from = 0;
-	w.to = w.from;
-	for (int i = 0; i < EXCERPT_COLUMNS && w.to < line.len; i++)
-		w.to = step(line, w.to);
-	return w;
+		from = 0;
+	to = from;
+	for (int i = 0; i < EXCERPT_COLUMNS && to < line.len; i++)
+		to = step(line, to);
+	return str_head(str_from_offset(line, from), to - from);
 }
 
 /* Blanks as wide as line[from, to), tabs kept so that they end at the same stop. */
@@ -169,16 +165,16 @@ static ptrdiff_t pad(char *to, struct str line, ptrdiff_t from, ptrdiff_t caret)
 static void append_excerpt(struct diag *d, struct str line, ptrdiff_t caret, ptrdiff_t width)
 {
 	char under[2 * EXCERPT_COLUMNS + 2];
-	struct window w = window_around(line, caret);
-	ptrdiff_t end = caret + width < w.to ? caret + width : w.to;
-	ptrdiff_t n = pad(under, line, w.from, caret), marks = columns_between(line, caret, end);
+	struct str shown = around(line, caret);
+	ptrdiff_t from = shown.p - line.p, to = from + shown.len;
+	ptrdiff_t end = caret + width < to ? caret + width : to;
+	ptrdiff_t n = pad(under, line, from, caret), marks = columns_between(line, caret, end);
 	under[n++] = '^';
 	for (ptrdiff_t i = 1; i < marks; i++)
 		under[n++] = '~';
 	under[n] = 0;
-	struct str shown = str_head(str_from_offset(line, w.from), w.to - w.from);
-	diag_append(d, "  %s%.*s%s\n  %s%s", w.from ? "..." : "", STR_ARG(shown),
-		w.to < line.len ? "..." : "", w.from ? "   " : "", under);
+	diag_append(d, "  %s%.*s%s\n  %s%s", from ? "..." : "", STR_ARG(shown),
+		to < line.len ? "..." : "", from ? "   " : "", under);
 }
 
 bool diag_caret(struct diag *d, enum diag_id id, struct text_place place, const char *fmt, ...)
