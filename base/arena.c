@@ -121,7 +121,7 @@ static void spares_unlock(void)
 	atomic_flag_clear_explicit(&spares_busy, memory_order_release);
 }
 
-/* NULL: there is none. */
+/* A block of that size that was kept; or NULL. */
 static char *spare_take(ptrdiff_t size)
 {
 	char *base = NULL;

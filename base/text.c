@@ -104,7 +104,7 @@ struct str text_brief(struct arena *keep, struct str clean)
 	return text_squeezed(keep, clean, TEXT_BRIEF);
 }
 
-/* What "<gemm_relu_128x64<...>, int>" begins with; empty where that is no name. */
+/* The name that "<gemm_relu_128x64<...>, int>" begins with; or empty. */
 static struct str first_argument(struct str arguments)
 {
 	struct str rest = arguments;
@@ -132,7 +132,7 @@ struct str text_function(struct str name)
 		/* Only a namespace without a name is in brackets that nothing stands before. */
 		if (opens && !depth && end > from)
 			break;
-		/* "A::Execute (jit_f)" tells behind a blank of what. */
+		/* "A::Execute (jit_f)": behind the blank stands the program. */
 		struct str rest = str_from_offset(name, end);
 		if (!depth && str_take(&rest, STR(" (")) && !str_starts(rest, STR("anonymous ")))
 			break;

@@ -44,7 +44,7 @@ struct assignment {
 /* memory_text.c: the assignment as text: allocations, and buffers that know theirs.  False with
  * err set where it was cut. */
 bool assignment_of_text(struct assignment *a, const struct hlo_module *m);
-/* The report's total of a memory space; false with err as it was when it has none. */
+/* The report's total of a memory space.  False where it names none, and then `err` is untouched. */
 bool report_total(const struct hlo_note *note, int64_t space, int64_t *ret, struct diag *err);
 
 #endif

@@ -152,8 +152,8 @@ static const struct hlo_instruction *first_unplaced(
 }
 
 /*
- * The text has no mark at its end.  Whole, it comes to the total that the report beside it names,
- * and holds what the program's ops write.
+ * The text has no mark at its end, so it may be cut.  A whole one sums up to the total that the
+ * report beside it names, and has a value of each op.
  */
 static void check_whole(struct scan *s, const struct assignment *a, const struct hlo_module *m)
 {
@@ -190,7 +190,7 @@ bool assignment_of_text(struct assignment *a, const struct hlo_module *m)
 
 /* ---- the memory usage report ----------------------------------------------------------------- */
 
-/* To the line behind `word`, over all others; false when there is none. */
+/* Moves behind `word` at the beginning of a line; false when no line begins so. */
 static bool find_line(struct scan *s, struct str word)
 {
 	while (s->at < s->text.len) {

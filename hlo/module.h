@@ -188,10 +188,9 @@ int64_t hlo_trip_count(const struct hlo_module *m, ptrdiff_t instruction);
 double *hlo_runs(const struct hlo_module *m, struct arena *keep, int64_t *unknown);
 
 /*
- * The instructions that do something, from the entry's first on, in the order of the program's
- * schedule, or as they stand where it has none; what a call holds in its place, and what a loop or
- * a branch holds behind it.
- * Of asynchronous pairs the starts.  Returns their number.
+ * The instructions that do something, from the entry's first on: in the order of the schedule, else
+ * of the text.  A call's body stands in its place, a loop's or a branch's behind it.  Asynchronous
+ * pairs are there by their starts.  Returns their number.
  */
 ptrdiff_t hlo_order(const struct hlo_module *m, struct arena *keep, ptrdiff_t **ret);
 

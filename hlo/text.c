@@ -381,7 +381,7 @@ static bool read_table(struct text *t, const struct read_rule *table)
 
 /*
  * Parents are ids in some dumps and ids + 1 in others.  A frame comes after its parent, so the
- * first one has none: what it says is the difference.
+ * first one has no parent: what it names instead is the difference.
  */
 static void place_sources(struct hlo_module *m)
 {

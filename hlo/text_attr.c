@@ -101,7 +101,7 @@ bool scan_list(struct scan *s, const struct scan_attr *rows, ptrdiff_t count,
 		const struct scan_attr *a = attr_find(rows, count, name);
 		if (!(a ? a->read(s, (char *)into + a->offset) : scan_field(s, t, name, into)))
 			return false;
-		/* What is not listed, or a newer XLA writes behind a value that is. */
+		/* Attributes not listed, and what a newer XLA adds to a listed one. */
 		if (scan_peek(s) != ',' && scan_peek(s) != '\n')
 			scan_value(s);
 	}

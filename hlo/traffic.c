@@ -135,7 +135,7 @@ static void touch_operand(struct hlo_costs *c, struct traffic *t, ptrdiff_t oper
 	traffic_add(t, *tuple);
 }
 
-/* Operands looked at for twins: above this an op is a concatenation, which has none. */
+/* Operands looked at for twins: an op with more is a concatenation, which reads all of them. */
 enum { MAX_TWINS = 16 };
 
 static bool seen_before(const struct hlo_instruction *i, ptrdiff_t operand)

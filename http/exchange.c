@@ -187,7 +187,7 @@ const char *exchange_error(const struct exchange *x, bool *lasting)
 	if (x->is_private)
 		return "its address belongs to a private network; if that is meant, name the host "
 		       "in ROOFLINT_HTTP_ALLOW";
-	if (x->proxy_status >= 300) { /* of what a proxy says to CONNECT the status is enough */
+	if (x->proxy_status >= 300) { /* a proxy's answer to CONNECT: its status says enough */
 		*lasting = outcome_of(x->proxy_status) == OUTCOME_REFUSED;
 		return x->proxy_status == 407
 			       ? "the proxy wants a user and a password, or others (HTTPS_PROXY)"

@@ -23,7 +23,7 @@ struct exchange {
 	const char *user, *password; /* basic authentication; both NULL: none */
 	const char *signature;	 /* "aws:amz:REGION:SERVICE": they are a key that signs instead */
 	struct str body;	 /* of a POST or PUT */
-	long connect_ms;	 /* 0, or more than that: ten seconds */
+	long connect_ms;	 /* to connect, ten seconds at most; 0: ten seconds */
 	double timeout_s;	 /* of all of it; 0: no limit */
 	double stall_s;		 /* with less than STALL_BYTES in each; 0: no limit */
 	bool is_trusted;	 /* the host may have any address */

@@ -160,7 +160,7 @@ bool listing_read_s3(
 	}
 	if (!is_list || !is_whole)
 		return no_list(err);
-	/* What is not listed would be taken for not there: an older run would be judged. */
+	/* With half a list, the newest runs might be missing, and an older one would be judged. */
 	return !goes_on || next->len ||
 	       diag_set(err, DIAG_BUCKET,
 		       "the server's list goes on, but it does not say how; it has to know "

@@ -14,7 +14,7 @@
 
 #define SEARCHED	4096  /* of an answer for secrets, so that none is shown by half */
 #define LEAST_S		0.001 /* libcurl takes 0 for no limit */
-#define SHORTEST_SECRET 8     /* of what is looked for in an answer: shorter texts are anywhere */
+#define SHORTEST_SECRET 8     /* that is looked for in an answer: shorter texts occur by chance */
 
 /* What one request keeps over its attempts. */
 struct work {

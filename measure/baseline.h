@@ -24,7 +24,7 @@
 #include "measure/tables.h"
 
 struct baseline {
-	struct str name; /* as given, for messages; without tables: why there is none */
+	struct str name; /* as given, for messages; where it has no tables: the reason */
 	/*
 	 * The query that found it, and its set; missing: named one by one.  What is named by
 	 * mistake is an error; what a query finds is passed over: the run itself, and a run found

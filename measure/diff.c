@@ -751,7 +751,7 @@ static double work_of_head(const struct matches *all, struct arena scratch)
 	return agrees && base_s > 0 ? median : (double)NAN;
 }
 
-/* What the ops of one side are of: its steps, or the window of a capture that has none. */
+/* The time that a side's ops are compared within: its step, or the window of a capture without. */
 static double length_of(const struct tables *t)
 {
 	const struct run_row *run = row_of_run(t);

@@ -60,9 +60,9 @@ struct diff_kind {
 struct op_diff {
 	bool is_planned;
 	bool is_window; /* one of them: times are of whole captures, which may hold unlike work */
-	/* Of such captures: the head's work, as a multiple of the base's, by how often most of
-	 * the ops ran; what is said of the base is of so much.  NaN: they do not agree, or there
-	 * are steps. */
+	/* Of such captures: the head's work as a multiple of the base's, by how often most ops
+	 * ran.  The base's times are multiplied by it.  NaN: ops do not agree, or there are
+	 * steps. */
 	double work;
 	struct changes_row *items; /* by lost_s, the largest loss first; then by key */
 	ptrdiff_t count;

@@ -644,20 +644,14 @@ static int64_t step_work_ps(const struct sweep *s)
 }
 
 /*
- * Shares out what no event tells of; the cause is that of the larger part.  A host that waited for
- * a result could have done the rest beside the device's work, but no more than that lasts.
+ * Shares out the gap's time that no event tells of.  A host that waited for a result could have
+ * done the rest beside the device's work, but no more than that lasts.
  */
-static enum cause gap_settle(struct host_gap *g, const struct map *files)
+static void share_out(struct host_gap *g)
 {
-	int64_t left_ps = g->end_ps - g->start_ps, work_ps = step_work_ps(&g->device->sweep);
-	enum cause most = CAUSE_UNKNOWN;
+	int64_t length_ps = g->end_ps - g->start_ps, left_ps = length_ps;
+	int64_t work_ps = step_work_ps(&g->device->sweep);
 
-	if (g->gap && g->gap->inside) {
-		memset(g->by_cause_ps, 0, sizeof(g->by_cause_ps));
-		g->host.name = g->call.name = MISSING;
-		g->by_cause_ps[CAUSE_PROGRAM] = left_ps;
-		return CAUSE_PROGRAM;
-	}
 	g->by_cause_ps[CAUSE_UNKNOWN] = 0;
 	for (int c = 0; c < CAUSES; c++) { /* two threads may tell of the same time */
 		if (g->by_cause_ps[c] > left_ps)
@@ -666,7 +660,7 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 	}
 	int64_t waited_ps = !g->waited ? 0 : left_ps < work_ps ? left_ps : work_ps;
 	int64_t seen_ps = g->seen_ps > g->host.covered_ps ? g->seen_ps : g->host.covered_ps;
-	int64_t unseen_ps = g->end_ps - g->start_ps - seen_ps;
+	int64_t unseen_ps = length_ps - seen_ps;
 	g->by_cause_ps[CAUSE_SYNC] += waited_ps;
 	left_ps -= waited_ps;
 	unseen_ps = unseen_ps < left_ps ? unseen_ps : left_ps;
@@ -678,6 +672,21 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 		g->by_cause_ps[CAUSE_UNKNOWN] += unseen_ps;
 		g->by_cause_ps[CAUSE_HOST] += left_ps - unseen_ps;
 	}
+}
+
+/* The cause is that of the larger part; then the names are those of what caused it. */
+static enum cause gap_settle(struct host_gap *g, const struct map *files)
+{
+	int64_t length_ps = g->end_ps - g->start_ps;
+	enum cause most = CAUSE_UNKNOWN;
+
+	if (g->gap && g->gap->inside) {
+		memset(g->by_cause_ps, 0, sizeof(g->by_cause_ps));
+		g->host.name = g->call.name = MISSING;
+		g->by_cause_ps[CAUSE_PROGRAM] = length_ps;
+		return CAUSE_PROGRAM;
+	}
+	share_out(g);
 	for (int c = 1; c < CAUSES; c++)
 		if (g->by_cause_ps[c] > g->by_cause_ps[most])
 			most = (enum cause)c;
@@ -693,11 +702,11 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 		g->call.name = names_a_line(g->wait.name) ? g->wait.name : MISSING;
 	}
 	/* The user's own function may be called in between. */
-	g->is_dispatch = most == CAUSE_HOST && 2 * g->dispatch_ps > g->end_ps - g->start_ps &&
+	g->is_dispatch = most == CAUSE_HOST && 2 * g->dispatch_ps > length_ps &&
 			 !(g->user.name.p && g->user.length_ps < g->dispatch.length_ps);
 	if (g->is_dispatch)
 		g->call = g->dispatch;
-	/* Of a library's frame the user's line that called it says more. */
+	/* The user's line says more than the library's frame that it called. */
 	struct str file, said = g->call.name.p ? g->call.name : g->host.name;
 	if (most == CAUSE_HOST && !g->is_dispatch && g->user.name.p && is_frame(said, &file) &&
 		!lies_in(said, files))

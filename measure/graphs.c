@@ -79,8 +79,8 @@ static bool alike(const struct hlo_module *m, const struct hlo_instruction *a,
 }
 
 /*
- * The place of what a kernel named after the one at `named` runs, behind `from`.  XLA compiles in
- * the order of the schedule: what else the kernel runs stands behind the one it is named after.
+ * Where the instruction stands that a kernel runs behind `from`.  The kernel is named after the
+ * first like it, at `named`: XLA compiles in the order of the schedule.
  */
 static ptrdiff_t place_of(const struct aligning *a, ptrdiff_t from, ptrdiff_t named)
 {
@@ -93,8 +93,8 @@ static ptrdiff_t place_of(const struct aligning *a, ptrdiff_t from, ptrdiff_t na
 	return named;
 }
 
-/* It prepares or ends what the kernel beside it does: zeroes, or sums of partial products.  Or it
- * hands the graph the condition of a loop or a branch. */
+/* Kernels without an instruction of their own: they prepare or end the work of the kernel beside
+ * them (zeroes, sums of partial products), or hand the graph a loop's or a branch's condition. */
 enum share { SHARE_NONE, SHARE_OF_NEXT, SHARE_OF_LAST, SHARE_OF_LOOP, SHARE_OF_BRANCH };
 
 static enum share share_of(const struct profile_op *kernel)

@@ -121,7 +121,7 @@ static struct width width_of(const struct run_reading *head, struct run_readings
 	return w;
 }
 
-/* Half of it, had there been so many more baselines like these, with so many times the steps. */
+/* Half the interval's width, with `baselines` more like these, of `times` as many steps. */
 static double half_of(struct width w, double alpha, double baselines, double times)
 {
 	double variance = w.variance - w.within * (1 - 1 / times);

@@ -235,7 +235,7 @@ struct commons {
 	ptrdiff_t text_count, text_cap;
 	struct op_common **items;
 	ptrdiff_t count, cap;
-	struct arena keep; /* not of what is kept */
+	struct arena keep; /* for the lists; texts and items are the run's */
 };
 
 static struct str text_once(struct commons *c, struct str text, struct arena *keep)

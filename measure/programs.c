@@ -143,7 +143,7 @@ struct program_facts program_facts_of(const struct run *run, const struct subjec
 	return ret;
 }
 
-/* Of what lives at the peak, that of the largest plan alone is told. */
+/* Reads the buffers that live at the peak; the report tells those of the largest plan alone. */
 static void live_read(const struct run *run, const struct program *p)
 {
 	struct hlo_memory *plan = p->plan;

@@ -144,7 +144,7 @@ static struct str seen_text(const struct steps_seen *seen, struct arena *keep)
 	return out_text(o);
 }
 
-/* Why marks that there are were not used; missing: they were, or there are none. */
+/* Why marks of steps were not used; missing where they were, or where the run has no marks. */
 static struct str marks_trouble(const struct run *run)
 {
 	if (run->schedule.trouble.p || !run->without_line || run->source >= STEPS_ANNOTATION)

@@ -36,8 +36,8 @@ static bool outer_is_wanted(const struct scheduling *s, const struct mark *outer
 }
 
 /*
- * A mark around others of its thread (an epoch's around its steps) is no step, unless it is asked
- * for: then those are none.  One said twice is one.
+ * A mark around others of its thread (an epoch's around its steps) is no step, unless the user asks
+ * for it: then the inner ones are no steps.  Marks with the same times are one.
  */
 static void marks_read(struct scheduling *s)
 {
@@ -291,8 +291,8 @@ static bool is_nearly(ptrdiff_t part, ptrdiff_t whole)
 }
 
 /*
- * Work behind every mark of a name is of its step: the marks stand around a part of the loop, as
- * around its gradient alone.  An evaluation is none, however often it comes.
+ * Work behind every mark of a name belongs to its step: such marks stand around a part of the loop,
+ * as around its gradient alone.  An evaluation never does, however often it comes.
  */
 static void followers_join(const struct scheduling *s, struct sweep *d, struct arena scratch)
 {

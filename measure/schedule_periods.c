@@ -120,7 +120,7 @@ static bool all_periodic(struct scheduling *s, const bool *left_out)
 
 /*
  * Every module's time over all devices, without its longest execution on each, which may hold the
- * warm-up.  What ran once has none and is left out: an initialisation hides no step.
+ * warm-up.  A module that ran once is left out, so that an initialisation hides no step.
  */
 static int64_t *module_times(const struct scheduling *s, bool *left_out)
 {
@@ -155,7 +155,7 @@ static bool is_server(
 	return most >= 0 && phase_of_name(s->modules[most]) == PHASE_INFERENCE;
 }
 
-/* An evaluation every so often would make a period of many steps; beside training it is none. */
+/* A regular evaluation would make one period of many steps, so beside training it is left out. */
 static void evaluations_leave(const struct scheduling *s, bool *left_out)
 {
 	bool any = false;

@@ -383,8 +383,8 @@ static bool steps_plan(struct run *run, struct diag *err)
 }
 
 /*
- * A capture may begin inside a loop, and without HLO the first op met of a program marks its
- * executions.  True when such a mark was seen inside another op later: it is none.
+ * Without HLO the first op met of a program marks its executions.  A capture may begin inside a
+ * loop: then that op lies inside another one later, and does not mark.  True when this was seen.
  */
 static bool mark_was_nested(struct run *run)
 {

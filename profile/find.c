@@ -692,7 +692,7 @@ static void collect(void *arg, const struct found_run *run)
 	*arena_push(c->keep, c->found->runs, c->found->count, c->cap) = found_copy(run, c->keep);
 }
 
-/* A dump is no profile, so it counts where there is none. */
+/* A compiler's dump is no profile; it is taken where there are no profiles. */
 bool find_runs(const struct tree *tree, struct str path, struct arena *keep, struct found *ret,
 	struct diag *err)
 {

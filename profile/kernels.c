@@ -129,7 +129,7 @@ static bool spoken_read(const struct lane_walk *w, const struct raw_event *raw, 
 	return false;
 }
 
-/* Which of what is kept an event says; -1 none, and no room for it. */
+/* The index of what an event says among what is kept; -1: it is new, and there is no room. */
 static ptrdiff_t spoken_keep(struct plane *p, const struct lane_walk *w,
 	const struct raw_event *raw, const struct op_event *e)
 {

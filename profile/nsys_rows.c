@@ -187,7 +187,7 @@ static struct str without_version(struct str call)
 		       : call;
 }
 
-/* Old exports do not say of which process an op is. */
+/* Old exports do not say which process an op belongs to. */
 static int64_t launch_key(const struct nsys *n, int64_t pid, int64_t correlation)
 {
 	return trace_pair(n->by_process ? pid : 0, correlation);

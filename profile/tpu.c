@@ -14,7 +14,7 @@
 #define STAT_HEAD   5 /* tag, length, tag, id, tag */
 #define OP_READABLE (2 + 3 * (1 + WIRE_NUMBER_BYTES) + 2 * (STAT_HEAD + WIRE_NUMBER_BYTES))
 
-/* What of a stat's head is the same in every event: all but its length, which is of one byte. */
+/* The part of a stat's head that is the same in every event: all but its length, of one byte. */
 #define HEAD_MASK UINT64_C(0xffffff80ff)
 
 static COLD bool head_is(const struct plane_part *part, const uint8_t *p, enum stat_id kind)

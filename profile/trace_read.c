@@ -276,7 +276,7 @@ static bool scan_event(struct trace_reader *r, struct jscan *s, struct trace_eve
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* More bytes behind what is not yet used; false at the end of the file, and on trouble. */
+/* Reads more bytes behind those not yet used; false at the end of the file, and on trouble. */
 static bool refill(struct trace_reader *r)
 {
 	struct str unread = str_span(r->scan.at, r->scan.end);

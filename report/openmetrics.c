@@ -177,7 +177,7 @@ static const struct rule_metric {
 		"step time that the findings of a rule would give back" },
 };
 
-/* NaN where there is none. */
+/* NaN where it is missing. */
 static double metric_of(
 	const struct rule_metric *m, const struct report *r, const struct rule_result *rule)
 {

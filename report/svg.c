@@ -393,7 +393,7 @@ static const struct icon {
 	[VERDICT_OFF] = { INK_MUTED, DASH },
 };
 
-/* A sign or a bar: the words stand beside it, so it says nothing to a screen reader. */
+/* A sign or a bar is hidden from screen readers: the words stand beside it. */
 static struct svg begin_small(
 	struct xhtml *x, const char *class, const char *box, const char *width, const char *height)
 {

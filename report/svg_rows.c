@@ -37,7 +37,7 @@ struct svg_bar *svg_bar_add(struct svg_rows *r, int line, enum ink ink, double f
 	return bar;
 }
 
-/* Where the bars begin, and how many units one of what they count has. */
+/* Where the bars begin, and the width of one counted thing. */
 struct span {
 	double left, scale;
 };

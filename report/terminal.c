@@ -350,7 +350,7 @@ static void put_heaviest(struct page *p, const struct report *r)
 		out_fmt(o, "%.*s: %.*s, %.*s", STR_ARG(name),
 			STR_ARG(ratio_text(p->keep, f[i].time_share)),
 			STR_ARG(time_text(p->keep, f[i].p50_s)));
-		/* A bound that was beaten tells nothing of what could be had. */
+		/* A bound that was beaten does not tell what is attainable. */
 		if (f[i].attainable_s > 0 && !(f[i].attainable_s > f[i].p50_s))
 			out_fmt(o, " where %s%.*s is attainable", prose_bound(f[i].cost_bound),
 				STR_ARG(time_text(p->keep, f[i].attainable_s)));

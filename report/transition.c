@@ -113,7 +113,7 @@ static void add_alert(struct comparison *c, const struct alert *a)
 	c->found->items[at].subjects++;
 }
 
-/* What failed before, beside what is now. */
+/* Compares what failed before with what fails now. */
 static void compare_rule(const struct comparison *c, const struct report *before,
 	const struct report *now, struct str rule)
 {

@@ -33,7 +33,7 @@ struct listing {
 	const struct table_def *rows;
 	const struct rule_text *select; /* NULL: a table's */
 	struct str source; /* what it selects from: the table, or a SELECT in parentheses */
-	struct str head;   /* what of the row itself: its id, or all columns of a SELECT */
+	struct str head;   /* columns of the row itself: its id, or all of a SELECT */
 	struct str from;   /* the same with the run's columns that are in reach */
 	/* (head), results; the engine's; NULL: not asked for yet */
 	sqlite3_stmt *stmt;

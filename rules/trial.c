@@ -23,7 +23,7 @@ static const struct table *listed_table(const struct judging *s, const struct li
 	return t ? &t->items[l->rows - (is_base ? base_table_defs : table_defs)] : NULL;
 }
 
-/* No rows, whatever the rule says: SQLite need not look at it.  What a SELECT has is for SQLite. */
+/* Whether there are no rows in any case, so that SQLite need not look; a SELECT is always tried. */
 static bool is_empty(const struct judging *s, const struct listing *l)
 {
 	if (l->select)

@@ -73,7 +73,8 @@ struct subject {
 	double unclear;
 	double gain; /* seconds per step, bytes, or a share; NaN: none, or not known */
 	double waived_value, waived_gain; /* of both, what waived places took off */
-	struct expression *fault, *open;  /* what was broken; what is not known; or NULL */
+	struct expression *fault,
+		*open; /* the one that is broken; the one that is not known; or NULL */
 	enum excuse excuse;
 	const struct waiver *waiver;
 	bool is_known; /* it failed in the report before, too */

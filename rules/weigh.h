@@ -39,8 +39,8 @@ struct scale {
 };
 
 /*
- * PASS, WARN or FAIL, if everything turns out at this end of what is known.  *together: what can
- * fail costs so much that all of it does.
+ * PASS, WARN or FAIL if all unknowns turn out best, or all worst.  *together: the findings that may
+ * fail cost so much together that all of them fail.
  */
 enum verdict weigh(const struct weighed *subjects, ptrdiff_t count, const struct scale *s,
 	bool at_worst, struct arena scratch, double *cost, bool *together);

@@ -24,8 +24,8 @@
 #define BUCKET_SHARD_PLACES 16
 #define BUCKET_PLACE_PAGES  256
 /*
- * A server decides how much is on a page, and some pages may be empty: this many, and beyond them a
- * tenth of what full pages hold.  Each page is a request, so a list of nothing has to end.
+ * A server decides how much is on a page.  Each page is a request, so a list of empty pages has to
+ * end: this many may come, and beyond them as many as are a tenth full on average.
  */
 #define BUCKET_FREE_PAGES 200
 #define BUCKET_PAGE_LEAST 100

@@ -31,7 +31,7 @@ static bool know(void *arg, const struct str *cells, struct diag *err)
 	return true;
 }
 
-/* Of what is to be judged, so that a store's history costs nothing. */
+/* Only of profiles that are to be judged, so that a store's history costs nothing. */
 static bool know_some(void *arg, const struct str *shown, ptrdiff_t count, struct diag *err)
 {
 	struct known *k = arg;

@@ -17,7 +17,7 @@
 #include "base/str.h"
 
 #define OUTBOX_MAX_LETTERS 1000	       /* a week of a busy team's failures on one machine */
-#define OUTBOX_MAX_AGE_S   (7 * 86400) /* what is older is no news */
+#define OUTBOX_MAX_AGE_S   (7 * 86400) /* older messages are not sent */
 #define OUTBOX_MAX_BYTES   ((ptrdiff_t)256 << 10) /* a message has 32 kB; quoting may double it */
 
 struct letter {

@@ -23,7 +23,7 @@ static struct str tidy_path(struct str path, struct arena *keep)
 	return is_absolute ? STR("/") : STR(".");
 }
 
-/* What of a tidy path lies below a directory; missing: it does not. */
+/* The part of a tidy path below a directory; missing where it does not lie there. */
 static struct str below(struct str path, struct str dir)
 {
 	if (!str_take(&path, dir))
