@@ -104,8 +104,8 @@ static const struct other {
 
 static const struct other *other_of(struct str name)
 {
-	for (const struct other *o = others; o < others + sizeof(others) / sizeof(others[0]); o++)
-		for (size_t i = 0; i < sizeof(o->names) / sizeof(o->names[0]) && o->names[i].p; i++)
+	for (const struct other *o = others; o < others + COUNT_OF(others); o++)
+		for (ptrdiff_t i = 0; i < COUNT_OF(o->names) && o->names[i].p; i++)
 			if (str_glob(name, o->names[i]))
 				return o;
 	return NULL;
@@ -113,19 +113,11 @@ static const struct other *other_of(struct str name)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-static bool is_nameless(struct str name)
-{
-	for (ptrdiff_t i = 0; i < COUNT_OF(nameless); i++)
-		if (str_eq(name, nameless[i]))
-			return true;
-	return false;
-}
-
 /* Of a file's name: all but the path; false when it is not a profile's. */
 static bool profile_name(struct str name, struct found_file *ret)
 {
 	ret->trace = MISSING;
-	if (is_nameless(name)) {
+	if (NAMED(nameless, COUNT_OF(nameless), name)) {
 		ret->host = str_head(name, str_find_char(name, '.'));
 		ret->format = FORMAT_TRACE;
 		return true;
@@ -208,7 +200,7 @@ static void files_dedupe(struct found_run *r)
 		if (twin && last->format == FORMAT_XPLANE && f->format == FORMAT_TRACE &&
 			!last->trace.p)
 			last->trace = f->path;
-		if (!twin && !(other && is_nameless(path_base(f->path))))
+		if (!twin && !(other && NAMED(nameless, COUNT_OF(nameless), path_base(f->path))))
 			r->files[kept++] = *f;
 	}
 	r->file_count = kept;

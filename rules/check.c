@@ -1094,14 +1094,6 @@ static void open_scope(struct scope *scope, const struct token *first)
 	}
 }
 
-static bool list_has(const struct list *list, struct str name)
-{
-	for (ptrdiff_t i = 0; i < list->count; i++)
-		if (str_eq(list->items[i], name))
-			return true;
-	return false;
-}
-
 /*
  * Notes under its name the result that has just been read.  The name of a subquery's result is a
  * text where all results of that name are.
@@ -1110,7 +1102,8 @@ static struct dimension note_result(struct checker *c, struct dimension d)
 {
 	struct str last = ahead(c, -1)->text, name = is_ahead(c, "as") ? ahead(c, 1)->text : last;
 
-	if (d.kind == DIMENSION_ANY && list_has(&c->texts, last) && !list_has(&c->numbers, last))
+	if (d.kind == DIMENSION_ANY && NAMED(c->texts.items, c->texts.count, last) &&
+		!NAMED(c->numbers.items, c->numbers.count, last))
 		d.kind = DIMENSION_TEXT;
 	if (d.kind >= DIMENSION_TEXT)
 		list_add(d.kind == DIMENSION_TEXT ? &c->texts : &c->numbers, name, &c->scratch);

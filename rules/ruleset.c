@@ -86,14 +86,6 @@ static bool read_file(struct loader *l, struct str path, struct str *ret)
 
 /* ---- extends ------------------------------------------------------------------------------ */
 
-static bool is_open(const struct loader *l, struct str file)
-{
-	for (int i = 0; i < l->depth; i++)
-		if (str_eq(l->chain[i], file))
-			return true;
-	return false;
-}
-
 static bool load_extended(struct loader *l, const struct keyed *r, const struct doc_node *node)
 {
 	if (!key_set(r, key_named(document.keys, STR("extends")), node))
@@ -101,7 +93,7 @@ static bool load_extended(struct loader *l, const struct keyed *r, const struct 
 	const struct embedded *builtin = find_builtin(node->text);
 	struct str file = builtin ? str_from(builtin->name) : node->text, text;
 
-	if (builtin && !is_open(l, file))
+	if (builtin && !NAMED(l->chain, l->depth, file))
 		return load_text(l, file, builtin->text);
 	if (is_bare_name(node->text) && !builtin) {
 		struct str hint = builtin_hint(l, node->text);
@@ -127,7 +119,7 @@ static bool load_extended(struct loader *l, const struct keyed *r, const struct 
 	}
 	if (l->in_memory && !builtin)
 		return keyed_fail(r, node, "files cannot be extended here");
-	if (is_open(l, file))
+	if (NAMED(l->chain, l->depth, file))
 		return keyed_fail(r, node, "%.*s extends itself", STR_ARG(file));
 	if (!l->source && !input_is_below(l->folder, file))
 		return keyed_fail(r, node,

@@ -112,10 +112,8 @@ static bool is_wanted(const struct recalling *r, const struct run_facts *f)
 	for (ptrdiff_t i = 0; i < q->label_count; i++)
 		if (!has_label(f->labels, q->labels[i]))
 			return false;
-	for (ptrdiff_t i = 0; i < r->run_count; i++)
-		if (str_eq(r->runs[i], f->run))
-			return false;
-	return (!q->commit.p || str_eq(q->commit, f->commit_id)) &&
+	return !NAMED(r->runs, r->run_count, f->run) &&
+	       (!q->commit.p || str_eq(q->commit, f->commit_id)) &&
 	       (!q->verdict.p || str_eq(q->verdict, f->verdict));
 }
 
