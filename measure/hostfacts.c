@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/map.h"
+#include "base/out.h"
 #include "base/stats.h"
 #include "base/task.h"
 #include "base/text.h"
@@ -476,6 +477,65 @@ static void compiles_name(struct host_spans *compiles, const struct host_spans *
 	}
 }
 
+/* Names of one form, "train_*", in the thread that has them first. */
+struct name_form {
+	int32_t host, thread;
+	int64_t spans, names;
+};
+
+/* Fewer are not told from stages or phases of a program. */
+#define COUNTED_MIN 3
+
+/* Each run of digits is a star. */
+static struct str form_of(struct str name, struct arena *keep)
+{
+	ptrdiff_t i = 0;
+
+	while (i < name.len && !is_digit(name.p[i]))
+		i++;
+	if (i == name.len)
+		return name;
+	struct out *o = out_memory(keep);
+	for (i = 0; i < name.len; i++)
+		if (!is_digit(name.p[i]))
+			out_char(o, name.p[i]);
+		else if (!i || !is_digit(name.p[i - 1]))
+			out_char(o, '*');
+	return out_text(o);
+}
+
+/*
+ * "train_1", "train_2": annotations that are numbered by their names become one, "train_*".  The
+ * number is a counter where most names come only once; that of a bucket or a stage comes again.
+ */
+static void names_uncount(struct host_spans *steps, struct arena *keep)
+{
+	struct map names = { 0 }, by_form = { 0 };
+	struct name_form *forms = NULL;
+	struct str *form = arena_make(keep, struct str, steps->count);
+	int32_t *form_at = arena_make(keep, int32_t, steps->count);
+	ptrdiff_t count = 0, cap = 0;
+
+	for (ptrdiff_t i = 0; i < steps->count; i++) {
+		const struct host_span *s = &steps->items[i];
+		form[i] = form_of(s->name, keep);
+		form_at[i] = map_put(&by_form, form[i], (int32_t)count, keep);
+		if (form_at[i] == count)
+			*arena_push(keep, forms, count, cap) =
+				(struct name_form){ s->host, s->thread, 0, 0 };
+		struct name_form *f = &forms[form_at[i]];
+		if (f->host != s->host || f->thread != s->thread)
+			continue;
+		f->spans++;
+		f->names += map_put(&names, s->name, (int32_t)i, keep) == i;
+	}
+	for (ptrdiff_t i = 0; i < steps->count; i++) {
+		const struct name_form *f = &forms[form_at[i]];
+		if (f->names >= COUNTED_MIN && 2 * f->names > f->spans)
+			steps->items[i].name = form[i];
+	}
+}
+
 static bool facts_read(struct profile *hosts, ptrdiff_t host_count, ptrdiff_t part_bytes, int tasks,
 	struct arena *keep, struct host_facts *ret, struct diag *err)
 {
@@ -494,6 +554,7 @@ static bool facts_read(struct profile *hosts, ptrdiff_t host_count, ptrdiff_t pa
 	if (!r.ok)
 		return false;
 	spans_sort(&ret->steps, keep);
+	names_uncount(&ret->steps, keep);
 	spans_sort(&ret->compiles, keep);
 	sort_by(r.compilers.items, r.compilers.count, span_cmp);
 	compiles_name(&ret->compiles, &r.compilers);

@@ -166,6 +166,31 @@ static struct str no_steps_text(const struct run *run)
 		       : STR("nothing marks steps, and no program ran twice");
 }
 
+/* Of more sorts of steps only the first are named, and the one that is judged. */
+#define SORTS_NAMED 4
+
+static void put_sorts(struct out *o, const struct run *run)
+{
+	const struct schedule *all = &run->schedule;
+	const char *before = ": ";
+	ptrdiff_t others = 0;
+
+	if (!run->is_scheduled || all->sort_count < 2)
+		return;
+	for (ptrdiff_t i = 0; i < all->sort_count; i++) {
+		const struct step_sort *s = &all->sorts[i];
+		if (i >= SORTS_NAMED && i != all->judged) {
+			others++;
+			continue;
+		}
+		out_fmt(o, "%s%lld of %.*s (%.*s)%s", before, (long long)s->count, STR_ARG(s->name),
+			STR_ARG(s->modules), i == all->judged ? ", which are judged" : "");
+		before = ", ";
+	}
+	if (others)
+		out_fmt(o, " and %td more sorts", others);
+}
+
 static void quality_steps(const struct run *run)
 {
 	bool found = run->source != STEPS_WINDOW && run->first;
@@ -182,14 +207,7 @@ static void quality_steps(const struct run *run)
 			"; %td of %td devices have no Steps line, and take the steps of a device "
 			"that ran the same",
 			run->without_line, run->device_count);
-	for (ptrdiff_t i = 0;
-		run->is_scheduled && run->schedule.sort_count > 1 && i < run->schedule.sort_count;
-		i++) {
-		const struct step_sort *s = &run->schedule.sorts[i];
-		out_fmt(o, "%s%lld of %.*s (%.*s)%s", i ? ", " : ": ", (long long)s->count,
-			STR_ARG(s->name), STR_ARG(s->modules),
-			i == run->schedule.judged ? ", which are judged" : "");
-	}
+	put_sorts(o, run);
 	quality_add(run, "steps-found", found, "%.*s",
 		STR_ARG(text_clean(run->keep, found ? out_text(o) : no_steps_text(run))));
 	if (run->facts.steps.count > 0 && run->schedule.trouble.p)

@@ -753,6 +753,43 @@ static void annotations_on_one_host_alone(void **state)
 		"no work of a device is of one");
 }
 
+/* 24 steps of one program, whose marks are called "<word> <number>": i, or i modulo `names`. */
+static void mark_by_number(const char *word, int64_t names)
+{
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	for (int64_t i = 0; i < 24; i++) {
+		x_event(thread,
+			arena_z(&run.keep,
+				arena_fmt(&run.keep, "%s %lld", word, (long long)(i % names))),
+			i * 200, i * 200 + 200, X_STATS(x_int("_r", 1), x_int("step_num", i)));
+		execute(ops, i * 200);
+	}
+	xrun_measure(&run);
+}
+
+/* A number that never comes again counts; it is no sort of steps. */
+static void marks_that_are_numbered_by_name(void **state)
+{
+	(void)state;
+	mark_by_number("train", 24);
+	assert_text(xrun_row(&run)->steps_source, "annotation");
+	assert_number(xrun_row(&run)->steps, 22);
+	assert_text(xrun_quality(&run, "steps-found")->detail, "steps were told apart");
+}
+
+/* Numbers that come again are stages, or buckets: of many only some are listed. */
+static void marks_that_are_called_by_stages(void **state)
+{
+	(void)state;
+	mark_by_number("stage", 8);
+	assert_number(xrun_row(&run)->steps, 2);
+	assert_text(xrun_quality(&run, "steps-found")->detail,
+		"steps were told apart: 3 of stage 0 (program 7), which are judged, 3 of stage 1 "
+		"(program 7), 3 of stage 2 (program 7), 3 of stage 3 (program 7) and 4 more sorts");
+}
+
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
 /* The host's clock is 7 ms ahead of the device's, which ops carry beside it. */
@@ -2167,6 +2204,8 @@ int main(void)
 		TEST(phases_of_more_executions_than_are_kept),
 		TEST(a_step_that_too_many_executions_hide),
 		TEST(programs_that_were_foreseen),
+		TEST(marks_that_are_numbered_by_name),
+		TEST(marks_that_are_called_by_stages),
 		TEST(a_steps_line_of_two_sorts),
 		TEST(a_steps_line_s_other_sort),
 		TEST(stages_that_hosts_mark),
