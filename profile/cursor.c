@@ -167,7 +167,7 @@ FAST bool stat_body_fast(const struct plane_part *part, const uint8_t *p, const 
 {
 	struct wire fail;
 
-	if (p[0] != WIRE_TAG(XSTAT_METADATA_ID, WIRE_VARINT))
+	if (rarely(p[0] != WIRE_TAG(XSTAT_METADATA_ID, WIRE_VARINT)))
 		return false;
 	const uint8_t *value = p + 2;
 	int64_t id = p[1];
@@ -176,11 +176,11 @@ FAST bool stat_body_fast(const struct plane_part *part, const uint8_t *p, const 
 			return false;
 		id = (id & 0x7f) | (int64_t)*value++ << 7;
 	}
-	if (value > stop)
+	if (rarely(value > stop))
 		return false;
 	int32_t kind = map_get_id(&part->stats, id);
 	if ((uint32_t)kind >= STAT_COUNT || !(want >> kind & 1)) {
-		if (kind < 0)
+		if (rarely(kind < 0))
 			ret->present |= STATS_LOST;
 		return true;
 	}
@@ -252,10 +252,10 @@ bool event_stats_read(const struct plane_part *part, const struct raw_event *raw
 	const uint8_t *p = (const uint8_t *)raw->stats.p, *end = p + raw->stats.len;
 
 	while (p != end) {
-		const uint8_t *next = raw->readable - p >= STAT_READABLE
+		const uint8_t *next = mostly(raw->readable - p >= STAT_READABLE)
 					      ? stat_fast(part, p, end, want, ret)
 					      : NULL;
-		if (!next)
+		if (rarely(!next))
 			return stats_read(part, (struct str){ (const char *)p, end - p },
 				XEVENT_STATS, want, ret, fail);
 		p = next;
@@ -321,7 +321,7 @@ FAST bool walk_next(struct lane_walk *w, struct raw_event *ret)
 {
 	const uint8_t *end = event_fast(w->wire.at, w->wire.end, ret);
 
-	if (!end)
+	if (rarely(!end))
 		return lane_walk_slow(w, ret);
 	w->wire.at = end;
 	return true;
@@ -606,7 +606,7 @@ FAST bool glance_at(const uint8_t *at, struct glance *ret)
 	ret->offset = wire_loose_in(x, stops);
 	p += 1 + wire_varint_bytes(stops);
 	ret->duration = 0;
-	if (p < ret->end && p[0] == WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT)) {
+	if (mostly(p < ret->end && p[0] == WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT))) {
 		x = wire_load64(p + 1);
 		stops = ~x & 0x8080808080808080u;
 		ret->duration = wire_loose_in(x, stops);
