@@ -27,6 +27,8 @@ bool command_unknown(struct str name, struct arena *keep, struct diag *err)
 	for (ptrdiff_t i = 0; commands[i]; i++)
 		list_add(&names, str_from(commands[i]->name), keep);
 	struct str hint = did_you_mean(keep, name, names.items, names.count);
+	if (!hint.len && str_find_char(name, '/') >= 0) /* a place */
+		hint = arena_fmt(keep, "; did you mean 'rooflint check %.*s'?", STR_ARG(name));
 	return diag_set(err, DIAG_USAGE, "unknown command '%.*s'%.*s (rooflint --help)",
 		STR_ARG(name), STR_ARG(hint));
 }

@@ -36,7 +36,7 @@ struct host_gap {
 	int32_t thread;	 /* which called that; 0: any that launches work */
 	struct best {
 		struct str name; /* missing while there is none */
-		int64_t covered_ps, length_ps;
+		int64_t covered_ps, start_ps, length_ps;
 		enum host_class class;
 	} host,		   /* the host event that explains it best */
 		call,	   /* the longest that lies in it and covers most of it */
@@ -46,19 +46,22 @@ struct host_gap {
 		copy;	   /* the longest copy of a thread that launches nothing */
 	int64_t copied_ps; /* by all of them */
 	int64_t dispatch_ps, dispatched_ps; /* in all such calls, and up to when */
+	bool user_is_loop;		    /* around several steps */
 	bool has_frames;		    /* Python's tracer was on */
 	int64_t seen_ps;		    /* by any event, on the lane whose events cover most */
 	const struct lane *lane;	    /* the one that is being read, as far as it was seen: */
 	int64_t lane_ps, lane_until_ps;
 	int64_t by_cause_ps[CAUSES];
-	bool waited;	  /* the host waited for a result when it began */
-	bool is_dispatch; /* most of it lies in such calls */
+	struct str feeder; /* the loader that reaches further than the gap */
+	bool waited;	   /* the host waited for a result when it began */
+	bool is_dispatch;  /* most of it lies in such calls */
 };
 
 /* An event that tells of a cause, or hides those that do. */
 struct reason {
 	int64_t start_ps, end_ps;
 	enum host_class class;
+	struct str name;
 };
 
 static int64_t length_of(const struct swept_gap *g)
@@ -212,8 +215,10 @@ static bool lies_in(struct str name, const struct map *files)
 /* A host's calls, as far as they tell which thread keeps a device waiting. */
 struct calls {
 	const struct host_span **items; /* by begin */
+	bool *of_main;			/* each: of the program that takes most of a step */
 	ptrdiff_t count;
 	bool of_threads; /* of several */
+	bool tell_main;	 /* some are of that program */
 };
 
 /* Does it launch exactly one step?  A frame that launches more is the loop. */
@@ -225,6 +230,26 @@ static bool holds_one(const struct calls *c, const struct lane *l, const struct 
 	for (; n < 2 && at < c->count && c->items[at]->start_ps < e->end_ps; at++)
 		n += c->items[at]->thread == l->thread;
 	return n == 1;
+}
+
+/* How often it launches the program that takes most of a step, up to `most`. */
+static int steps_held(
+	const struct calls *c, const struct lane *l, int64_t start_ps, int64_t end_ps, int most)
+{
+	ptrdiff_t at;
+	int ret = 0;
+
+	FIND_FIRST(at, 0, c->count, c->items[at]->start_ps >= start_ps);
+	for (; ret < most && at < c->count && c->items[at]->start_ps < end_ps; at++)
+		ret += c->of_main[at] && c->items[at]->thread == l->thread;
+	return ret;
+}
+
+/* An annotation around a step, whatever its name: a step's mark explains nothing. */
+static bool is_mark(const struct calls *c, const struct lane *l, const struct event *e)
+{
+	return e->host == HOST_OTHER && !str_starts(e->name, STR("$")) &&
+	       steps_held(c, l, e->start_ps, e->end_ps, 1) > 0;
 }
 
 /* A user's file may be named after checkpoints without writing one: then its functions decide. */
@@ -284,10 +309,10 @@ static void gap_meet(
 	struct host_gap *g, const struct host_gaps *of, const struct lane *l, const struct event *e)
 {
 	int64_t half_ps = (g->end_ps - g->start_ps) / 2;
-	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->end_ps - e->start_ps,
-		e->host };
+	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->start_ps,
+		e->end_ps - e->start_ps, e->host };
 
-	if (b.covered_ps <= 0)
+	if (b.covered_ps <= 0 || is_mark(of->calls, l, e))
 		return;
 	gap_see(g, l, e);
 	g->has_frames |= str_starts(e->name, STR("$"));
@@ -298,8 +323,10 @@ static void gap_meet(
 	if (causes[e->host] == CAUSE_SYNC && waits_longer(&b, &g->wait))
 		g->wait = b;
 	if (b.covered_ps > half_ps && (!g->user.name.p || b.length_ps < g->user.length_ps) &&
-		lies_in(e->name, of->files))
+		lies_in(e->name, of->files)) {
 		g->user = b;
+		g->user_is_loop = steps_held(of->calls, l, e->start_ps, e->end_ps, 2) > 1;
+	}
 	gap_dispatch(g, of, l, &b, e);
 }
 
@@ -315,8 +342,8 @@ static bool ends_with(const struct host_gap *g, int64_t end_ps)
  */
 static void gap_copied(struct host_gap *g, const struct event *e)
 {
-	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->end_ps - e->start_ps,
-		e->host };
+	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->start_ps,
+		e->end_ps - e->start_ps, e->host };
 
 	if (b.covered_ps <= 0 || (e->start_ps < g->start_ps && !ends_with(g, e->end_ps)))
 		return;
@@ -345,12 +372,17 @@ static inline ptrdiff_t gap_behind_near(
 	return *hint;
 }
 
-/* A loader may hand its batch to the device before it returns; what reaches further is a loop
- * around the work. */
-static void reason_lay(struct host_gap *g, const struct reason *r)
+/* A loader may hand its batch to the device before it returns, or prepare it there; what reaches
+ * further is a loop around the work. */
+static void reason_lay(
+	struct host_gap *g, const struct reason *r, const struct calls *calls, const struct lane *l)
 {
-	if (!ends_with(g, r->end_ps))
-		return;
+	if (!ends_with(g, r->end_ps)) {
+		if (r->class != HOST_INPUT || !calls->tell_main ||
+			steps_held(calls, l, r->start_ps, r->end_ps, 1) > 0)
+			return;
+		g->feeder = names_a_line(r->name) ? r->name : g->feeder;
+	}
 	g->by_cause_ps[causes[r->class]] += overlap_ps(g, r->start_ps, r->end_ps);
 	g->waited |= causes[r->class] == CAUSE_SYNC && r->start_ps <= g->start_ps;
 }
@@ -409,7 +441,7 @@ static void reasons_lay(
 			for (ptrdiff_t k = gap_behind(gaps, n, r->start_ps);
 				k < n && gaps[k]->start_ps < r->end_ps; k++)
 				if (is_of(gaps[k], l))
-					reason_lay(gaps[k], r);
+					reason_lay(gaps[k], r, g->calls, l);
 		}
 	}
 }
@@ -433,7 +465,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 		if (launches && (causes[e->host] || e->host == HOST_SCOPE) &&
 			count < HOST_SPANS_MAX)
 			*arena_push(&scratch, reasons, count, cap) =
-				(struct reason){ e->start_ps, e->end_ps, e->host };
+				(struct reason){ e->start_ps, e->end_ps, e->host, e->name };
 		for (ptrdiff_t d = 0, first = 0; d < g->devices && e->name.len > 0;
 			first = g->ends[d++])
 			for (ptrdiff_t k =
@@ -500,20 +532,26 @@ static int parts_of(const struct run *run, int32_t h, ptrdiff_t gaps)
 /* Calls before a gap's end that are looked at for the one that ended it. */
 #define CALLS_LOOKED 256
 
-/* Which of the functions called are the steps'. */
-static bool *steps_functions(const struct run *run, struct arena *keep)
+/* Which functions called are the steps', and which the program's that takes most of a step. */
+enum of_step { OF_NO_STEP, OF_STEP, OF_MAIN };
+
+static enum of_step *steps_functions(const struct run *run, struct arena *keep)
 {
 	const struct list *launched = &run->facts.launched;
-	bool *ret = arena_make(keep, bool, launched->count);
+	enum of_step *ret = arena_make(keep, enum of_step, launched->count);
 	struct map cores = { 0 };
 
 	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
 		const struct program *p = registry_program_at(run->registry, i);
-		if (p->role == ROLE_STEP)
-			map_put(&cores, function_core(p->module, keep), 0, keep);
+		if (p->role == ROLE_STEP && p != run->main)
+			map_put(&cores, function_core(p->module, keep), OF_STEP, keep);
 	}
-	for (ptrdiff_t i = 0; i < launched->count; i++)
-		ret[i] = map_get(&cores, function_core(launched->items[i], keep)) != MAP_NONE;
+	if (run->main)
+		map_put(&cores, function_core(run->main->module, keep), OF_MAIN, keep);
+	for (ptrdiff_t i = 0; i < launched->count; i++) {
+		int32_t of = map_get(&cores, function_core(launched->items[i], keep));
+		ret[i] = of == MAP_NONE ? OF_NO_STEP : (enum of_step)of;
+	}
 	return ret;
 }
 
@@ -533,25 +571,30 @@ static struct map marking_threads(const struct run *run, struct arena *keep)
 static struct calls calls_of(const struct run *run, int32_t h, struct arena *keep)
 {
 	const struct host_facts *f = &run->facts;
-	const bool *of_step = steps_functions(run, keep);
+	const enum of_step *of_step = steps_functions(run, keep);
 	const struct map marking = marking_threads(run, keep);
-	struct calls ret = { arena_make(keep, const struct host_span *, f->launches.count), 0,
-		false };
+	struct calls ret = { .items = arena_make(keep, const struct host_span *, f->launches.count),
+		.of_main = arena_make(keep, bool, f->launches.count) };
 	bool by_marking = false;
 
 	for (ptrdiff_t i = 0; i < f->launches.count; i++) {
 		const struct host_span *call = &f->launches.items[i];
-		if (call->host != h || !of_step[map_get(&f->launch_names, call->name)])
+		enum of_step of = of_step[map_get(&f->launch_names, call->name)];
+		if (call->host != h || !of)
 			continue;
 		bool marks = map_get_id(&marking, call->thread) != MAP_NONE;
 		if (marks && !by_marking)
 			ret.count = 0;
 		by_marking |= marks;
-		if (marks == by_marking)
-			ret.items[ret.count++] = call;
+		if (marks != by_marking)
+			continue;
+		ret.of_main[ret.count] = of == OF_MAIN;
+		ret.items[ret.count++] = call;
 	}
-	for (ptrdiff_t i = 0; i < ret.count; i++)
+	for (ptrdiff_t i = 0; i < ret.count; i++) {
 		ret.of_threads |= ret.items[i]->thread != ret.items[0]->thread;
+		ret.tell_main |= ret.of_main[i];
+	}
 	return ret;
 }
 
@@ -635,6 +678,12 @@ static bool gaps_explain(const struct run *run, const struct map *files,
 	return true;
 }
 
+static bool lies_around(const struct best *b, const struct best *in)
+{
+	return b->name.p && b->start_ps <= in->start_ps &&
+	       b->start_ps + b->length_ps >= in->start_ps + in->length_ps;
+}
+
 /* A device's mean time in a step, without waits between executions. */
 static int64_t step_work_ps(const struct sweep *s)
 {
@@ -711,6 +760,12 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 	if (most == CAUSE_HOST && !g->is_dispatch && g->user.name.p && is_frame(said, &file) &&
 		!lies_in(said, files))
 		g->call = g->user;
+	if (most == CAUSE_SYNC && g->wait.class != HOST_CALLBACK &&
+		lies_around(&g->user, &g->wait) && !g->user_is_loop && is_frame(said, &file) &&
+		!lies_in(said, files))
+		g->call = g->user;
+	if (most == CAUSE_INPUT && g->feeder.p)
+		g->call.name = g->feeder;
 	return most;
 }
 

@@ -189,6 +189,9 @@ static int64_t executions_of(const struct device *d, const struct program *p)
 /* Executions enough to do without the first, which warms up. */
 #define DROP_FIRST_OF 3
 
+/* Programs that an error names: a line's worth. */
+#define PROGRAMS_NAMED 8
+
 /* The same for all devices. */
 static void plan_all(struct run *run, struct step_plan plan)
 {
@@ -573,6 +576,30 @@ static void totals(struct run *run)
 		run->lasting = lasting_of(run);
 }
 
+/* Names that --step could have, in a sentence: what is marked and repeats, else what ran. */
+static void put_names(const struct run *run, struct out *o)
+{
+	const struct schedule *s = &run->schedule;
+	struct map named = { 0 };
+	ptrdiff_t count = 0;
+
+	for (ptrdiff_t i = 0; i < s->sort_count; i++, count++)
+		out_fmt(o, "%s%.*s (%.*s)", i ? ", " : "; there are ", STR_ARG(s->sorts[i].name),
+			STR_ARG(s->sorts[i].modules));
+	for (ptrdiff_t i = 0; s->sort_count == 0 && i < registry_program_count(run->registry);
+		i++) {
+		const struct program *p = registry_program_at(run->registry, i);
+		if (p->id == PROGRAM_UNKNOWN || aggregate_program(run->sums, i).count == 0 ||
+			map_get(&named, p->module) != MAP_NONE)
+			continue;
+		map_put(&named, p->module, 0, run->keep);
+		if (++count <= PROGRAMS_NAMED)
+			out_fmt(o, "%s%.*s", count > 1 ? ", " : "; there are ", STR_ARG(p->module));
+	}
+	if (s->sort_count == 0 && count > PROGRAMS_NAMED)
+		out_fmt(o, " and %td more", count - PROGRAMS_NAMED);
+}
+
 bool steps_sweep(struct run *run, struct diag *err)
 {
 	const struct measure_options *o = run->options;
@@ -596,9 +623,7 @@ bool steps_sweep(struct run *run, struct diag *err)
 		return diag_set(err, DIAG_USAGE, "%s %.*s: steps of that name cannot be told: %.*s",
 			wanted_by, STR_ARG(run->wanted), STR_ARG(schedule->trouble));
 	struct out *list = out_memory(run->keep);
-	for (ptrdiff_t i = 0; i < schedule->sort_count; i++)
-		out_fmt(list, "%s%.*s (%.*s)", i ? ", " : "; there are ",
-			STR_ARG(schedule->sorts[i].name), STR_ARG(schedule->sorts[i].modules));
+	put_names(run, list);
 	return diag_set(err, DIAG_USAGE,
 		"%s %.*s: no annotation and no program that ran is called so%.*s", wanted_by,
 		STR_ARG(run->wanted), STR_ARG(out_text(list)));

@@ -152,6 +152,7 @@ static const struct {
 	/* Of an array: what float(), numpy.asarray(), .item() and .tolist() come to. */
 	{ CONTAINS, STR_INIT(" _value"), HOST_SYNC },
 	{ CONTAINS, STR_INIT(" __array__"), HOST_SYNC },
+	{ FRAME, STR_INIT("$dispatch.py: check_special"), HOST_SYNC }, /* of jax_debug_nans */
 	{ STARTS, STR_INIT("block_until_ready"), HOST_SYNC },
 	{ EQUALS, STR_INIT("TfrtTpuBuffer::ToLiteral"), HOST_SYNC },
 	{ CONTAINS, STR_INIT("pure_callback_impl"), HOST_CALLBACK },

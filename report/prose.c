@@ -693,14 +693,18 @@ static struct str prose_steps(const struct report *r, struct arena *keep)
 enum { REST_NAMED = 3, SORTS_NAMED = 4 };
 /* Of work that rules judge as far as its rooflines are known. */
 #define SHARE_NAMED 0.05
+/* Of the device time: less would be said as 0%. */
+#define SHARE_SAID 0.005
 
-/* Of the window, what a server waits between its steps: its executions are its steps. */
+/* Of the window, what a server waits between its steps: its executions are its steps.  A step of
+ * several programs holds its waits; the number is a sum of shares. */
 static double waits_between(const struct report *r)
 {
 	const struct phases_row *rows = table_rows(&r->tables, phases);
 	double wait = 0;
 	if (!str_eq(run_of(r)->phase, STR("inference")) ||
-		!str_eq(run_of(r)->steps_source, STR("program")))
+		!str_eq(run_of(r)->steps_source, STR("program")) ||
+		run_of(r)->programs_per_step > 1.01)
 		return 0;
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, phases); i++)
 		wait += rows[i].is_wait > 0 && rows[i].time_share > 0 ? rows[i].time_share : 0;
@@ -711,7 +715,7 @@ static void put_speaks_for(struct out *o, const struct report *r, struct arena *
 {
 	const struct phases_row *rows = table_rows(&r->tables, phases);
 	double share = run_of(r)->verdict_share, all_s = 0;
-	ptrdiff_t count = table_count(&r->tables, phases), named = 0;
+	ptrdiff_t count = table_count(&r->tables, phases), named = 0, others = 0;
 	if (!(share < SPEAKS_FOR_MOST))
 		return;
 	for (ptrdiff_t i = 0; i < count; i++)
@@ -719,15 +723,20 @@ static void put_speaks_for(struct out *o, const struct report *r, struct arena *
 	out_fmt(o, "this verdict speaks for %.0f%% of the device time", share * 100);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		double left = 1 - rows[i].judged_share;
+		double taken = left * rows[i].time_s / all_s;
 		if (rows[i].is_wait > 0 || !(left >= SHARE_NAMED))
 			continue;
-		if (++named <= REST_NAMED)
-			out_fmt(o, "%s %.*s%s %.0f%%", named > 1 ? "," : ";",
-				STR_ARG(text_brief(keep, rows[i].modules)),
-				named > 1 ? "" : " takes", left * rows[i].time_s / all_s * 100);
+		if (named == REST_NAMED || (named > 0 && taken < SHARE_SAID)) {
+			others++;
+			continue;
+		}
+		named++;
+		out_fmt(o, "%s %.*s%s %.0f%%", named > 1 ? "," : ";",
+			STR_ARG(text_brief(keep, rows[i].modules)), named > 1 ? "" : " takes",
+			taken * 100);
 	}
-	if (named > REST_NAMED)
-		out_fmt(o, ", and %td more the rest", named - REST_NAMED);
+	if (others > 0)
+		out_fmt(o, ", and %td more the rest", others);
 }
 
 struct str prose_speaks_for(const struct report *r, struct arena *keep)

@@ -255,7 +255,8 @@ static void resend(struct round *r, struct str name)
 	if (outcome == DELIVERY_FAILED) {
 		outbox_keep(&t);
 		complain(r, true, t.letter.target,
-			arena_fmt(r->keep, "not delivered: %.*s; it waits on", STR_ARG(why)));
+			arena_fmt(r->keep, "not delivered: %.*s; it stays in the spool",
+				STR_ARG(why)));
 		return;
 	}
 	say(r, t.letter.target,

@@ -8,7 +8,12 @@ bool report_load(struct str path, struct arena *keep, struct report_set *ret, st
 	struct input in;
 	if (!input_open(path, keep, &in, err))
 		return false;
-	bool ok = report_json_read(path, in.bytes, keep, ret, err);
+	struct str text = str_trim(in.bytes);
+	bool ok = !text.len || text.p[0] == '{'
+			  ? report_json_read(path, in.bytes, keep, ret, err)
+			  : diag_set(err, DIAG_FILE_KIND,
+				    "'%.*s' is no report: `rooflint check --json FILE` writes one",
+				    STR_ARG(path));
 	ok = input_check(&in, err) && ok;
 	input_close(&in);
 	return ok;

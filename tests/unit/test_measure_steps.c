@@ -531,8 +531,7 @@ static void filling_arrays_is_no_step(void **state)
 		run.count = 0;
 		struct xspace *host = xrun_host(&run, "worker-0");
 		has_program(host, "jit_init", 7);
-		x_hlo(host, "jit_broadcast_in_dim", 8,
-			pb_write_module(&run.keep, module, STR("")));
+		x_hlo(host, "jit_broadcast_in_dim", 8, pb_write_module(&run.keep, module, STR("")));
 		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
 		struct xline *ops = x_line(tpu, "XLA Ops");
 		x_op(tpu, "dot.1", X_STATS(x_int("program_id", 7)));
@@ -1220,6 +1219,82 @@ static void a_loader_that_is_ahead(void **state)
 	assert_text(table_rows(&run.tables, gaps)->cause, "host");
 	assert_text(table_rows(&run.tables, gaps)->host_activity, "metrics.py:3 update");
 	assert_number(xrun_row(&run)->input_wait_ratio, 0);
+}
+
+/*
+ * A loader may prepare its batch on the device: what it waits for in between is its own, too.  What
+ * holds the step, as well, is a loop around the work.
+ */
+static void a_loader_that_computes(void **state)
+{
+	static const char *const around[] = { "$data.py:20 loader", "$runner.py:5 batches" };
+	(void)state;
+	for (int is_loop = 0; is_loop < 2; is_loop++) {
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *loop = x_line(x_host(host), "python");
+		struct xline *ops = two_ops(tpu), *modules = x_line(tpu, "XLA Modules");
+		for (int64_t i = 0; i < 6; i++) {
+			int64_t at = SHIFT + i * 200;
+			on_both_clocks(modules, "jit_train_step(7)", i * 200, i * 200 + 100);
+			on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+			on_both_clocks(modules, "jit_gather(8)", i * 200 + 155, i * 200 + 165);
+			on_both_clocks(ops, "sum.1", i * 200 + 155, i * 200 + 165);
+			x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+			x_event(loop, around[is_loop], at + 105, at + 190 + 100 * is_loop, NULL);
+			x_event(loop, "$indexing.py:9 gather", at + 106, at + 156, NULL);
+			x_event(loop, "PjitFunction(gather)", at + 150, at + 156, NULL);
+		}
+		xrun_measure(&run);
+		const struct gaps_row *gap = table_rows(&run.tables, gaps);
+		assert_text(gap->cause, is_loop ? "host" : "input");
+		assert_text(gap->host_call, is_loop ? "indexing.py:9 gather" : "data.py:20 loader");
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
+/* An annotation around a step, by whatever name, says nothing of what the host did in it. */
+static void an_annotation_around_a_step(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *loop = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(tpu), *modules = x_line(tpu, "XLA Modules");
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = SHIFT + i * 200;
+		on_both_clocks(modules, "jit_train_step(7)", i * 200, i * 200 + 100);
+		on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+		x_event(loop, "my step", at - 60, at + 130, NULL);
+		x_event(loop, "$files.py:3 read", at - 55, at - 15, NULL);
+		x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+	}
+	xrun_measure(&run);
+	assert_text(table_rows(&run.tables, gaps)->cause, "unknown");
+}
+
+/* Who reads a loss finds the own line sooner than JAX's. */
+static void a_wait_of_the_users(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *loop = x_line(x_host(host), "python"), *ops = x_line(tpu, "XLA Ops");
+	x_op(tpu, "dot.1",
+		X_STATS(x_int("program_id", PROGRAM), x_text("source", "/job/train.py:12")));
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = SHIFT + i * 200;
+		on_both_clocks(ops, "dot.1", i * 200, i * 200 + 100);
+		x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+		x_event(loop, "$train.py:50 log", at + 20, at + 190, NULL);
+		x_event(loop, "$array.py:615 _value", at + 21, at + 180, NULL);
+	}
+	xrun_measure(&run);
+	const struct gaps_row *gap = table_rows(&run.tables, gaps);
+	assert_text(gap->cause, "sync");
+	assert_text(gap->host_call, "train.py:50 log");
+	assert_text(gap->host_activity, "array.py:615 _value");
 }
 
 /* A library's file of checkpoints writes some; the user's may only be named so. */
@@ -2028,8 +2103,8 @@ static void a_library_that_dispatches(void **state)
 		const struct gaps_row *gap = table_rows(&run.tables, gaps);
 		assert_text(gap->cause, "host");
 		assert_number(gap->dispatching, !calls_back);
-		assert_text(gap->host_call,
-			calls_back ? "train.py:3 augment" : "jit.py:9 __call__");
+		assert_text(
+			gap->host_call, calls_back ? "train.py:3 augment" : "jit.py:9 __call__");
 		xrun_end(&run);
 		xrun_begin(&run);
 	}
@@ -2246,6 +2321,9 @@ int main(void)
 		TEST(the_users_line_around_a_library),
 		TEST(what_nothing_tells_of),
 		TEST(a_loader_that_is_ahead),
+		TEST(a_loader_that_computes),
+		TEST(an_annotation_around_a_step),
+		TEST(a_wait_of_the_users),
 		TEST(files_named_after_checkpoints),
 		TEST(two_threads_in_a_gap),
 		TEST(two_threads_that_launch),

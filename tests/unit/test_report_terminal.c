@@ -320,6 +320,13 @@ static void test_what_a_verdict_speaks_for(void **state)
 		"\n      this verdict speaks for 54% of the device time; jit_eval_epoch takes 46%\n"
 		"      sorts of steps: train, 54 of 10.0 ms, judged; jit_eval_epoch, 4 of 115 ms "
 		"(--step\n      jit_eval_epoch)\n"));
+	struct phases_row *small = table_new(&r.tables, phases, &keep); /* not "jit_log 0%" */
+	small->modules = STR("jit_log");
+	small->is_judged = small->judged_share = small->is_wait = 0;
+	small->time_s = 1e-4;
+	text = page_of(r, (struct report_style){ .width = 100 });
+	assert_null(strstr(text, "jit_log"));
+	assert_non_null(strstr(text, "1 more the"));
 	run->verdict_share = 0.96;
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_null(strstr(text, "this verdict speaks for"));
@@ -333,7 +340,11 @@ static void test_what_a_verdict_speaks_for(void **state)
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_non_null(
 		strstr(text, "\n      the device waits between its steps for 54% of the time\n"));
-	r.facts->steps_source = STR("annotation"); /* these hold their waits */
+	run->programs_per_step = 2; /* these hold their waits */
+	text = page_of(r, (struct report_style){ .width = 100 });
+	assert_null(strstr(text, "waits between its steps"));
+	run->programs_per_step = 1;
+	r.facts->steps_source = STR("annotation"); /* as these do */
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_null(strstr(text, "waits between its steps"));
 }
