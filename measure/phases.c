@@ -72,7 +72,7 @@ double programs_per_step(const struct run *run)
 	const struct device *last = run->lasting.device;
 	double sum = 0, steps = 0;
 
-	if (run->is_scheduled) {
+	if (run->plans == PLANS_SCHEDULED) {
 		for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++)
 			sum += run->schedule.on_last[i];
 		return sum;
@@ -122,7 +122,8 @@ static struct work *work_of(const struct run *run, struct works *w, const struct
 	const struct program *p = registry_program_at(run->registry, r->program);
 	if (r->sort >= 0)
 		return &w->items[r->sort];
-	if (run->is_scheduled && p->role == ROLE_STEP) /* a part of one, at an end of the window */
+	if (run->plans == PLANS_SCHEDULED &&
+		p->role == ROLE_STEP) /* a part of one, at an end of the window */
 		return &w->items[run->schedule.judged];
 	return work_of_module(w, p);
 }
@@ -131,7 +132,7 @@ static void sorts_begin(const struct run *run, struct works *w)
 {
 	const struct schedule *s = &run->schedule;
 
-	for (ptrdiff_t i = 0; run->is_scheduled && i < s->sort_count; i++) {
+	for (ptrdiff_t i = 0; run->plans == PLANS_SCHEDULED && i < s->sort_count; i++) {
 		const struct step_sort *sort = &s->sorts[i];
 		*arena_push(w->keep, w->items, w->count, w->cap) =
 			(struct work){ .name = sort->name,
@@ -226,7 +227,7 @@ static void work_row(const struct run *run, const struct work *w, int64_t window
 				     : w->sort->p50_ps * PS;
 	if (w->sort)
 		row->step = w->sort->option;
-	else if (run->is_scheduled && w->count >= PERIODS_MIN)
+	else if (run->plans == PLANS_SCHEDULED && w->count >= PERIODS_MIN)
 		row->step = w->name;
 }
 

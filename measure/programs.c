@@ -89,7 +89,8 @@ static double demand_op(const struct run *run, const struct subject *s, const st
 /* Executions of a program that its ops' counts stand for; 0 unknown. */
 static double executions_of(const struct run *run, const struct program *p)
 {
-	double per_step = run->is_scheduled ? run->schedule.per_step[p->index] : p == run->main;
+	double per_step =
+		run->plans == PLANS_SCHEDULED ? run->schedule.per_step[p->index] : p == run->main;
 
 	if (p->role != ROLE_STEP || run->source == STEPS_WINDOW)
 		return (double)aggregate_program(run->sums, p->index).count;
@@ -190,7 +191,7 @@ struct programs programs_know(const struct run *run, const struct program_facts 
 
 void predict_step(const struct run *run, const struct programs *programs, struct run_row *row)
 {
-	bool any = false, of_main = run->source == STEPS_WINDOW || !run->is_scheduled;
+	bool any = false, of_main = run->source == STEPS_WINDOW || run->plans != PLANS_SCHEDULED;
 	double sum_s = 0, left_out = 0;
 	const struct program *const *ranked = registry_programs_ranked(run->registry);
 

@@ -175,7 +175,7 @@ static void put_sorts(struct out *o, const struct run *run)
 	const char *before = ": ";
 	ptrdiff_t others = 0;
 
-	if (!run->is_scheduled || all->sort_count < 2)
+	if (run->plans != PLANS_SCHEDULED || all->sort_count < 2)
 		return;
 	for (ptrdiff_t i = 0; i < all->sort_count; i++) {
 		const struct step_sort *s = &all->sorts[i];

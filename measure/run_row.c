@@ -18,7 +18,7 @@ enum phase run_phase(const struct run *run)
 	if (j && j->phase)
 		return (enum phase)j->phase;
 	enum phase phase = program_phase(run->main);
-	if (phase == PHASE_UNKNOWN && run->is_scheduled)
+	if (phase == PHASE_UNKNOWN && run->plans == PLANS_SCHEDULED)
 		phase = phase_of_name(run->schedule.sorts[run->schedule.judged].name);
 	/* Kernels of no program may be of a backward pass all the same. */
 	for (ptrdiff_t i = 0; phase == PHASE_UNKNOWN && i < registry_program_count(run->registry);

@@ -6,6 +6,11 @@
 #include "base/text.h"
 #include "measure/schedule_state.h"
 
+#define TOO_MANY_RUNS                                                                              \
+	"programs ran more than 100000 times on a device, too often to hold each against a mark "  \
+	"or a period; a step is from one execution of the heaviest program to the next"
+_Static_assert(PROGRAM_RUNS_MAX == 100000, "the text says it");
+
 /* A module is one of those that make the sort from this share on of the work of marks that it runs
  * in: a logger's small program now and then does not make another sort of step. */
 #define MODULE_SHARE 0.05
@@ -341,32 +346,38 @@ bool name_is_wanted(struct str wanted, struct str name)
 	return str_glob(name, wanted) || (str_take(&name, STR("jit_")) && str_glob(name, wanted));
 }
 
-static bool sort_is_wanted(const struct scheduling *s, const struct step_sort *sort)
+static bool sort_is_wanted(
+	const struct scheduling *s, const struct step_sort *sort, struct str wanted)
 {
-	bool fits = name_is_wanted(s->wanted, sort->name);
+	bool fits = !wanted.p || name_is_wanted(wanted, sort->name);
 
 	for (int32_t m = 0; !fits && m < s->module_count; m++)
-		fits = sort->has[m] && name_is_wanted(s->wanted, s->modules[m]);
+		fits = sort->has[m] && name_is_wanted(wanted, s->modules[m]);
 	return fits;
 }
 
 /* The one that trains, else the one with most time in all of its marks but the longest; of those
- * that are wanted. */
-static bool sort_judge(struct scheduling *s)
+ * that are wanted.  -1: none is. */
+static ptrdiff_t sort_to_judge(const struct scheduling *s, struct str wanted)
 {
-	struct schedule *r = s->ret;
+	const struct step_sort *sorts = s->ret->sorts;
+	ptrdiff_t ret = -1;
 
-	r->judged = -1;
-	for (ptrdiff_t i = 0; i < r->sort_count; i++) {
-		const struct step_sort *a = &r->sorts[i];
-		const struct step_sort *b = r->judged >= 0 ? &r->sorts[r->judged] : NULL;
-		if (s->wanted.p && !sort_is_wanted(s, a))
+	for (ptrdiff_t i = 0; i < s->ret->sort_count; i++) {
+		const struct step_sort *a = &sorts[i], *b = ret >= 0 ? &sorts[ret] : NULL;
+		if (!sort_is_wanted(s, a, wanted))
 			continue;
 		bool longer = b && a->time_ps - a->most_ps > b->time_ps - b->most_ps;
 		if (!b || (a->trains != b->trains ? a->trains : longer))
-			r->judged = i;
+			ret = i;
 	}
-	return r->judged >= 0;
+	return ret;
+}
+
+static bool sort_judge(struct scheduling *s)
+{
+	s->ret->judged = sort_to_judge(s, s->run->wanted);
+	return s->ret->judged >= 0;
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */
@@ -494,7 +505,7 @@ static ptrdiff_t steps_read(
 		if (at == n)
 			(*ret)[n++] = (struct mark){ .start_ps = r->start_ps,
 				.end_ps = r->end_ps,
-				.number = s->mark_count ? s->marks[r->step].number : r->step,
+				.number = s->ret->is_marked ? s->marks[r->step].number : r->step,
 				.sort = r->sort };
 		else if (r->end_ps > (*ret)[at].end_ps)
 			(*ret)[at].end_ps = r->end_ps;
@@ -537,8 +548,8 @@ static bool plan_same(const struct step_plan *a, const struct step_plan *b)
 	return same;
 }
 
-/* The device's plan, if it is another than it has. */
-static void plan_set(struct scheduling *s, struct step_plan *of, enum step_source source,
+/* The device's plan, if it is another than it has; true then. */
+static bool plan_set(const struct scheduling *s, struct step_plan *of, enum step_source source,
 	const struct planning *p, ptrdiff_t judged)
 {
 	struct step_plan plan = { .source = source,
@@ -550,10 +561,10 @@ static void plan_set(struct scheduling *s, struct step_plan *of, enum step_sourc
 		.keep_runs = s->run->platform == PLATFORM_CPU }; /* for processors.c */
 
 	if (plan_same(of, &plan))
-		return;
-	s->ret->is_changed = true;
+		return false;
 	LONGER(s->keep, plan.marks, p->count, p->count);
 	*of = plan;
+	return true;
 }
 
 /* Other work between steps, from run `run` on.  Returns the first run of the next step. */
@@ -574,19 +585,19 @@ static ptrdiff_t others_between(
 
 /*
  * `marks`: the device's own, or NULL.  With them, and of a server, a step is what its mark or its
- * work takes, without what comes behind.
+ * work takes, without what comes behind.  True when the plan is another than before.
  */
-static void device_plan(
-	struct scheduling *s, ptrdiff_t device, const bool *beside, struct mark *marks)
+static bool device_plan(struct scheduling *s, struct device *device, enum step_source source,
+	const bool *beside, struct mark *marks)
 {
-	const struct sweep *d = ran(s, device);
-	struct step_plan *plan = &s->run->devices[device].plan;
+	const struct sweep *d = &device->sweep;
+	struct step_plan *plan = &device->plan;
 	struct arena scratch = *s->scratch;
 	struct planning p = { .s = s, .beside = beside, .keep = &scratch };
 	struct mark *steps = marks;
 	ptrdiff_t n = marks ? plan->mark_count : steps_read(s, d, &steps, &scratch);
 	ptrdiff_t judged = 0, run = 0;
-	bool alone = marks || s->ret->is_server, is_last = device == s->ret->last;
+	bool alone = marks || s->ret->is_server, is_last = device == s->run->lasting.device;
 	int64_t until_ps = INT64_MIN;
 
 	for (ptrdiff_t i = 0; i < n; i++) {
@@ -611,16 +622,15 @@ static void device_plan(
 	others_between(&p, d, run, until_ps, INT64_MAX);
 	if (is_last)
 		sorts_time(s, steps, n, scratch);
-	enum step_source by_host = s->ret->is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
-	plan_set(s, plan, s->run->source == STEPS_LINE ? STEPS_LINE : by_host, &p, judged);
+	return plan_set(s, plan, source, &p, judged);
 }
 
 /* Of the devices that run judged steps the one whose work ends last on the host's clock; the first
  * of equals. */
-static ptrdiff_t device_last(const struct scheduling *s)
+static const struct device *device_last(const struct scheduling *s)
 {
+	const struct device *last = s->run->devices;
 	int64_t last_ps = INT64_MIN;
-	ptrdiff_t last = 0;
 
 	for (ptrdiff_t i = 0; i < s->run->device_count; i++) {
 		const struct sweep *d = ran(s, i);
@@ -633,32 +643,26 @@ static ptrdiff_t device_last(const struct scheduling *s)
 		}
 		if (is_judged && end_ps > last_ps) {
 			last_ps = end_ps;
-			last = i;
+			last = &s->run->devices[i];
 		}
 	}
 	return last;
 }
 
 /* What --step takes: the first of its names that a schedule would choose this sort by. */
-static struct str sort_option(struct scheduling *s, int32_t sort)
+static struct str sort_option(const struct scheduling *s, ptrdiff_t sort)
 {
 	const struct step_sort *of = &s->ret->sorts[sort];
-	struct str said = s->wanted, ret = { NULL, 0 };
-	ptrdiff_t judged = s->ret->judged;
+	struct str ret = { NULL, 0 };
 
-	if (!s->mark_count) /* the only sort: a name narrows it to one of its modules */
+	if (!s->ret->is_marked) /* the only sort: a name narrows it to one of its modules */
 		return str_contains(of->modules, STR(MODULES_BETWEEN)) ? ret : of->modules;
-	s->wanted = of->name;
-	if (sort_judge(s) && s->ret->judged == sort)
-		ret = of->name;
-	for (int32_t m = 0; ret.p != of->name.p && m < s->module_count; m++) {
-		s->wanted = s->modules[m];
-		if (of->has[m] && (!ret.p || str_cmp(s->wanted, ret) < 0) && sort_judge(s) &&
-			s->ret->judged == sort)
-			ret = s->wanted;
-	}
-	s->wanted = said;
-	s->ret->judged = judged;
+	if (sort_to_judge(s, of->name) == sort)
+		return of->name;
+	for (int32_t m = 0; m < s->module_count; m++)
+		if (of->has[m] && (!ret.p || str_cmp(s->modules[m], ret) < 0) &&
+			sort_to_judge(s, s->modules[m]) == sort)
+			ret = s->modules[m];
 	return ret;
 }
 
@@ -700,7 +704,7 @@ static void executions_read(struct scheduling *s)
 	r->on_last = arena_make(s->keep, double, n);
 	for (ptrdiff_t i = 0; i < s->run->device_count; i++) {
 		steps += executions_count(s, ran(s, i), r->per_step);
-		if (i == r->last)
+		if (&s->run->devices[i] == s->run->lasting.device)
 			on_last = executions_count(s, ran(s, i), r->on_last);
 	}
 	for (ptrdiff_t i = 0; i < n; i++) {
@@ -720,14 +724,13 @@ static void sorts_settle(struct scheduling *s)
 
 	for (ptrdiff_t i = 0; i < s->all_count; i++)
 		s->all[i]->sort = s->all[i]->step < 0 ? -1
-				  : s->mark_count     ? s->marks[s->all[i]->step].sort
+				  : r->is_marked      ? s->marks[s->all[i]->step].sort
 						      : 0;
-	for (int32_t i = 0; i < r->sort_count; i++)
+	for (ptrdiff_t i = 0; i < r->sort_count; i++)
 		r->sorts[i].option = sort_option(s, i);
-	r->last = device_last(s);
+	const struct device *last = device_last(s);
 	struct lasting *l = &s->run->lasting;
-	*l = (struct lasting){ &s->run->devices[r->last], ran(s, r->last)->runs,
-		ran(s, r->last)->run_count };
+	*l = (struct lasting){ last, last->sweep.runs, last->sweep.run_count };
 	LONGER(s->keep, l->runs, l->run_count, l->run_count);
 	r->in_step = arena_make(s->keep, bool, programs);
 	for (ptrdiff_t i = 0; i < programs; i++)
@@ -831,7 +834,7 @@ static bool line_sorts(struct scheduling *s)
 		s->ret->sorts[i].name = s->ret->sorts[i].modules;
 		s->ret->sorts[i].count = 0; /* by the last device */
 	}
-	return sort_judge(s);
+	return s->ret->is_marked = sort_judge(s);
 }
 
 /* By the host's marks, else by what repeats. */
@@ -858,27 +861,44 @@ static void executions_list(struct scheduling *s)
 			*at++ = &ran(s, i)->runs[k];
 }
 
-bool schedule_make(struct run *run)
+bool runs_cut(const struct run *run)
+{
+	bool ret = false;
+
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		ret |= run->devices[i].sweep.runs_cut;
+	return ret;
+}
+
+bool schedule_make(struct run *run, bool *is_changed)
 {
 	bool by_line = run->source == STEPS_LINE;
+
+	*is_changed = false;
+	run->schedule = (struct schedule){ .judged = -1 };
+	if (runs_cut(run)) {
+		run->schedule.trouble = by_line ? MISSING : STR(TOO_MANY_RUNS);
+		return false;
+	}
 	struct arena scratch = arena_new(SWEEP_ARENA_BYTES);
-	struct scheduling s = { .run = run,
-		.wanted = run->wanted,
-		.keep = run->keep,
-		.scratch = &scratch,
-		.ret = &run->schedule };
+	struct scheduling s = {
+		.run = run, .keep = run->keep, .scratch = &scratch, .ret = &run->schedule
+	};
 	ptrdiff_t marks = 0; /* of the devices before */
 
-	run->schedule = (struct schedule){ .judged = -1, .is_marked = by_line };
 	executions_list(&s);
 	functions_read(&s, false);
 	bool ok = by_line ? line_sorts(&s) : sorts_tell(&s);
 	if (ok)
 		sorts_settle(&s);
 	const bool *beside = ok ? modules_beside(&s) : NULL;
+	if (ok && !by_line)
+		run->source = run->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
 	for (ptrdiff_t i = 0; ok && i < run->device_count; i++) {
-		ptrdiff_t own = run->devices[i].plan.mark_count;
-		device_plan(&s, i, beside, own > 0 && by_line ? &s.marks[marks] : NULL);
+		struct device *d = &run->devices[i];
+		ptrdiff_t own = by_line ? d->plan.mark_count : 0;
+		*is_changed |=
+			device_plan(&s, d, run->source, beside, own > 0 ? &s.marks[marks] : NULL);
 		marks += own;
 	}
 	arena_free(&scratch);

@@ -48,16 +48,14 @@ struct step_sort {
 };
 
 struct schedule {
-	bool is_marked;	 /* by the host's annotations; else by what repeats */
-	bool is_changed; /* some device has another plan than before */
-	bool is_server;	 /* a step is an execution, without the wait for the next */
+	bool is_marked; /* by the host's annotations; else by what repeats */
+	bool is_server; /* a step is an execution, without the wait for the next */
 	struct step_sort *sorts;
 	ptrdiff_t sort_count;
 	ptrdiff_t judged;   /* index of the sort whose steps are the run's */
 	bool *in_step;	    /* by program: some execution is in a judged step */
 	double *per_step;   /* by program: executions in a judged step, the mean of all devices, */
-	double *on_last;    /* and on the device below */
-	ptrdiff_t last;	    /* the device whose work ends last */
+	double *on_last;    /* and on the device that ends last */
 	struct str trouble; /* why marks there are were not used; missing: they were */
 };
 
@@ -69,7 +67,9 @@ struct run;
  * plans have marks of their own (a Steps line), which hold their work, those are the steps; false
  * when they do not.
  */
-bool schedule_make(struct run *run);
+bool schedule_make(struct run *run, bool *is_changed);
+/* Some device ran more than is kept: no schedule is made. */
+bool runs_cut(const struct run *run);
 
 /* "jit_train_step" is the module of "train_step": what of a name is the same on both sides. */
 struct str function_core(struct str name, struct arena *keep);

@@ -31,8 +31,10 @@ static int mark_cmp(const void *a, const void *b)
 /* Is the outer mark asked for, and what it holds is not? */
 static bool outer_is_wanted(const struct scheduling *s, const struct mark *outer)
 {
-	return s->wanted.p && name_is_wanted(s->wanted, outer->name) &&
-	       !name_is_wanted(s->wanted, outer[1].name);
+	struct str wanted = s->run->wanted;
+
+	return wanted.p && name_is_wanted(wanted, outer->name) &&
+	       !name_is_wanted(wanted, outer[1].name);
 }
 
 /*

@@ -139,7 +139,7 @@ static int64_t *module_times(const struct scheduling *s, bool *left_out)
 	}
 	for (int32_t m = 0; m < s->module_count; m++)
 		left_out[m] = time_ps[m] == 0 ||
-			      (s->wanted.p && !name_is_wanted(s->wanted, s->modules[m]));
+			      (s->run->wanted.p && !name_is_wanted(s->run->wanted, s->modules[m]));
 	return time_ps;
 }
 
@@ -287,7 +287,7 @@ static bool periods_weigh(const struct scheduling *s)
 		fills = fills && (r->step < 0 || program_fills(registry_program_at(
 							 s->run->registry, r->program)));
 	}
-	if (s->wanted.p || own >= (fills ? FILLING_MIN : REPEATS_MIN) * all)
+	if (s->run->wanted.p || own >= (fills ? FILLING_MIN : REPEATS_MIN) * all)
 		return true;
 	if (!s->ret->trouble.p)
 		s->ret->trouble = arena_fmt(s->keep,
@@ -319,7 +319,6 @@ bool periods_tell(struct scheduling *s)
 	}
 	if (!periods_weigh(s))
 		return false;
-	s->mark_count = 0;
 	s->ret->sort_count = 0;
 	for (int32_t m = 0; m < s->module_count; m++)
 		has[m] = !left_out[m];

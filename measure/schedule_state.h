@@ -24,7 +24,6 @@ struct mark {
 
 struct scheduling {
 	struct run *run;
-	struct str wanted;
 	struct arena *keep, *scratch;
 	struct schedule *ret;	  /* the run's */
 	struct program_run **all; /* what all devices ran, device by device */

@@ -14,11 +14,6 @@
 #include "measure/graphs.h"
 #include "measure/swept.h"
 
-#define TOO_MANY_RUNS                                                                              \
-	"programs ran more than 100000 times on a device, too often to hold each against a mark "  \
-	"or a period; a step is from one execution of the heaviest program to the next"
-_Static_assert(PROGRAM_RUNS_MAX == 100000, "the text says it");
-
 /* Events looked at for the first guess: a few steps of most jobs, a millisecond of work. */
 #define GUESS_EVENTS 20000
 #define MARKS_MAX    HOST_SPANS_MAX
@@ -168,7 +163,7 @@ static const struct program *main_program(const struct run *run)
 			if (s->programs[i].executions > most)
 				most = s->programs[i].executions;
 		}
-		bool may_be = run->is_scheduled ? run->schedule.in_step[i] : most >= 2;
+		bool may_be = run->plans == PLANS_SCHEDULED ? run->schedule.in_step[i] : most >= 2;
 		if (run->source == STEPS_LINE)
 			may_be &= most >= 2;
 		if (p->id != PROGRAM_UNKNOWN && may_be &&
@@ -250,29 +245,6 @@ static bool is_plain(const struct run *run)
 	return true;
 }
 
-static bool runs_cut(const struct run *run)
-{
-	bool ret = false;
-
-	for (ptrdiff_t i = 0; i < run->device_count; i++)
-		ret |= run->devices[i].sweep.runs_cut;
-	return ret;
-}
-
-/* From what every device ran, kept by the sweep before, to plans; false: that tells no steps. */
-static bool plan_schedule(struct run *run)
-{
-	bool cut = runs_cut(run), by_line = run->source == STEPS_LINE;
-
-	if (cut && !by_line)
-		run->schedule.trouble = STR(TOO_MANY_RUNS);
-	if (cut || !schedule_make(run))
-		return false;
-	if (!by_line)
-		run->source = run->schedule.is_marked ? STEPS_ANNOTATION : STEPS_PROGRAM;
-	return run->is_scheduled = true;
-}
-
 static void devices_reset(struct run *run)
 {
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
@@ -333,27 +305,28 @@ static bool plan_foresee(struct run *run, struct diag *err)
 {
 	struct step_plan *guess = arena_make(run->keep, struct step_plan, run->device_count);
 	enum step_source source = run->source;
-	bool told = modules_read(run), ok = true;
+	bool by_modules = modules_read(run), is_changed;
 
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
 		guess[i] = run->devices[i].plan;
-	if (!told)
-		ok = devices_look(run, err);
-	run->is_foreseen = ok && plan_schedule(run);
-	run->is_scheduled = false;
+	if (!by_modules && !devices_look(run, err))
+		return false;
+	if (!schedule_make(run, &is_changed)) {
+		for (ptrdiff_t i = 0; i < run->device_count; i++)
+			run->devices[i].plan = guess[i];
+		run->source = source;
+		return true;
+	}
+	run->plans = PLANS_FORESEEN;
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		struct device *d = &run->devices[i];
-		if (!run->is_foreseen)
-			d->plan = guess[i];
 		d->plan.keep_runs = true;
-		if (told && run->is_foreseen) {
+		if (by_modules) {
 			d->plan.told = d->sweep.runs;
 			d->plan.told_count = d->sweep.run_count;
 		}
 	}
-	if (!run->is_foreseen)
-		run->source = source;
-	return ok;
+	return true;
 }
 
 static bool steps_plan(struct run *run, struct diag *err)
@@ -406,25 +379,54 @@ static bool mark_was_nested(struct run *run)
 	return any;
 }
 
-/* Whether the executions that the sweep saw ask for another one.  What was foreseen is settled. */
+/* A Steps line may mark several sorts of steps, and other work may run beside it. */
+static bool plan_by_line(struct run *run)
+{
+	bool is_changed;
+
+	if (schedule_make(run, &is_changed)) {
+		run->plans = PLANS_SCHEDULED;
+		return is_changed;
+	}
+	if (run->without_line)
+		plan_window(run);
+	return run->without_line > 0;
+}
+
+/* The executions of the program that takes most time, where that is another than was guessed. */
+static bool plan_by_main(struct run *run)
+{
+	const struct program *p = main_program(run);
+
+	if (p && p != run->main) {
+		plan_program(run, p, false);
+		plan_warmups(run);
+		return true;
+	}
+	return p && run->source == STEPS_PROGRAM && plan_warmups(run);
+}
+
+/* What was foreseen is confirmed here, or given up. */
 static bool plan_by_runs(struct run *run)
 {
-	bool was_foreseen = run->is_foreseen;
+	bool was_foreseen = run->plans == PLANS_FORESEEN, is_changed;
 
-	if (run->source == STEPS_LINE || run->is_scheduled)
-		return false;
 	if (mark_was_nested(run))
 		return true;
-	run->is_foreseen = false;
-	if (!is_plain(run) && plan_schedule(run))
-		return !was_foreseen || run->schedule.is_changed;
-	run->is_untold = !is_plain(run) && !runs_cut(run);
-	bool guessed = run->is_untold && run->source == STEPS_PROGRAM;
-	if (was_foreseen && run->main && !run->is_untold)
+	run->plans = PLANS_GUESSED;
+	bool is_one = is_plain(run);
+	if (!is_one && schedule_make(run, &is_changed)) {
+		run->plans = PLANS_SCHEDULED;
+		return !was_foreseen || is_changed;
+	}
+	bool by_main = is_one || runs_cut(run); /* else no steps follow from what ran */
+	if (was_foreseen && by_main && run->main)
 		plan_program(run, run->main, true);
-	else if (was_foreseen || guessed)
+	else if (was_foreseen || (!by_main && run->source == STEPS_PROGRAM))
 		plan_window(run);
-	return was_foreseen || guessed;
+	else
+		return by_main && plan_by_main(run);
+	return true;
 }
 
 static struct steps_seen steps_seen(const struct run *run)
@@ -487,27 +489,10 @@ static bool plan_again(struct run *run)
 {
 	bool any_steady = false;
 
-	/* A Steps line may mark several sorts of steps, and other work may run beside it. */
-	if (run->source == STEPS_LINE && !run->is_scheduled) {
-		if (plan_schedule(run) && run->schedule.is_changed)
-			return true;
-		if (run->without_line && !run->is_scheduled) {
-			plan_window(run);
-			return true;
-		}
-	}
-	if (plan_by_runs(run))
+	if (run->plans != PLANS_SCHEDULED &&
+		(run->source == STEPS_LINE ? plan_by_line : plan_by_runs)(run))
 		return true;
-	bool is_free = run->source != STEPS_LINE && !run->is_scheduled && !run->is_untold;
-	const struct program *p = main_program(run);
-	if (is_free && p && p != run->main) {
-		plan_program(run, p, false);
-		plan_warmups(run);
-		return true;
-	}
-	run->main = p;
-	if (is_free && run->source == STEPS_PROGRAM && p && plan_warmups(run))
-		return true;
+	run->main = main_program(run);
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
 		any_steady |= run->devices[i].sweep.steady_count > 0;
 	if (run->source != STEPS_WINDOW)
@@ -521,7 +506,8 @@ static bool plan_again(struct run *run)
 
 static void roles_set(struct run *run)
 {
-	for (ptrdiff_t i = 0; run->is_scheduled && i < registry_program_count(run->registry); i++) {
+	for (ptrdiff_t i = 0;
+		run->plans == PLANS_SCHEDULED && i < registry_program_count(run->registry); i++) {
 		struct program *p = registry_program_at(run->registry, i);
 		if (!run->schedule.in_step[i])
 			p->role = run->schedule.is_server && program_phase(p) == PHASE_INFERENCE
@@ -572,7 +558,7 @@ static void totals(struct run *run)
 		run->step_time_s = dist_quantile(&lengths, .5, *run->keep) * PS;
 	run->step_mean_s = run->device_steps > 0 ? run->steady_s / run->device_steps : NAN;
 	run->shape = run_shape_of(run);
-	if (!run->is_scheduled)
+	if (run->plans != PLANS_SCHEDULED)
 		run->lasting = lasting_of(run);
 }
 
@@ -617,7 +603,7 @@ bool steps_sweep(struct run *run, struct diag *err)
 	}
 	roles_set(run);
 	totals(run);
-	if (!run->wanted.p || run->is_scheduled)
+	if (!run->wanted.p || run->plans == PLANS_SCHEDULED)
 		return true;
 	if (!schedule->sort_count && schedule->trouble.p)
 		return diag_set(err, DIAG_USAGE, "%s %.*s: steps of that name cannot be told: %.*s",

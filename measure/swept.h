@@ -48,6 +48,13 @@ struct steps_seen {
 	bool cut_last; /* of those that are cut it is the last */
 };
 
+/* What the devices' plans are made by.  steps.c draws what leads from one to the next. */
+enum plan_state {
+	PLANS_GUESSED,	 /* Steps lines, executions of the main program, or nothing */
+	PLANS_FORESEEN,	 /* a schedule of what ran by a look, which no sweep has confirmed yet */
+	PLANS_SCHEDULED, /* a schedule of what a sweep saw */
+};
+
 /* What the device that ends last ran, by begin. */
 struct lasting {
 	const struct device *device;	/* NULL: no op ran */
@@ -76,10 +83,8 @@ struct run {
 	enum step_source source;
 	ptrdiff_t without_line; /* devices that lack a Steps line which others have */
 	const struct program *main;
-	bool is_foreseen; /* the schedule was made by a look, and no sweep has confirmed it yet */
-	bool is_scheduled;
-	bool is_untold;		  /* what ran is known, and no steps follow from it */
-	struct schedule schedule; /* where that is */
+	enum plan_state plans;
+	struct schedule schedule;
 	struct steps_seen seen; /* before the window was taken for the one step, else at the end */
 	struct aggregate *sums; /* of all devices */
 	const struct device
