@@ -1,4 +1,5 @@
 /* Which work is a step: sorts of steps, and plans.  See schedule.h. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -560,6 +561,8 @@ static bool plan_set(const struct scheduling *s, struct step_plan *of, enum step
 		.drop_first = judged >= 3,
 		.keep_runs = s->run->platform == PLATFORM_CPU }; /* for processors.c */
 
+	for (ptrdiff_t i = 1; i < p->count; i++)
+		assert(p->items[i - 1].end_ps <= p->items[i].start_ps);
 	if (plan_same(of, &plan))
 		return false;
 	LONGER(s->keep, plan.marks, p->count, p->count);
@@ -608,12 +611,12 @@ static bool device_plan(struct scheduling *s, struct device *device, enum step_s
 		until_ps = i + 1 < n && (!alone || step->end_ps > step[1].start_ps)
 				   ? step[1].start_ps
 				   : step->end_ps;
-		ptrdiff_t begin = run;
+		ptrdiff_t begin = run, before = p.count;
 		while (!marks && run < d->run_count && d->runs[run].start_ps < until_ps)
 			run++;
 		step->length_ps = stretches(&p, is_judged ? MARK_STEP : MARK_OTHER, step->start_ps,
 			until_ps, step->number, &d->runs[begin], run - begin);
-		if (i + 1 == n && !alone && is_judged)
+		if (i + 1 == n && !alone && is_judged && p.count > before)
 			p.items[p.count - 1].is_cut = true;
 		judged += is_judged;
 		if (is_last && marks && step->sort >= 0) /* each device has marks of its own */
@@ -722,10 +725,12 @@ static void sorts_settle(struct scheduling *s)
 	ptrdiff_t programs = registry_program_count(s->run->registry);
 	struct schedule *r = s->ret;
 
-	for (ptrdiff_t i = 0; i < s->all_count; i++)
-		s->all[i]->sort = s->all[i]->step < 0 ? -1
-				  : r->is_marked      ? s->marks[s->all[i]->step].sort
-						      : 0;
+	assert(r->judged >= 0 && r->judged < r->sort_count);
+	for (ptrdiff_t i = 0; i < s->all_count; i++) {
+		struct program_run *run = s->all[i];
+		assert(!r->is_marked || run->step < s->mark_count);
+		run->sort = run->step < 0 ? -1 : r->is_marked ? s->marks[run->step].sort : 0;
+	}
 	for (ptrdiff_t i = 0; i < r->sort_count; i++)
 		r->sorts[i].option = sort_option(s, i);
 	const struct device *last = device_last(s);
@@ -857,8 +862,11 @@ static void executions_list(struct scheduling *s)
 	struct program_run **at = s->all =
 		arena_make(s->scratch, struct program_run *, s->all_count);
 	for (ptrdiff_t i = 0; i < s->run->device_count; i++)
-		for (ptrdiff_t k = 0; k < ran(s, i)->run_count; k++)
-			*at++ = &ran(s, i)->runs[k];
+		for (ptrdiff_t k = 0; k < ran(s, i)->run_count; k++) {
+			*at = &ran(s, i)->runs[k];
+			assert(k == 0 || at[-1]->start_ps <= at[0]->start_ps);
+			at++;
+		}
 }
 
 bool runs_cut(const struct run *run)
@@ -874,6 +882,7 @@ bool schedule_make(struct run *run, bool *is_changed)
 {
 	bool by_line = run->source == STEPS_LINE;
 
+	assert(run->plans != PLANS_SCHEDULED);
 	*is_changed = false;
 	run->schedule = (struct schedule){ .judged = -1 };
 	if (runs_cut(run)) {

@@ -22,6 +22,16 @@
  * step is an execution of it with all that runs as often between any two; the rest is other work.
  * Of a server, a step is an execution of the module that takes most of its time.
  *
+ * schedule_make goes this way; what one pass writes, those below it read:
+ *
+ *	            line_sorts            marks_tell            periods_tell, where these fail
+ *	marks       of the Steps lines    of the hosts          none
+ *	runs' step  a mark's index        a mark's index        a period's number
+ *	sorts       sorts_read: by name and modules of marks    one: the modules that repeat
+ *	judged      sort_judge: of those that --step wants      that one
+ *	            sorts_settle: the runs' sort, what --step takes, lasting, in_step, per_step
+ *	            device_plan: each device's plan; p50_ps by the device that ends last
+ *
  * Refuses: reading events (sweep.h), and telling whether a step is steady.
  */
 #ifndef MEASURE_SCHEDULE_H
@@ -61,9 +71,11 @@ struct schedule {
 
 struct run;
 /*
- * From what each device ran to the run's schedule and the devices' plans.
+ * From what each device ran to the run's schedule, its source, and the devices' plans.
  *
- * False when neither marks nor periods tell steps; plans are as they were then.  Where the devices'
+ * A schedule that a sweep has confirmed is not made again.  `is_changed`: some device's plan is
+ * another than before.  False when neither marks nor periods tell steps; the source and the plans
+ * are as they were then, and of the schedule only sorts and trouble tell.  Where the devices'
  * plans have marks of their own (a Steps line), which hold their work, those are the steps; false
  * when they do not.
  */

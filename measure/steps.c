@@ -1,11 +1,50 @@
 /*
  * Where the steps come from, and the sweeps that follow from it.
  *
- * Marked steps (the Steps line) are known before the sweep.  Otherwise a look at the first events
- * guesses that the steps are executions of one program.  Where the host marks steps, or several
- * programs ran, a look at what ran when makes a schedule of it (schedule.h).  The sweep keeps what
- * every device ran; when another plan follows from that, the devices are swept again.
+ * A plan says where the steps of a device begin and end.  A sweep measures the device by its plan,
+ * and keeps what ran when.  Where that asks for other plans, all devices are swept again.  In
+ * between, run->plans and run->source are the state.
+ *
+ * Before the first sweep of all devices (steps_plan):
+ *
+ *	device_marks --- a device has a Steps line ----------> GUESSED, LINE
+ *	     | none has
+ *	main_guess: the first events of one device tell its main program, or none
+ *	     |---------- is_plain: nothing else ran ---------> GUESSED, PROGRAM or WINDOW
+ *	     | several programs, marks of a host, --step, or a server
+ *	plan_foresee: the Modules lines, else a look at all ops, tell what ran when
+ *	     |---------- schedule_make finds no steps -------> GUESSED, PROGRAM or WINDOW
+ *	     '---------- schedule_make finds steps ----------> FORESEEN, ANNOTATION or PROGRAM
+ *
+ * After each sweep (plan_again) the first line that fits decides.  (*): there is another sweep; (+):
+ * where a plan changed.  Where not, or where no line fits, the lines of every state are next.
+ *
+ *	GUESSED, LINE    schedule_make finds steps ----------> SCHEDULED, LINE (+)
+ *	                 a device lacks the line ------------> GUESSED, WINDOW (*)
+ *	GUESSED          marker_was_nested ------------------> the same (*)
+ *	                 schedule_make finds steps ----------> SCHEDULED, ANNOTATION or PROGRAM (*)
+ *	                 what ran is known, without steps ---> GUESSED, WINDOW (+)
+ *	                 plan_by_main -----------------------> GUESSED, PROGRAM or WINDOW (+)
+ *	FORESEEN         marker_was_nested ------------------> the same (*)
+ *	                 schedule_make finds steps ----------> SCHEDULED, ANNOTATION or PROGRAM (+)
+ *	                 what ran is known, without steps ---> GUESSED, WINDOW (*)
+ *	                 is_plain, or runs_cut --------------> GUESSED, PROGRAM or WINDOW (*)
+ *	every state      no step is steady, most compile ----> the same, and such steps count (*)
+ *	                 no step is steady ------------------> the same, but WINDOW (*)
+ *
+ * What each pass reads, and what it writes for those behind it:
+ *
+ *	device_marks     Steps lines                           plan
+ *	main_guess       the first events                      main, plan
+ *	schedule_make    sweep.runs, marks and launches of     schedule, lasting, source, plan; the
+ *	                 the hosts, marks of the plan (LINE)   step and the sort of sweep.runs
+ *	devices_sweep    plan                                  sweep, sums
+ *	plan_again       sweep, sums, schedule                 plans, source, plan, main, seen
+ *	roles_set        schedule.in_step                      roles of programs
+ *	totals           sweep, sums                           what struct run sums up; lasting, where
+ *	                                                       nothing is SCHEDULED
  */
+#include <assert.h>
 #include <math.h>
 
 #include "base/out.h"
@@ -281,6 +320,8 @@ static bool main_guess(struct run *run, struct diag *err)
 /* Sweeps all devices by their plans. */
 static bool devices_sweep(struct run *run, struct diag *err)
 {
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		assert(run->devices[i].plan.source == run->source);
 	devices_reset(run);
 	run->sweeps += run->device_count > 0 && !run->devices[0].plan.only_runs;
 	task_threads(sweep_task, run, run->device_count, run->options->threads);
@@ -362,7 +403,7 @@ static bool steps_plan(struct run *run, struct diag *err)
  * Without HLO the first op met of a program marks its executions.  A capture may begin inside a
  * loop: then that op lies inside another one later, and does not mark.  True when this was seen.
  */
-static bool mark_was_nested(struct run *run)
+static bool marker_was_nested(struct run *run)
 {
 	bool any = false;
 
@@ -411,7 +452,7 @@ static bool plan_by_runs(struct run *run)
 {
 	bool was_foreseen = run->plans == PLANS_FORESEEN, is_changed;
 
-	if (mark_was_nested(run))
+	if (marker_was_nested(run))
 		return true;
 	run->plans = PLANS_GUESSED;
 	bool is_one = is_plain(run);

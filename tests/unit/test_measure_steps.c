@@ -900,6 +900,46 @@ static void marks_on_both_clocks(void **state)
 	assert_number(step_row(1)->compute_s, 100 * US);
 }
 
+/* Most marks of the line hold no work, so they make no schedule; the host marks steps, too. */
+static void a_line_of_idle_marks_beside_annotations(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+	for (int64_t i = 0; i < 6; i++) {
+		annotate(thread, i, i * 200, i * 200 + 190);
+		x_event(steps, number(i), i * 200, i * 200 + 200, NULL);
+		if (i % 2)
+			x_event(ops, "dot.1", i * 200 + 20, i * 200 + 120, NULL);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "steps-line");
+	assert_number(xrun_row(&run)->steps, 5);
+}
+
+/* The last step's op takes no time: nothing of the step before is cut for it. */
+static void a_last_step_without_a_duration(void **state)
+{
+	(void)state;
+	static const double steady[] = { 0, 0, 1, 1, 2 };
+	for (int64_t count = 1; count < 5; count++) {
+		xrun_end(&run);
+		xrun_begin(&run);
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xline *thread = x_line(x_host(host), "python");
+		struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+		for (int64_t i = 0; i < count; i++) {
+			int64_t at = i * 1000, ends = i + 1 < count ? at + 400 : at + 10;
+			annotate(thread, i, at, at + 500);
+			x_event(ops, "dot.1", at + 10, ends, NULL);
+		}
+		xrun_measure(&run);
+		assert_number(xrun_row(&run)->steps, steady[count]);
+	}
+}
+
 /* ---- what disturbs a step -------------------------------------------------------------------- */
 
 static struct xline *six_executions(void)
@@ -2304,6 +2344,8 @@ int main(void)
 		TEST(sparse_cores),
 		TEST(marks_on_the_hosts_clock),
 		TEST(marks_on_both_clocks),
+		TEST(a_line_of_idle_marks_beside_annotations),
+		TEST(a_last_step_without_a_duration),
 		TEST(a_call_that_compiles_unseen),
 		TEST(a_call_that_waits_for_the_device),
 		TEST(a_compilation_spoils_its_step),
