@@ -14,7 +14,7 @@
 /* An execution that begins so much before the last op that was looked at had its ops looked at. */
 #define LOOKED_PS INT64_C(10000000000)
 
-struct told {
+struct module_lane {
 	struct program_run *runs;
 	ptrdiff_t count, cap;
 	bool usable, cut;
@@ -22,7 +22,7 @@ struct told {
 
 struct reading {
 	const struct run *run;
-	struct told *devices;
+	struct module_lane *devices;
 	pthread_mutex_t lock; /* of run->keep */
 	_Atomic bool cut;     /* of some device: nothing is foreseen */
 };
@@ -38,7 +38,7 @@ static const struct program *program_of_module(
 }
 
 /* False when some execution is of a program that is not listed, or the line is damaged. */
-static bool lane_modules(struct told *t, const struct run *run, const struct plane *p,
+static bool lane_modules(struct module_lane *t, const struct run *run, const struct plane *p,
 	const struct lane *l, struct arena *work)
 {
 	uint64_t clock = STAT_BIT(DEVICE_OFFSET_PS) | STAT_BIT(DEVICE_DURATION_PS);
@@ -70,7 +70,7 @@ static void device_modules(void *arg, ptrdiff_t i)
 {
 	struct reading *r = arg;
 	struct plane *p = r->run->devices[i].plane;
-	struct told *t = &r->devices[i];
+	struct module_lane *t = &r->devices[i];
 	struct arena work;
 	bool ok = true;
 
@@ -104,7 +104,7 @@ static bool *programs_without_ops(const struct reading *r)
 
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct sweep *s = &run->devices[i].sweep;
-		const struct told *t = &r->devices[i];
+		const struct module_lane *t = &r->devices[i];
 		for (ptrdiff_t k = 0;
 			s->events > 0 && k < t->count && t->runs[k].end_ps < s->last_ps - LOOKED_PS;
 			k++)
@@ -119,13 +119,13 @@ bool modules_read(struct run *run)
 	struct reading r = { .run = run };
 	bool all = true;
 
-	r.devices = arena_make(run->keep, struct told, run->device_count);
+	r.devices = arena_make(run->keep, struct module_lane, run->device_count);
 	pthread_mutex_init(&r.lock, NULL);
 	task_threads(device_modules, &r, run->device_count, run->options->threads);
 	pthread_mutex_destroy(&r.lock);
 	const bool *without_ops = programs_without_ops(&r);
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
-		struct told *t = &r.devices[i];
+		struct module_lane *t = &r.devices[i];
 		struct sweep *s = &run->devices[i].sweep;
 		*s = (struct sweep){ .plane = run->devices[i].plane,
 			.host = run->devices[i].host,

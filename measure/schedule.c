@@ -561,8 +561,6 @@ static bool plan_set(const struct scheduling *s, struct step_plan *of, enum step
 		.drop_first = judged >= 3,
 		.keep_runs = s->run->platform == PLATFORM_CPU }; /* for processors.c */
 
-	for (ptrdiff_t i = 1; i < p->count; i++)
-		assert(p->items[i - 1].end_ps <= p->items[i].start_ps);
 	if (plan_same(of, &plan))
 		return false;
 	LONGER(s->keep, plan.marks, p->count, p->count);

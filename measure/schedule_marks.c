@@ -14,8 +14,8 @@
 #define WAITING_PART 8
 /* Fewer steps do not tell what regularly follows each. */
 #define FOLLOWED_MIN 3
-/* More of the device's time that no mark can be told for leaves the marks unused. */
-#define UNTOLD_MAX 0.1
+/* More of the device's time without a known mark leaves the marks unused. */
+#define LOST_MAX 0.1
 
 static int mark_cmp(const void *a, const void *b)
 {
@@ -179,21 +179,21 @@ static ptrdiff_t launched_before(const struct sweep *d, const struct module_runs
 
 	most = most > WAITING_MIN ? most : WAITING_MIN;
 	for (; before <= most; before++) {
-		ptrdiff_t told = 0, n = runs->count - before;
+		ptrdiff_t fit = 0, n = runs->count - before;
 		int64_t slack_ps = d->plane->host_shift_ps + CLOCK_SLACK_PS;
 		if (count - n > most)
 			return -1;
-		while (told < n &&
-			launches[told]->start_ps <= runs->items[before + told]->start_ps + slack_ps)
-			told++;
-		if (told == n)
+		while (fit < n &&
+			launches[fit]->start_ps <= runs->items[before + fit]->start_ps + slack_ps)
+			fit++;
+		if (fit == n)
 			return n > 0 ? before : -1;
 	}
 	return -1;
 }
 
 /* False when calls and executions are not of each other. */
-static bool told_by_launch(const struct scheduling *s, const struct sweep *d,
+static bool launches_tell(const struct scheduling *s, const struct sweep *d,
 	const struct module_runs *runs, int32_t module, ptrdiff_t first, ptrdiff_t marks,
 	struct arena scratch)
 {
@@ -210,10 +210,10 @@ static bool told_by_launch(const struct scheduling *s, const struct sweep *d,
 }
 
 /*
- * Lays the executions of these modules to the marks they run in.  False when the job does not wait
- * there for its work: some goes on behind the marks, or marks are without any.
+ * The executions of modules that launches do not tell are of the marks they run in.  False when the
+ * job does not wait there for its work: some goes on behind the marks, or marks are without any.
  */
-static bool told_by_place(const struct scheduling *s, struct sweep *d, const bool *is_told,
+static bool place_tells(const struct scheduling *s, struct sweep *d, const bool *by_launch,
 	ptrdiff_t first, ptrdiff_t marks, struct arena scratch)
 {
 	bool *has_work = arena_make(&scratch, bool, marks);
@@ -221,7 +221,7 @@ static bool told_by_place(const struct scheduling *s, struct sweep *d, const boo
 
 	for (ptrdiff_t i = 0; i < d->run_count; i++) {
 		struct program_run *r = &d->runs[i];
-		if (!is_told[module_at(s, r)]) {
+		if (!by_launch[module_at(s, r)]) {
 			r->step =
 				mark_of(s, first, marks, -1, r->start_ps + d->plane->host_shift_ps);
 			inside += r->step >= 0;
@@ -238,8 +238,8 @@ static bool told_by_place(const struct scheduling *s, struct sweep *d, const boo
 }
 
 /* The n-th group of a module's executions is the n-th mark's, where one thread marks. */
-static bool told_by_order(const struct scheduling *s, const struct module_runs *runs,
-	ptrdiff_t first, ptrdiff_t marks)
+static bool order_tells(const struct scheduling *s, const struct module_runs *runs, ptrdiff_t first,
+	ptrdiff_t marks)
 {
 	if (marks == 0 || runs->count % marks || marks_of_thread(s, first, marks) != marks)
 		return false;
@@ -249,33 +249,33 @@ static bool told_by_order(const struct scheduling *s, const struct module_runs *
 }
 
 /* False when too much of the device's work cannot be told. */
-static bool device_told(struct scheduling *s, struct sweep *d)
+static bool device_tells(struct scheduling *s, struct sweep *d)
 {
 	struct arena scratch = *s->scratch;
-	bool *is_told = arena_make(&scratch, bool, s->module_count);
+	bool *by_launch = arena_make(&scratch, bool, s->module_count);
 	ptrdiff_t first, marks = marks_of_host(s, d->host, &first);
-	int64_t all_ps = 0, untold_ps = 0;
+	int64_t all_ps = 0, lost_ps = 0;
 	bool any = false;
 
 	for (int32_t m = 0; m < s->module_count; m++) {
 		struct arena work = scratch;
 		struct module_runs runs = runs_of(s, d, m, &work);
-		is_told[m] = runs.count == 0 || told_by_launch(s, d, &runs, m, first, marks, work);
+		by_launch[m] = runs.count == 0 || launches_tell(s, d, &runs, m, first, marks, work);
 		all_ps += runs.time_ps;
 	}
-	bool by_place = told_by_place(s, d, is_told, first, marks, scratch);
+	bool by_place = place_tells(s, d, by_launch, first, marks, scratch);
 	for (int32_t m = 0; m < s->module_count && !by_place; m++) {
 		struct arena work = scratch;
 		struct module_runs runs = runs_of(s, d, m, &work);
-		if (is_told[m] || told_by_order(s, &runs, first, marks))
+		if (by_launch[m] || order_tells(s, &runs, first, marks))
 			continue;
 		for (ptrdiff_t i = 0; i < runs.count; i++)
 			runs.items[i]->step = -1;
-		untold_ps += runs.time_ps;
+		lost_ps += runs.time_ps;
 	}
 	for (ptrdiff_t i = 0; i < d->run_count; i++)
 		any |= d->runs[i].step >= 0;
-	return any && (double)untold_ps <= UNTOLD_MAX * (double)all_ps;
+	return any && (double)lost_ps <= LOST_MAX * (double)all_ps;
 }
 
 /* Behind how many steps of one name a module runs. */
@@ -355,7 +355,7 @@ bool marks_tell(struct scheduling *s)
 	if (s->mark_count == 0)
 		return false;
 	for (ptrdiff_t i = 0; i < s->run->device_count; i++) {
-		if (ran(s, i)->run_count > 0 && !device_told(s, ran(s, i))) {
+		if (ran(s, i)->run_count > 0 && !device_tells(s, ran(s, i))) {
 			s->ret->trouble = marks_trouble(s, ran(s, i));
 			return false;
 		}

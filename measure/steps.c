@@ -16,8 +16,8 @@
  *	     |---------- schedule_make finds no steps -------> GUESSED, PROGRAM or WINDOW
  *	     '---------- schedule_make finds steps ----------> FORESEEN, ANNOTATION or PROGRAM
  *
- * After each sweep (plan_again) the first line that fits decides.  (*): there is another sweep; (+):
- * where a plan changed.  Where not, or where no line fits, the lines of every state are next.
+ * After each sweep (plan_again) the first line that fits decides.  (*): another sweep follows.
+ * (+): one follows where a plan changed.  Else the lines of every state come next.
  *
  *	GUESSED, LINE    schedule_make finds steps ----------> SCHEDULED, LINE (+)
  *	                 a device lacks the line ------------> GUESSED, WINDOW (*)
@@ -41,8 +41,7 @@
  *	devices_sweep    plan                                  sweep, sums
  *	plan_again       sweep, sums, schedule                 plans, source, plan, main, seen
  *	roles_set        schedule.in_step                      roles of programs
- *	totals           sweep, sums                           what struct run sums up; lasting, where
- *	                                                       nothing is SCHEDULED
+ *	totals           sweep, sums                           sums of the run; lasting
  */
 #include <assert.h>
 #include <math.h>
@@ -363,8 +362,8 @@ static bool plan_foresee(struct run *run, struct diag *err)
 		struct device *d = &run->devices[i];
 		d->plan.keep_runs = true;
 		if (by_modules) {
-			d->plan.told = d->sweep.runs;
-			d->plan.told_count = d->sweep.run_count;
+			d->plan.listed = d->sweep.runs;
+			d->plan.listed_count = d->sweep.run_count;
 		}
 	}
 	return true;

@@ -293,11 +293,11 @@ static inline void event_take(
 	bool first = execution_starts(s, group, known, e);
 	bool goes_on = program && program->open;
 	bool begins = program && execution_begins(program, known, e, first);
-	if (begins && rarely(s->plan->told))
-		told_ends(s, program->index);
+	if (begins && rarely(s->plan->listed))
+		listed_ends(s, program->index);
 	/* The gap is the step's that it ends with; before the first op of a mark, that one's. */
 	gap_end(s, known->subject, e->start_ps, goes_on && !begins);
-	bool passed = begins && rarely(s->plan->told) && told_begins(s);
+	bool passed = begins && rarely(s->plan->listed) && listed_begins(s);
 	passed |= time_cross(s);
 	if (rarely(passed))
 		gap_end(s, known->subject, e->start_ps, goes_on && !begins);
@@ -319,11 +319,11 @@ static void sweep_begin(struct sweeping *s, int64_t at_ps)
 {
 	const struct step_plan *plan = s->plan;
 
-	for (ptrdiff_t i = 1; i < plan->mark_count && !plan->told; i++)
+	for (ptrdiff_t i = 1; i < plan->mark_count && !plan->listed; i++)
 		assert(s->marks[i].start_ps >= s->marks[i - 1].end_ps);
 	s->out->first_ps = s->out->last_ps = s->now_ps = s->idle_since_ps = at_ps;
 	/* A marked step may begin before its first op: idle, but part of the step. */
-	if (s->marks && !plan->told && s->marks[0].start_ps < at_ps && s->marks[0].end_ps > at_ps)
+	if (s->marks && !plan->listed && s->marks[0].start_ps < at_ps && s->marks[0].end_ps > at_ps)
 		s->now_ps = s->marks[0].start_ps;
 	if (s->plan->source == STEPS_WINDOW)
 		step_open(s, at_ps);
@@ -347,8 +347,8 @@ static void sweep_finish(struct sweeping *s)
 {
 	struct sweep *o = s->out;
 
-	/* The last of what was told ends with its last op. */
-	if (s->plan->told && (s->in_step || s->in_other))
+	/* The last of what is listed ends with its last op. */
+	if (s->plan->listed && (s->in_step || s->in_other))
 		s->boundary_ps = s->marks[s->mark].end_ps = o->last_ps;
 	/* A marked step that has begun ends where its mark says. */
 	int64_t marked_ps = s->marks && s->in_step ? s->marks[s->mark].end_ps : o->last_ps;

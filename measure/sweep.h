@@ -75,10 +75,10 @@ struct step_plan {
 	bool keep_compiled;	    /* steps that hold a compilation are steps like others */
 	const bool *in_step;	    /* by program, with marks of other work: it runs in the steps */
 	ptrdiff_t in_step_count;
-	/* The marks are by these executions, whose clock is not the ops': they are passed by
-	 * count, and changed to where that was.  NULL: the marks are on the ops' clock. */
-	const struct program_run *told;
-	ptrdiff_t told_count;
+	/* The marks are by these executions of Modules lines, whose clock is not the ops': they are
+	 * passed by count, and changed to where that was.  NULL: marks are on the ops' clock. */
+	const struct program_run *listed;
+	ptrdiff_t listed_count;
 	bool keep_runs; /* executions are wanted, */
 	bool only_runs; /* and nothing else: a look at what ran when, which measures nothing */
 	struct sweep_watch *watch; /* who is told what runs; or NULL */

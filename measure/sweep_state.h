@@ -182,15 +182,15 @@ struct sweeping {
 	struct swept_step step;		 /* the open one, */
 	int64_t mask_ps[ACTIVITY_MASKS]; /* and its time */
 	bool in_step;
-	bool paused;		  /* the open step waits for the end of other work */
-	bool in_other;		  /* work outside the steps */
-	int64_t serial;		  /* of the open step */
-	bool steady[STEP_MEMORY]; /* of closed steps, by serial */
-	struct step_mark *marks;  /* of an explicit plan, or NULL, */
-	ptrdiff_t mark;		  /* and the next or current one */
-	ptrdiff_t told, begun;	  /* executions told before the next boundary; begun so far */
-	int64_t boundary_ps;	  /* where it begins or ends; never without such a plan, */
-	int64_t passed_ps;	  /* and the boundary before */
+	bool paused;		   /* the open step waits for the end of other work */
+	bool in_other;		   /* work outside the steps */
+	int64_t serial;		   /* of the open step */
+	bool steady[STEP_MEMORY];  /* of closed steps, by serial */
+	struct step_mark *marks;   /* of an explicit plan, or NULL, */
+	ptrdiff_t mark;		   /* and the next or current one */
+	ptrdiff_t expected, begun; /* executions listed before the next boundary; begun so far */
+	int64_t boundary_ps;	   /* where it begins or ends; never without such a plan, */
+	int64_t passed_ps;	   /* and the boundary before */
 
 	int64_t idle_since_ps;
 	int32_t last_subject;
@@ -266,11 +266,11 @@ void step_close(struct sweeping *s, int64_t at_ps, bool complete);
 int64_t boundary_next(const struct sweeping *s);
 void boundary_cross(struct sweeping *s, int64_t at_ps);
 /*
- * Of a plan that was told: an execution begins now, and passes the boundaries up to it that lie at
+ * Of a plan by listed executions: one begins now, and passes the boundaries up to it that lie at
  * the end of another one; then those at its own begin.
  */
-void told_ends(struct sweeping *s, int32_t program);
-bool told_begins(struct sweeping *s); /* true: it passed one */
+void listed_ends(struct sweeping *s, int32_t program);
+bool listed_begins(struct sweeping *s); /* true: it passed one */
 
 /* sweep_time.c */
 

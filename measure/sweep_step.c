@@ -284,10 +284,10 @@ void boundary_cross(struct sweeping *s, int64_t at_ps)
 	struct step_mark *m = &s->marks[s->mark];
 	bool ends = s->in_step || s->in_other;
 
-	assert(s->plan->told || at_ps == boundary_next(s));
+	assert(s->plan->listed || at_ps == boundary_next(s));
 	*(ends ? &m->end_ps : &m->start_ps) = s->passed_ps = at_ps;
 	(ends ? mark_end : mark_begin)(s, m);
-	s->boundary_ps = s->plan->told ? INT64_MAX : boundary_next(s);
+	s->boundary_ps = s->plan->listed ? INT64_MAX : boundary_next(s);
 }
 
 /* Time that a boundary comes too late for was idle. */
@@ -303,38 +303,38 @@ static void cross_late(struct sweeping *s, int64_t at_ps)
 }
 
 /* Passes the next boundary, if it is at the begin of an execution, or at an end, as asked. */
-static bool told_cross(struct sweeping *s, bool at_begin)
+static bool listed_cross(struct sweeping *s, bool at_begin)
 {
 	const struct step_plan *p = s->plan;
 	int64_t boundary_ps = boundary_next(s);
 
-	while (s->told < p->told_count && p->told[s->told].start_ps < boundary_ps)
-		s->told++;
-	/* Behind all that was told nothing is expected. */
-	if (boundary_ps == INT64_MAX || s->told >= s->begun ||
-		(p->told[s->told].start_ps == boundary_ps) != at_begin)
+	while (s->expected < p->listed_count && p->listed[s->expected].start_ps < boundary_ps)
+		s->expected++;
+	/* Behind all that is listed nothing is expected. */
+	if (boundary_ps == INT64_MAX || s->expected >= s->begun ||
+		(p->listed[s->expected].start_ps == boundary_ps) != at_begin)
 		return false;
 	bool back = !at_begin && is_idle(s) && !s->held.known && s->idle_since_ps >= s->passed_ps;
 	cross_late(s, back ? s->idle_since_ps : s->now_ps);
 	return true;
 }
 
-void told_ends(struct sweeping *s, int32_t program)
+void listed_ends(struct sweeping *s, int32_t program)
 {
 	const struct step_plan *p = s->plan;
 
-	while (s->begun < p->told_count && p->told[s->begun].program != program)
+	while (s->begun < p->listed_count && p->listed[s->begun].program != program)
 		s->begun++;
-	s->begun += s->begun < p->told_count;
-	while (told_cross(s, false))
+	s->begun += s->begun < p->listed_count;
+	while (listed_cross(s, false))
 		;
 }
 
-bool told_begins(struct sweeping *s)
+bool listed_begins(struct sweeping *s)
 {
 	bool any = false;
 
-	while (told_cross(s, true))
+	while (listed_cross(s, true))
 		any = true;
 	return any;
 }

@@ -489,7 +489,7 @@ void time_advance(struct sweeping *s, int64_t until_ps)
 void time_begin(struct sweeping *s)
 {
 	s->next_end_ps = INT64_MAX;
-	s->boundary_ps = s->plan->told ? INT64_MAX : boundary_next(s);
+	s->boundary_ps = s->plan->listed ? INT64_MAX : boundary_next(s);
 }
 
 void time_end(struct sweeping *s)
