@@ -109,17 +109,21 @@ static const struct chip *read_file(struct str path, struct arena *keep, struct 
 		       : NULL;
 }
 
-/* Ids that begin with the name, as three do with "h100". */
+/* Ids that begin with the name, as three do with "h100", or go on with it, as two do with "v5". */
 static struct list ids_from(struct chip_set *set, struct str prefix)
 {
 	struct list ids = { 0 };
-	for (ptrdiff_t i = 0; prefix.len && i < set->count; i++)
-		if (chip_name_eq(str_head(chip_at(set, i)->id, prefix.len), prefix))
-			list_add(&ids, chip_at(set, i)->id, &set->own);
+	for (ptrdiff_t i = 0; prefix.len && i < set->count; i++) {
+		struct str id = chip_at(set, i)->id, vendor, rest = MISSING;
+		str_cut(id, '_', &vendor, &rest);
+		if (chip_name_eq(str_head(id, prefix.len), prefix) ||
+			chip_name_eq(str_head(rest, prefix.len), prefix))
+			list_add(&ids, id, &set->own);
+	}
 	return ids;
 }
 
-enum { NEAR_CHIPS = 3 };
+enum { NEAR_CHIPS = 3, NEAR_LETTERS = 3 };
 
 /* Ids of the chips whose id, name or alias is like the name, the likest first. */
 static struct list ids_near(struct chip_set *set, struct str name)
@@ -155,6 +159,8 @@ static void not_found(struct chip_set *set, struct str name, struct diag *err)
 	struct list alike = ids_from(set, clean);
 	if (!alike.count)
 		alike = ids_near(set, clean);
+	for (ptrdiff_t n = clean.len - 1; !alike.count && n >= NEAR_LETTERS; n--)
+		alike = ids_from(set, str_head(clean, n));
 	diag_set(err, DIAG_HARDWARE_NAME, "no chip is called '%.*s'", STR_ARG(clean));
 	if (alike.count)
 		diag_append(err, "did you mean %s%.*s?", alike.count > 1 ? "one of " : "",

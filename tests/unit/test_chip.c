@@ -188,8 +188,14 @@ static void unknown_names(void **state)
 	assert_null(strstr(err.text, "mi300x"));
 	assert_null(chip_find(set, STR("warp-core"), &err));
 	assert_null(strstr(err.text, "did you mean"));
-	assert_null(chip_find(set, STR("H100"), &err));
-	assert_says(str_from(err.text), "did you mean one of h100_nvl, h100_pcie, h100_sxm?");
+	static const char *const begun[] = { "H100", "h1000", "h100-pcie-80" };
+	for (int i = 0; i < COUNT_OF(begun); i++) {
+		assert_null(chip_find(set, str_from(begun[i]), &err));
+		assert_says(str_from(err.text), "did you mean");
+		assert_says(str_from(err.text), "h100_pcie");
+	}
+	assert_null(chip_find(set, STR("v5"), &err));
+	assert_says(str_from(err.text), "did you mean one of tpu_v5e, tpu_v5p?");
 	assert_null(chip_find(set, STR(""), &err));
 	assert_says(str_from(err.text), "`rooflint hardware` lists all");
 	assert_null(chip_find(set, STR("\x1b[31mred"), &err));
