@@ -563,7 +563,8 @@ static bool plan_set(const struct scheduling *s, struct step_plan *of, enum step
 
 	if (plan_same(of, &plan))
 		return false;
-	LONGER(s->keep, plan.marks, p->count, p->count);
+	if (p->count > 0) /* without a mark NULL, as sweep.h says */
+		LONGER(s->keep, plan.marks, p->count, p->count);
 	*of = plan;
 	return true;
 }
