@@ -254,7 +254,8 @@ def check_graphs(name, _truth, ask):
 
 # Work of the device in its blocks of the clock, but for the steps: how much of it there is.
 OUTSIDE = {"evaluation_after": "evaluation", "rare_evaluation": "evaluation",
-           "marked_evaluation": "evaluation", "decode": "prefill",
+           "marked_evaluation": "evaluation", "numbered_marks": "evaluation",
+           "decode": "prefill",
            "unmarked_evaluation": "evaluation", "rounds": "rounds"}
 OUTSIDE_POINTS = 0.03
 # Executions of programs in a step, by hand.

@@ -184,6 +184,23 @@ def marked_evaluation(job):
                     evaluate(params, test).block_until_ready()
 
 
+def numbered_marks(job):
+    """Each annotation has its number in its name, too: 30 steps and 6 evaluations."""
+    width = 384
+    params = mlp(width, 4)
+    x, test = batch(192, width), batch(768, width, 1)
+    params, loss = train_step(params, x)
+    evaluate(params, test).block_until_ready()
+    with job.window():
+        for i in range(30):
+            with job.clock("step"), StepTraceAnnotation(f"step_{100 + i}", step_num=i):
+                params, loss = train_step(params, x)
+                jax.block_until_ready(loss)
+            if i % 5 == 4:
+                with job.clock("evaluation"), StepTraceAnnotation(f"eval_{i}", step_num=i):
+                    evaluate(params, test).block_until_ready()
+
+
 def alternating(job):
     """A generator's and a discriminator's program take turns, each in a step of its own."""
     width = 384
@@ -1181,7 +1198,8 @@ def initialisation(job):
         jax.block_until_ready((zeros, loss, norm))
 
 
-JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, alternating, recompiling,
+JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, numbered_marks,
+        alternating, recompiling,
         one_step, unmarked, eager, microbatches, decode, stages, fsdp, moe, pipeline, unblocked,
         processes, load_generator, load_class, load_sleep, load_queue, load_hidden, sync,
         block_after, callbacks, checkpoint, no_hlo, no_tracers, accumulation,
