@@ -166,8 +166,8 @@ static ptrdiff_t find_id(const struct scope *s, int64_t id)
 }
 
 /*
- * Ids are (computation << 32 | local) in new files and small in old ones; in either an operand
- * may be named by its local half alone.
+ * Ids are (computation << 32 | local) in new files and small in old ones; in either an operand or
+ * a root may be named by its local half alone.
  */
 static ptrdiff_t find_operand(const struct scope *s, int64_t user, int64_t id)
 {
@@ -197,7 +197,7 @@ static bool resolve_operands(struct hlo_module *m, struct hlo_computation *c, in
 				s.items[at].user_count++;
 		}
 	}
-	ptrdiff_t root = find_id(&s, root_id);
+	ptrdiff_t root = find_operand(&s, s.count ? s.items[0].id : root_id, root_id);
 	c->root = root < 0 ? -1 : c->first + root;
 	return true;
 }
@@ -308,6 +308,9 @@ static bool read_module(struct reader *r, struct str bytes, struct module_proto 
 		if (!resolve_operands(m, &m->computations[i], heads[i].root_id, *r->keep, r->err))
 			return diag_context(r->err, "computation %.*s", STR_ARG(heads[i].name));
 	resolve_called(m, p->entry_id, *r->keep);
+	if (m->computations[m->entry].root < 0)
+		return diag_set(r->err, DIAG_HLO,
+			"the root of its entry computation is none of the instructions there");
 	return module_finish(m, r->keep, r->err);
 }
 

@@ -7,8 +7,8 @@
  * Sources: XLA's hlo.proto and xla_data.proto, whose field numbers the tables of the readers name.
  *
  * Guarantees after a successful parse: operand, called-computation and root indices are valid or
- * -1; operands belong to the same computation; there is no cycle of called computations (checked,
- * since costs recurse); ids are 64-bit and need not be dense.
+ * -1; the entry computation has a root; operands belong to the same computation; there is no cycle
+ * of called computations (checked, since costs recurse); ids are 64-bit and need not be dense.
  *
  * Refuses: costs (hlo/cost.h), buffers (hlo/memory.h), collectives (hlo/collective.h).
  */

@@ -441,7 +441,11 @@ static bool read_items(struct text *t)
 		return scan_fail(&t->s, "the module is cut: it has no ENTRY computation");
 	if (t->m->entry < 0) /* computations that a person wrote down */
 		t->m->entry = t->m->computation_count - 1; /* callees come first */
-	return resolve_calls(t, *t->s.keep) && text_desugar(t);
+	if (!resolve_calls(t, *t->s.keep))
+		return false;
+	if (t->m->computations[t->m->entry].root < 0)
+		return scan_fail(&t->s, "the ENTRY computation has no instructions");
+	return text_desugar(t);
 }
 
 void text_begin(struct text *t, struct str text, struct arena *keep)

@@ -785,6 +785,7 @@ static void test_mistakes(void **state)
 		"f.txt:2:27: expected ','");
 	refused(STR("e {\n  a = f32[] call(), to_apply=e\n}"), "ring");
 	refused(STR("e {\n}\ne {\n}\n"), "another computation has the same name");
+	refused(STR("e {\n}\n"), "the ENTRY computation has no instructions");
 	refused(STR("StackFrames\n2 {file_location_id=1}\n"), "numbered from 1");
 	refused(STR("e {\n  a = f32[] iota(), metadata={op_name=\"x}\n}"), "string does not end");
 	refused(STR("e {\n  a = f32[] iota(), sharding={{{\n}"), "bracket in this is not closed");

@@ -36,6 +36,7 @@ static void proto_make(void)
 		arena_free(&scratch);
 	}
 	pb_int(&computation, 5, 1);
+	pb_int(&computation, 6, INSTRUCTIONS); /* the root */
 	pb_bytes(&module, 3, pb_done(&computation));
 	proto_len = pb_done(&module).len;
 	proto = arena_make(&keep, char, proto_len);
