@@ -167,8 +167,8 @@ def evaluation_after(job):
             evaluate(params, test).block_until_ready()
 
 
-def marked_evaluation(job):
-    """30 marked steps and 6 marked evaluations, each with a name of its own."""
+def train_and_evaluate(job, train, evaluation):
+    """The names of the annotations, by the number of the step."""
     width = 384
     params = mlp(width, 4)
     x, test = batch(192, width), batch(768, width, 1)
@@ -176,29 +176,22 @@ def marked_evaluation(job):
     evaluate(params, test).block_until_ready()
     with job.window():
         for i in range(30):
-            with job.clock("step"), StepTraceAnnotation("train", step_num=i):
+            with job.clock("step"), StepTraceAnnotation(train(i), step_num=i):
                 params, loss = train_step(params, x)
                 jax.block_until_ready(loss)
             if i % 5 == 4:
-                with job.clock("evaluation"), StepTraceAnnotation("eval", step_num=i):
+                with job.clock("evaluation"), StepTraceAnnotation(evaluation(i), step_num=i):
                     evaluate(params, test).block_until_ready()
+
+
+def marked_evaluation(job):
+    """30 marked steps and 6 marked evaluations, each with a name of its own."""
+    train_and_evaluate(job, lambda i: "train", lambda i: "eval")
 
 
 def numbered_marks(job):
     """Each annotation has its number in its name, too: 30 steps and 6 evaluations."""
-    width = 384
-    params = mlp(width, 4)
-    x, test = batch(192, width), batch(768, width, 1)
-    params, loss = train_step(params, x)
-    evaluate(params, test).block_until_ready()
-    with job.window():
-        for i in range(30):
-            with job.clock("step"), StepTraceAnnotation(f"step_{100 + i}", step_num=i):
-                params, loss = train_step(params, x)
-                jax.block_until_ready(loss)
-            if i % 5 == 4:
-                with job.clock("evaluation"), StepTraceAnnotation(f"eval_{i}", step_num=i):
-                    evaluate(params, test).block_until_ready()
+    train_and_evaluate(job, lambda i: f"step_{100 + i}", lambda i: f"eval_{i}")
 
 
 def alternating(job):
