@@ -306,6 +306,7 @@ void diff_markdown(const struct diff_report *d, struct arena *keep, struct out *
 	F(R, TEXT, base, "the run it is held against")                                             \
 	F(R, TEXT, headline, "before, after, and what made most of it")                            \
 	F(R, TEXT, counts, "how many ops are new, gone, changed, split, slower and faster")        \
+	F(R, TEXT, span, "what times are of, on each device: step, or capture")                    \
 	F(R, LIST(html_picture), pictures, "the way from before to after, and the time by kind")   \
 	F(R, LIST(html_note), deltas, "what differs of the runs as a whole")                       \
 	F(R, LIST(html_changes), changes, "ops that changed")
@@ -332,6 +333,7 @@ void diff_html(const struct diff_report *d, const struct doc_template *t, struct
 		.headline = first_line(d, keep),
 		.pictures = LIST(pictures, count),
 		.counts = diff_counts(d->ops, keep),
+		.span = d->ops->is_window ? STR("capture") : STR("step"),
 		.deltas = html_comparison(d->report, keep),
 		.changes = html_changes(d->ops->items, d->ops->count, d->most, keep),
 	};

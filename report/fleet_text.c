@@ -550,10 +550,7 @@ struct str fleet_paragraph(const struct fleet_report *r, unsigned left_out, stru
 		struct str s = fleet_said(r, (enum fleet_said)i, keep);
 		if (!s.p || left_out & 1u << i)
 			continue;
-		/* Sentences begin with a capital, or with a number. */
-		bool is_small = s.p[0] >= 'a' && s.p[0] <= 'z';
-		out_char(out_part(o, " "), is_small ? (char)(s.p[0] - 'a' + 'A') : s.p[0]);
-		out_fmt(o, "%.*s.", STR_ARG(str_from_offset(s, 1)));
+		out_fmt(out_part(o, " "), "%.*s.", STR_ARG(capital(s, keep)));
 	}
 	return out_text(o);
 }

@@ -158,7 +158,7 @@ struct str headline_delta(const struct report *r, struct arena *keep)
 	if (!d || is_whole_capture(r))
 		return MISSING;
 	return arena_fmt(keep, "%+.1f%% against %.*s", (d->head / d->base - 1) * 100,
-		STR_ARG(text_clean(keep, d->against)));
+		STR_ARG(path_end(text_clean(keep, d->against))));
 }
 
 static struct str of_comparison(const struct deltas_row *d, struct arena *keep)

@@ -145,9 +145,7 @@ static void head_of(const struct report *r, struct arena *keep, struct html_repo
 	}
 	if (r->gain_s > 0)
 		ret->gives_back_value = double_text(keep, r->gain_s);
-	struct str promise = prose_promise(r, keep);
-	if (promise.p)
-		ret->promise = arena_fmt(keep, "A%.*s", STR_ARG(str_from_offset(promise, 1)));
+	ret->promise = capital(prose_promise(r, keep), keep);
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */

@@ -30,6 +30,9 @@ static struct str place_of(
 	return place_text(file, line, keep);
 }
 
+/* Beyond it an op runs more often or less; one execution in some steps may be missing. */
+#define OFTEN 0.05
+
 static struct str times_of(const struct changes_row *c, struct arena *keep)
 {
 	struct str head = time_text(keep, c->head_s), base = time_text(keep, c->base_s);
@@ -37,7 +40,7 @@ static struct str times_of(const struct changes_row *c, struct arena *keep)
 		return head;
 	if (isnan(c->head_s))
 		return arena_fmt(keep, "%.*s before", STR_ARG(base));
-	if (c->head_per_step < c->base_per_step || c->head_per_step > c->base_per_step)
+	if (fabs(c->head_per_step / c->base_per_step - 1) > OFTEN)
 		return arena_fmt(keep, "%.*s, %.*s before; %.*s time%s instead of %.*s",
 			STR_ARG(head), STR_ARG(base),
 			STR_ARG(unit_text(keep, c->head_per_step, UNIT_COUNT)),

@@ -268,6 +268,14 @@ void page_grid(struct page *p, int indent, const struct str *cells, ptrdiff_t ro
 
 /* ---- what a finding says --------------------------------------------------------------------- */
 
+struct str capital(struct str s, struct arena *keep)
+{
+	bool is_small = s.len && s.p[0] >= 'a' && s.p[0] <= 'z';
+	return is_small ? arena_fmt(keep, "%c%.*s", s.p[0] - 'a' + 'A',
+				  STR_ARG(str_from_offset(s, 1)))
+			: s;
+}
+
 struct str time_text(struct arena *keep, double seconds)
 {
 	return unit_text(keep, seconds, UNIT_SECONDS);

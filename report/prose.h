@@ -32,6 +32,8 @@ enum verdict worst_verdict(const struct report_set *set);
 struct str prose_profiles(const struct report_set *set, struct arena *keep);
 /* "1 failed, 2 warnings, 12 passed": its rules */
 struct str prose_rules(const struct report *r, struct arena *keep);
+/* As a sentence begins. */
+struct str capital(struct str s, struct arena *keep);
 /* Rules are counted in this order. */
 enum { RULE_VERDICTS = 7 };
 extern const enum verdict rule_verdicts[RULE_VERDICTS];

@@ -95,8 +95,8 @@ static struct str memory_caption(
 {
 	struct out *o = out_memory(keep);
 	bool is_seen = row->window_peak_bytes > 0;
-	out_fmt(o, "%.*s %s %.*s", STR_ARG(row->device), is_seen ? "peaks at" : "is planned for",
-		STR_ARG(bytes_text(keep, peak_of(row))));
+	out_fmt(o, "%.*s %s %.*s", STR_ARG(capital(row->device, keep)),
+		is_seen ? "peaks at" : "is planned for", STR_ARG(bytes_text(keep, peak_of(row))));
 	if (row->capacity_bytes > 0)
 		out_fmt(o, ", %.*s of its %.*s",
 			STR_ARG(ratio_text(keep, peak_of(row) / row->capacity_bytes)),

@@ -387,7 +387,7 @@ static void put_left_out(
 	struct page *p, const struct report *r, const struct group *groups, ptrdiff_t count)
 {
 	const struct finding *costliest = NULL;
-	ptrdiff_t told = 0;
+	struct out *also = out_memory(p->keep);
 	double most_s = 0;
 	bool is_unsure = r->verdict == VERDICT_INCONCLUSIVE;
 	for (ptrdiff_t i = 0; i < count; i++) {
@@ -397,8 +397,6 @@ static void put_left_out(
 		if (is_unsure && rule && rule->verdict == VERDICT_INCONCLUSIVE &&
 			!(groups[i].gain_s > 0))
 			continue;
-		if (!told++)
-			page_break(p);
 		if (groups[i].cost_s > most_s) {
 			costliest = f;
 			most_s = groups[i].cost_s;
@@ -407,11 +405,14 @@ static void put_left_out(
 		struct str cost = f->of_window		    ? prose_cost(r, &groups[i], p->keep)
 				  : is_unsure && count == 1 ? STR("")
 							    : headline_cost(r, &groups[i], p->keep);
-		page_fmt(p, PAGE_LABEL, "%s%s[%.*s]%s%.*s",
-			told > 1 ? "; " : "also: ", verdict_looks[f->verdict].tag,
+		out_fmt(out_part(also, "; "), "%s[%.*s]%s%.*s", verdict_looks[f->verdict].tag,
 			STR_ARG(text_clean(p->keep, f->rule)), cost.len ? " costs " : "",
 			STR_ARG(cost));
 	}
+	if (!out_text(also).len)
+		return;
+	page_break(p);
+	page_fmt(p, PAGE_LABEL, "also: %.*s", STR_ARG(out_text(also)));
 	if (is_unsure && costliest && count == 1)
 		page_fmt(p, PAGE_LABEL, ": %.*s", STR_ARG(costliest->fix));
 	else if (is_unsure && costliest)

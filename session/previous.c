@@ -7,7 +7,7 @@ bool report_load(struct str path, struct arena *keep, struct report_set *ret, st
 {
 	struct input in;
 	if (!input_open(path, keep, &in, err))
-		return false;
+		return diag_append(err, "`rooflint check --json FILE` writes a report");
 	struct str text = str_trim(in.bytes);
 	bool ok = !text.len || text.p[0] == '{'
 			  ? report_json_read(path, in.bytes, keep, ret, err)
