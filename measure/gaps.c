@@ -851,6 +851,49 @@ static struct map libraries_files(const struct run *run, struct arena *keep)
 	return ret;
 }
 
+/* What was seen of a device's waits for the host in steady steps. */
+struct seen {
+	int64_t all_ps, input_ps, sync_ps;
+};
+
+static bool lies_in_steady(const struct sweep *s, int64_t at_ps)
+{
+	ptrdiff_t next;
+
+	FIND_FIRST(next, 0, s->step_count, s->steps[next].start_ps > at_ps);
+	return next > 0 && step_is_steady(&s->steps[next - 1]) && at_ps < s->steps[next - 1].end_ps;
+}
+
+/*
+ * All waits of the device that ends last are known, be they ever so short; of another device, and
+ * where executions were not kept, its largest gaps between them stand for the rest.
+ */
+static void seen_add(const struct run *run, const struct host_gap *g, struct seen *seen)
+{
+	const struct sweep *s = &g->device->sweep;
+	bool all_known = g->device == run->lasting.device && !s->runs_cut;
+
+	if (g->gap ? all_known || g->gap->inside
+		   : !lies_in_steady(s, g->start_ps - g->device->plane->host_shift_ps))
+		return;
+	seen->all_ps += g->end_ps - g->start_ps;
+	seen->input_ps += g->by_cause_ps[CAUSE_INPUT];
+	seen->sync_ps += g->by_cause_ps[CAUSE_SYNC];
+}
+
+/* By how much each device waits for the host at all. */
+static void seen_sum(const struct run *run, const struct seen *seen, struct gap_sums *ret)
+{
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct sweep *s = &run->devices[i].sweep;
+		double waits_s = (double)(s->idle_ps - s->inside_ps) * PS;
+		if (seen[i].all_ps == 0)
+			continue;
+		ret->input_s += waits_s * (double)seen[i].input_ps / (double)seen[i].all_ps;
+		ret->sync_s += waits_s * (double)seen[i].sync_ps / (double)seen[i].all_ps;
+	}
+}
+
 /* A wait as a whole is of one cause for its length, and its time is of all. */
 static void wait_sum(const struct host_gap *g, enum cause cause, struct gap_sums *ret)
 {
@@ -866,6 +909,7 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 	struct gap_limit limit = gap_limit(run, work);
 	const struct map files = users_files(op_rows, run->keep);
 	const struct map libraries = libraries_files(run, run->keep);
+	struct seen *seen = arena_make(run->keep, struct seen, run->device_count);
 	bool ok = true, has_frames = false;
 
 	*ret = (struct gap_sums){ .keep = run->keep };
@@ -881,12 +925,10 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 			if (!g->gap || (g->device == run->lasting.device &&
 					       g->device->sweep.runs_cut && !g->gap->inside))
 				wait_sum(g, cause, ret);
+			seen_add(run, g, &seen[g->device - run->devices]);
 			if (!g->gap)
 				continue;
 			int64_t length_ps = length_of(g->gap);
-			ret->all_s += (double)length_ps * PS;
-			ret->input_s += (double)g->by_cause_ps[CAUSE_INPUT] * PS;
-			ret->sync_s += (double)g->by_cause_ps[CAUSE_SYNC] * PS;
 			if (length_ps > limit.longer_than_ps ||
 				(length_ps == limit.longer_than_ps && limit.as_long-- > 0))
 				gap_row(run, op_rows, g, cause);
@@ -895,6 +937,7 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 		arena_clear(&work);
 	}
 	arena_free(&work);
+	seen_sum(run, seen, ret);
 	if (has_frames)
 		quality_add(run, "host-functions", true, "Python's functions are recorded");
 	return ok;

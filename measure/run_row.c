@@ -292,17 +292,14 @@ static double kind_share(const struct op_rows *ops, enum op_kind kind)
 	return sum;
 }
 
-/*
- * What idles the device, by what the host was doing in the gaps kept.  They are the largest ones,
- * so their shares stand for all the idle time.
- */
-static void run_row_waits(
-	const struct op_rows *ops, struct run_row *row, const struct gap_sums *gaps)
+/* What the devices wait for. */
+static void run_row_waits(const struct run *run, const struct op_rows *ops, struct run_row *row,
+	const struct gap_sums *gaps)
 {
-	double idle = gaps->all_s > 0 ? row->idle_ratio / gaps->all_s : 0;
+	double of_steps = run->steady_s > 0 ? 1 / run->steady_s : 0;
 
-	row->input_wait_ratio = idle * gaps->input_s + kind_share(ops, KIND_INFEED);
-	row->sync_wait_ratio = idle * gaps->sync_s + kind_share(ops, KIND_OUTFEED);
+	row->input_wait_ratio = of_steps * gaps->input_s + kind_share(ops, KIND_INFEED);
+	row->sync_wait_ratio = of_steps * gaps->sync_s + kind_share(ops, KIND_OUTFEED);
 }
 
 struct str fill_run(const struct run *run, const struct run_parts *parts, struct str name)
@@ -361,7 +358,7 @@ struct str fill_run(const struct run *run, const struct run_parts *parts, struct
 	if (has_host_events(run)) {
 		row->compiles_in_steps = parts->compiles_in_steps;
 		if (run->source != STEPS_WINDOW)
-			run_row_waits(&parts->ops, row, &parts->gaps);
+			run_row_waits(run, &parts->ops, row, &parts->gaps);
 	}
 	return job_wrong;
 }

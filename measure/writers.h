@@ -143,7 +143,7 @@ enum cause {
 };
 
 struct gap_sums {
-	double all_s, input_s, sync_s; /* of the gaps kept */
+	double input_s, sync_s; /* in the steady steps of all devices */
 	/* Of all waits of the device that ends last, in and between the steps; of its gaps that are
 	 * kept, where not all its executions are. */
 	struct {

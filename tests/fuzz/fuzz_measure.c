@@ -1,6 +1,7 @@
 /*
- * Any bytes as the xplane.pb of a job, measured on one thread: whatever opens has a row of its run
- * and times that are no less than nothing, or an error that says something.
+ * Any bytes as the profile of a job, by the reader that their first ones ask for, measured on one
+ * thread: whatever opens has a row of its run and times that are no less than nothing, or an error
+ * that says something.
  */
 #include "measure/plots.h"
 #include "measure/run.h"
@@ -15,22 +16,38 @@ static void check_steps(const struct tables *t)
 	}
 }
 
+static bool open_profile(
+	struct input *in, struct arena *keep, struct profile *ret, struct diag *err)
+{
+	if (str_starts(in->bytes, STR("SQLite")))
+		return nsys_open(in, STR("host"), (struct str){ 0 }, keep, ret, err);
+	if (str_starts(in->bytes, STR("{")))
+		return trace_open(in, STR("host"), keep, ret, err);
+	return xplane_open(in, STR("host"), keep, ret, err);
+}
+
 static void fuzz(struct str bytes, struct arena *keep)
 {
+	static struct arena own;
+	static struct chip_set *chips;
+	if (!chips) {
+		own = arena_new(ARENA_SCRATCH_BYTES);
+		chips = chip_set_new(&own);
+	}
 	struct input in = input_memory(STR("fuzz"), bytes);
-	struct measure_options options = { .chips = chip_set_new(keep), .threads = 1 };
+	struct measure_options options = { .chips = chips, .threads = 1 };
 	struct diag_list notes = { 0 };
 	struct profile profile;
 	struct tables tables;
 	struct plots plots;
 	struct diag err = { 0 };
 
-	if (!xplane_open(&in, STR("host"), keep, &profile, &err)) {
+	if (!open_profile(&in, keep, &profile, &err)) {
 		require(err.text[0] && err.id != DIAG_NONE);
 		return;
 	}
-	struct measured *m = measure_begin(
-		&profile, 1, STR("fuzz"), &options, keep, &tables, &notes, &err);
+	struct measured *m =
+		measure_begin(&profile, 1, STR("fuzz"), &options, keep, &tables, &notes, &err);
 	require(m || (err.text[0] && err.id != DIAG_NONE));
 	if (m) {
 		require(table_count(&tables, run) == 1);
@@ -38,4 +55,5 @@ static void fuzz(struct str bytes, struct arena *keep)
 		require(measure_plots(m, &plots, &err) || err.text[0]);
 	}
 	measure_end(m);
+	input_close(&in);
 }

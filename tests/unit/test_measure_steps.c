@@ -1362,6 +1362,34 @@ static void files_named_after_checkpoints(void **state)
 	assert_text(gaps[2].cause, "checkpoint");
 }
 
+/* More and larger gaps inside the programs than are kept: the waits between them are known all the
+ * same. */
+static void short_waits_beside_longer_gaps(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *loop = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(tpu), *modules = x_line(tpu, "XLA Modules");
+	for (int64_t i = 0; i < 60; i++) {
+		int64_t from = i * 1000, at = SHIFT + from;
+		annotate(loop, i, at, at + 1000);
+		x_event(loop, "PjitFunction(f)", at - 5, at + 5, NULL);
+		on_both_clocks(modules, "jit_f(7)", from, from + 900);
+		for (int64_t k = 0; k < 3; k++)
+			on_both_clocks(ops, k ? "add.2" : "dot.1", from + 400 * k,
+				from + 400 * k + 100);
+		x_event(loop, "$api.py:9 block_until_ready", at + 10, at + 940, NULL);
+		x_event(loop, "$builtins next", at + 940, at + 990, NULL);
+	}
+	xrun_measure(&run);
+	for (ptrdiff_t i = 0; i < table_count(&run.tables, gaps); i++)
+		assert_text(table_rows(&run.tables, gaps)[i].cause, "program");
+	assert_number(xrun_row(&run)->idle_ratio, .7);
+	assert_number(xrun_row(&run)->input_wait_ratio, .05);
+	assert_number(xrun_row(&run)->sync_wait_ratio, .05);
+}
+
 /* Two threads launch, and both wait through the same gaps: the time passed once. */
 static void two_threads_in_a_gap(void **state)
 {
@@ -2332,6 +2360,7 @@ int main(void)
 		TEST(a_late_execution_hides_no_period),
 		TEST(a_server_s_step_is_an_execution),
 		TEST(why_a_device_waits),
+		TEST(short_waits_beside_longer_gaps),
 		TEST(a_loader_by_its_name),
 		TEST(a_module_near_the_limit),
 		TEST(an_initialisation_hides_no_period),
