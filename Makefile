@@ -303,7 +303,7 @@ analyze: ## gcc's static analyzer over the sources (slow, optional)
 	$(Q)printf '%s\n' $(SRC) $(HTTP) | xargs -P $(JOBS) -I '{}' gcc $(FLAGS) $(PKG_INC) $(HTTP_INC) \
 		-DROOFLINT_LIBRARIES='""' -O1 -fanalyzer -Werror -c -o /dev/null '{}'
 
-regenerate: all $(GOLDEN) $(addprefix $(O)/tests/unit/test_report_,json html) ## write again what is generated: docs, schemas, golden
+regenerate: all $(GOLDEN) $(addprefix $(O)/tests/unit/test_,report_json report_html tables facts) ## write again what is generated: docs, schemas, golden
 	@$(subst run-all,regenerate,$(RUN))
 
 # ---- shipping -----------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ struct command {
 	const char *name;
 	const char *arguments;	      /* as the usage line shows them */
 	const char *summary;	      /* one line, without a full stop */
-	const char *details;	      /* paragraphs for help and the manual page; may be NULL */
+	const char *details;	      /* paragraphs, an empty line between; may be NULL */
 	const struct option *options; /* end with OPTIONS_END */
 	int least, most;	      /* arguments it takes; most is -1 for any number */
 	ptrdiff_t settings_bytes;     /* zeroed before the options are stored */
@@ -89,9 +89,6 @@ const struct command *command_find(struct str name); /* or NULL */
 bool command_unknown(struct str name, struct arena *keep, struct diag *err);
 void help_program(struct out *o);
 void help_command_text(const struct command *command, struct out *o);
-
-/* man.c.  NULL: the page of the program itself. */
-void manual_page(const struct command *command, struct out *o);
 
 /* main.c */
 int run_words(struct arena *keep, struct list *words); /* a command line: its exit status */

@@ -7,13 +7,7 @@
 #include "session/batch.h"
 #include "store/rowbinary.h"
 
-enum facts_format {
-	FORMAT_NDJSON,
-	FORMAT_MARKDOWN,
-	FORMAT_CLICKHOUSE,
-	FORMAT_CLUSTER,
-	FORMAT_BIGQUERY
-};
+enum facts_format { FORMAT_NDJSON, FORMAT_CLICKHOUSE, FORMAT_CLUSTER, FORMAT_BIGQUERY };
 
 struct facts_settings {
 	struct read_settings read;
@@ -77,8 +71,7 @@ static enum status facts_run(struct context *c, const void *settings, const stru
 	static struct str here = STR_INIT(".");
 	const struct list paths = args->count ? *args : (struct list){ &here, 1, 1 };
 	/* Of the columns, by format. */
-	static void (*const writers[])(struct out *) = { [FORMAT_MARKDOWN] = facts_manual,
-		[FORMAT_CLICKHOUSE] = store_table,
+	static void (*const writers[])(struct out *) = { [FORMAT_CLICKHOUSE] = store_table,
 		[FORMAT_CLUSTER] = store_table_cluster,
 		[FORMAT_BIGQUERY] = facts_bigquery };
 	if (s->format == FORMAT_NDJSON)
@@ -96,9 +89,8 @@ static const struct option facts_options[] = {
 	{ "jobs", 'j', OPTION_NUMBER, AT(jobs), "N",
 		"processes for several profiles, or threads for one; by default one per "
 		"processor" },
-	{ "format", 0, OPTION_WORD, AT(format),
-		"ndjson|markdown|clickhouse|clickhouse-cluster|bigquery",
-		"records (default), the table of their columns, the statements that make a table "
+	{ "format", 0, OPTION_WORD, AT(format), "ndjson|clickhouse|clickhouse-cluster|bigquery",
+		"records (default), the statements that make a table "
 		"of ClickHouse for --store, or BigQuery's schema of the records" },
 	OPTIONS_END,
 };

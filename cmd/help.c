@@ -120,40 +120,27 @@ void help_command_text(const struct command *command, struct out *o)
 
 /* ---- rooflint help --------------------------------------------------------------------------- */
 
-struct help_settings {
-	bool man;
-};
-
 static enum status help_run(struct context *c, const void *settings, const struct list *args)
 {
-	const struct help_settings *s = settings;
 	const struct command *command = args->count ? command_find(args->items[0]) : NULL;
 	struct diag err;
+	(void)settings;
 	if (args->count && !command) {
 		command_unknown(args->items[0], c->keep, &err);
 		return misused(&err);
 	}
-	if (s->man)
-		manual_page(command, c->out);
-	else if (command)
+	if (command)
 		help_command_text(command, c->out);
 	else
 		help_program(c->out);
 	return STATUS_OK;
 }
 
-static const struct option help_options[] = {
-	{ "man", 0, OPTION_FLAG, offsetof(struct help_settings, man), NULL,
-		"the same as a manual page, in roff" },
-	OPTIONS_END,
-};
-
 const struct command help_command = {
 	.name = "help",
 	.arguments = "[COMMAND]",
 	.summary = "the commands, or one command's options",
-	.options = help_options,
+	.options = no_options,
 	.most = 1,
-	.settings_bytes = sizeof(struct help_settings),
 	.run = help_run,
 };

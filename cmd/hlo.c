@@ -197,7 +197,7 @@ const struct command hlo_command = {
 		"The first is a shape: its bytes, what its layout wastes, where it lies. The "
 		"second is a product of arrays, the last dimension of one against the first of the "
 		"other. The third is an instruction as XLA prints it, with the types of its "
-		"operands; operands, results and times are those of one device.\n"
+		"operands; operands, results and times are those of one device.\n\n"
 		"FILE is a module: an HloProto, an HloModuleProto, or the text of one (*.hlo.txt, "
 		"*after_optimizations.txt), or either packed by gzip. Its instructions are listed "
 		"by what they cost over a "

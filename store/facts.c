@@ -70,6 +70,14 @@ const struct fact_form fact_forms[FACT_RECORDS] = {
 		STR_INIT("device"), STR_INIT("of_devices"), ALL(device_extras) },
 };
 
+const struct fact_form *fact_first(struct str column)
+{
+	const struct fact_form *f = fact_forms;
+	while (!table_column(&f->table, column))
+		f++;
+	return f;
+}
+
 void run_facts_clear(struct run_facts *f)
 {
 	*f = (struct run_facts){ 0 };
@@ -406,87 +414,34 @@ bool run_facts_read(const struct input *in, run_facts_fn *take, void *arg, struc
 	return ok;
 }
 
-/* ---- the manual ------------------------------------------------------------------------------ */
+/* ---- BigQuery -------------------------------------------------------------------------------- */
 
-/* A column of records; one that several sorts have is told once. */
-struct flat {
-	const struct column *column;
-	struct str records; /* "run, rule" */
-};
-
-static struct str records_with(struct str column, struct arena *keep)
+static void add_field(cJSON *fields, struct str name, const char *type, struct str meaning)
 {
-	struct out *o = out_memory(keep);
-	for (const struct fact_form *f = fact_forms; f < fact_forms + FACT_RECORDS; f++)
-		if (str_eq(column, STR("hash")) || table_column(&f->table, column))
-			out_fmt(o, "%s%.*s", out_text(o).len ? ", " : "", STR_ARG(f->word));
-	return out_text(o);
-}
-
-static ptrdiff_t flat_columns(struct arena *keep, struct flat **ret)
-{
-	ptrdiff_t count = 0, cap = 0;
-	*ret = NULL;
-	for (enum fact_record i = 0; i < FACT_RECORDS; i++) {
-		const struct table_def *def = &fact_forms[i].table;
-		for (ptrdiff_t k = 0; k < def->column_count; k++) {
-			const struct column *c = &def->columns[k];
-			struct str word = records_with(c->name, keep);
-			/* The run's record comes first. */
-			if (i == FACT_RUN || !str_starts(word, STR("run")))
-				*arena_push(keep, *ret, count, cap) = (struct flat){ c, word };
-		}
-	}
-	return count;
-}
-
-static const struct str record_meaning = STR_INIT("sort of this record: run, rule or device");
-
-static cJSON *bigquery_field(struct str name, const char *type, struct str meaning)
-{
-	cJSON *field = cJSON_CreateObject();
+	cJSON *field = json_push_object(fields);
 	json_add_str(field, "name", name);
 	json_add_str(field, "type", str_from(type));
 	json_add_str(field, "mode", STR("NULLABLE"));
 	json_add_str(field, "description", meaning);
-	return field;
 }
 
 void facts_bigquery(struct out *out)
 {
 	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
-	struct flat *flat;
-	ptrdiff_t count = flat_columns(&scratch, &flat);
 	cJSON *fields = cJSON_CreateArray();
-	cJSON_AddItemToArray(fields, bigquery_field(STR("record"), "STRING", record_meaning));
-	for (ptrdiff_t i = 0; i < count; i++) {
-		const struct column *c = flat[i].column;
-		bool is_moment = str_eq(c->name, STR("captured"));
-		const char *type = c->type == COLUMN_REAL ? "FLOAT64"
-				   : is_moment		  ? "TIMESTAMP"
-							  : "STRING";
-		cJSON_AddItemToArray(fields, bigquery_field(c->name, type, c->meaning));
-	}
+	add_field(fields, STR("record"), "STRING", STR(FACT_RECORD_MEANING));
+	for (const struct fact_form *f = fact_forms; f < fact_forms + FACT_RECORDS; f++)
+		for (ptrdiff_t i = 0; i < f->table.column_count; i++) {
+			const struct column *c = &f->table.columns[i];
+			bool is_moment = str_eq(c->name, STR("captured"));
+			if (fact_first(c->name) == f)
+				add_field(fields, c->name,
+					c->type == COLUMN_REAL ? "FLOAT64"
+					: is_moment	       ? "TIMESTAMP"
+							       : "STRING",
+					c->meaning);
+		}
 	out_str(out, json_text(fields, &scratch));
 	cJSON_Delete(fields);
-	arena_free(&scratch);
-}
-
-void facts_manual(struct out *out)
-{
-	struct arena scratch = arena_new(ARENA_SCRATCH_BYTES);
-	struct flat *flat;
-	ptrdiff_t count = flat_columns(&scratch, &flat);
-	out_fmt(out,
-		"| column | type | unit | record | meaning |\n|---|---|---|---|---|\n"
-		"| `record` | text | | all | %.*s |\n",
-		STR_ARG(record_meaning));
-	for (ptrdiff_t i = 0; i < count; i++) {
-		const struct column *c = flat[i].column;
-		bool is_text = c->type == COLUMN_TEXT;
-		out_fmt(out, "| `%.*s` | %s | %s | %.*s | %.*s |\n", STR_ARG(c->name),
-			is_text ? "text" : "number", is_text ? "" : unit_name(c->unit),
-			STR_ARG(flat[i].records), STR_ARG(c->meaning));
-	}
 	arena_free(&scratch);
 }

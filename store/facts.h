@@ -176,6 +176,10 @@ extern const struct fact_form {
 	ptrdiff_t extra_count;
 } fact_forms[FACT_RECORDS];
 
+/* The first sort whose records have that column. */
+const struct fact_form *fact_first(struct str column);
+#define FACT_RECORD_MEANING "sort of this record: run, rule or device"
+
 ptrdiff_t fact_row_count(const struct run_facts *f, enum fact_record record);
 const void *fact_row(const struct run_facts *f, enum fact_record record, ptrdiff_t row);
 
@@ -203,8 +207,6 @@ void run_facts_write(const struct run_facts *f, struct out *out);
 typedef bool run_facts_fn(void *arg, const struct run_facts *f, struct diag *err);
 bool run_facts_read(const struct input *in, run_facts_fn *take, void *arg, struct diag *err);
 
-/* docs/facts.md */
-void facts_manual(struct out *out);
 /*
  * The columns of a line as BigQuery's schema file.  Guessed from the lines, a column would be
  * a text that the first of them leave null.

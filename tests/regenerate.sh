@@ -22,15 +22,14 @@ keep()
 	echo "  wrote $1"
 }
 
-"$ROOFLINT" tables --format markdown | keep docs/tables.md
-{ sed '/^| column/,$d' docs/facts.md && "$ROOFLINT" facts --format markdown; } | keep docs/facts.md
 "$ROOFLINT" rules schema recommended | keep docs/rules.schema.json
-for test in json html; do
-	UPDATE=1 "$O/tests/unit/test_report_$test" >"$new/log" 2>&1 || { cat "$new/log" && exit 1; }
+for test in report_json report_html tables facts; do
+	UPDATE=1 "$O/tests/unit/test_$test" >"$new/log" 2>&1 || { cat "$new/log" && exit 1; }
 done
-"$ROOFLINT" help --man | keep docs/man/rooflint.1
-for command in $("$ROOFLINT" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'); do
-	"$ROOFLINT" help --man "$command" | keep "docs/man/rooflint-$command.1"
+mkdir "$new/man"
+tests/man.sh "$ROOFLINT" docs/man "$new/man"
+for page in "$new"/man/*.1; do
+	keep "docs/man/${page##*/}" <"$page"
 done
 
 # As many lines of the demo's report as README.md shows.

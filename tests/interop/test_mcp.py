@@ -141,7 +141,7 @@ class Raw(Case):
         target = os.path.join(self.dir, "written")
         for tool, arguments in [
                 ("query", {"profile": "demo", "sql": "--html=" + target}),
-                ("explain", {"rule": "--set=x"}), ("tables", {"table": "--format=markdown"}),
+                ("explain", {"rule": "--set=x"}), ("tables", {"table": "--help"}),
                 ("hlo", {"what": "--html=" + target}),
                 ("check", {"profile": "demo", "step": "x --html " + target}),
                 ("check", {"profile": "demo", "html": target}),

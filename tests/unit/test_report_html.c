@@ -10,6 +10,7 @@
 #include "report/html.h"
 #include "tests/unit/test_report_fixture.h"
 #include "tests/unit/keep.h"
+#include "tests/unit/manual.h"
 
 static struct str page(const struct report_set *set)
 {
@@ -156,7 +157,7 @@ static void test_devices(void **state)
 	bar->name = STR("fusion.100");
 	struct str html = page_of(r);
 	assert_has(html, "3 of 64 devices are drawn. Each device begins at the start "
-			"of its own step.");
+			 "of its own step.");
 	assert_has(html, "Without exposed communication a step takes 20.0 ms on TPU:3 on worker-0, "
 			 "which works longest, and 15.0 ms on TPU:1 on worker-1");
 	assert_has(html, ">TPU:3 (works longest)<");
@@ -478,11 +479,7 @@ static void test_manual_is_kept(void **state)
 	static const struct record *const pages[] = { &html_page_record, &html_diff_record,
 		&fleet_page_record };
 	struct map told = { 0 };
-	struct input in;
-	struct diag err;
-	if (!input_open(STR(MANUAL), &keep, &in, &err))
-		skip(); /* run from elsewhere */
-	struct str rest = arena_str(&keep, in.bytes);
+	struct str rest = manual_kept(MANUAL);
 	struct out *o = out_memory(&keep);
 	for (int i = 0; i < 3; i++) {
 		struct str mark = arena_fmt(&keep, "<!-- fields of %s -->\n", pages[i]->name);
@@ -493,15 +490,7 @@ static void test_manual_is_kept(void **state)
 		rest = str_from_offset(rest, str_find(rest, STR(FIELDS_END)));
 	}
 	out_str(o, rest);
-	bool is_kept = str_eq(out_text(o), in.bytes);
-	input_close(&in);
-	if (!is_kept && getenv("UPDATE")) {
-		struct out *file = out_file(&keep, STR(MANUAL), &err);
-		out_str(file, out_text(o));
-		assert_true(out_close(file, &err));
-	} else if (!is_kept) {
-		fail_msg(MANUAL " is out of date: UPDATE=1 rewrites it");
-	}
+	manual_is(MANUAL, out_text(o));
 }
 
 int main(void)

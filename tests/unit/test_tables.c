@@ -3,9 +3,11 @@
 #include <stdlib.h>
 
 #include "base/kind.h"
+#include "base/text.h"
 #include "hardware/roofline.h"
 #include "measure/tables.h"
 #include "tests/unit/keep.h"
+#include "tests/unit/manual.h"
 
 #define assert_str(s, text) assert_string_equal(arena_z(&keep, (s)), (text))
 
@@ -320,6 +322,47 @@ static void tables_grow(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, keep_begin, keep_end)
 
+/* ---- the manual ------------------------------------------------------------------------------ */
+
+/* What it means, and its words: "`a`, `b` or `c`"; a bar would end the cell. */
+static void put_meaning(struct out *o, const struct column *c)
+{
+	static const char *const bar[] = { "\\|" };
+	struct str words[64];
+	ptrdiff_t count = c->words ? text_words(str_from(c->words), words, COUNT_OF(words)) : 0;
+	out_replaced(o, c->meaning, "|", bar);
+	for (ptrdiff_t i = 0; i < count; i++)
+		out_fmt(o, "%s`%.*s`",
+			!i		? ": "
+			: i + 1 < count ? ", "
+					: " or ",
+			STR_ARG(words[i]));
+}
+
+static void manual_is_kept(void **state)
+{
+	(void)state;
+	static const char page[] = "docs/tables.md";
+	struct str kept = manual_kept(page);
+	struct out *o = out_memory(&keep);
+	out_str(o, str_head(kept, str_find(kept, STR("\n## "))));
+	for (const struct table_def *def = table_defs; def < table_defs + TABLE_COUNT; def++) {
+		out_fmt(o, "\n## %.*s\n\n%.*s. A subject is named by its `%.*s`.\n\n",
+			STR_ARG(def->name), STR_ARG(def->meaning), STR_ARG(def->key));
+		out_z(o, "| column | unit | meaning |\n|---|---|---|\n");
+		for (const struct column *c = def->columns; c < def->columns + def->column_count;
+			c++) {
+			out_fmt(o, "| `%.*s` | %s | ", STR_ARG(c->name),
+				c->type == COLUMN_TEXT ? "text"
+				: c->unit == UNIT_NONE ? "number"
+						       : unit_name(c->unit));
+			put_meaning(o, c);
+			out_z(o, " |\n");
+		}
+	}
+	manual_is(page, out_text(o));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +381,7 @@ int main(void)
 		TEST(new_rows_are_null),
 		TEST(zero_and_empty_are_not_null),
 		TEST(tables_grow),
+		TEST(manual_is_kept),
 	};
 	return cmocka_run_group_tests_name("tables", tests, NULL, NULL);
 }
