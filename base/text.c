@@ -88,8 +88,9 @@ static ptrdiff_t character_offset(struct str s, ptrdiff_t number)
 	return at;
 }
 
-struct str text_squeezed(struct arena *keep, struct str clean, int columns)
+struct str text_brief(struct arena *keep, struct str clean)
 {
+	const ptrdiff_t columns = TEXT_BRIEF;
 	ptrdiff_t count = clean.len > columns ? text_columns(clean) : 0;
 	ptrdiff_t kept = columns - ellipsis.len, tail = kept / 4;
 	if (count <= columns)
@@ -97,11 +98,6 @@ struct str text_squeezed(struct arena *keep, struct str clean, int columns)
 	struct str head = str_head(clean, character_offset(clean, kept - tail));
 	struct str end = str_from_offset(clean, character_offset(clean, count - tail));
 	return arena_fmt(keep, "%.*s%.*s%.*s", STR_ARG(head), STR_ARG(ellipsis), STR_ARG(end));
-}
-
-struct str text_brief(struct arena *keep, struct str clean)
-{
-	return text_squeezed(keep, clean, TEXT_BRIEF);
 }
 
 /* The name that "<gemm_relu_128x64<...>, int>" begins with; or empty. */

@@ -28,10 +28,9 @@ int text_columns(struct str clean);
 #define TEXT_BRIEF 100
 
 /*
- * A clean text in at most so many characters, or TEXT_BRIEF: "..." stands for what is left out
- * behind three quarters of them.  A kernel's name says first what it does, and last what it takes.
+ * A clean text in at most so many characters: "..." stands for what is left out behind three
+ * quarters of them.  A kernel's name says first what it does, and last what it takes.
  */
-struct str text_squeezed(struct arena *keep, struct str clean, int columns);
 struct str text_brief(struct arena *keep, struct str clean);
 /*
  * The name alone of a function in C++, as CUDA and HIP write those of kernels: "add_kernel" of

@@ -131,23 +131,28 @@ static void add_finding(
 	finish(a, verdict_looks[f->verdict].tag, a->rule, keep);
 }
 
-/* The rules in one trouble that count, or those that do not: an alert has one level. */
-static void add_unsure(struct alerts *all, const struct report *r, const struct trouble *t,
-	enum alert_level level, struct arena *keep)
+/* What counts for the exit status warns, and is named; the others that wait with it are counted. */
+static void add_unsure(
+	struct alerts *all, const struct report *r, const struct trouble *t, struct arena *keep)
 {
 	const struct rule_result *first = NULL;
 	struct out *names = out_memory(keep);
+	ptrdiff_t others = 0;
+	bool counts = false;
+	for (ptrdiff_t i = 0; i < t->count; i++)
+		counts |= t->rules[i]->demanded;
 	for (ptrdiff_t i = 0; i < t->count; i++) {
 		const struct rule_result *rule = t->rules[i];
-		/* What counts for the exit status warns. */
-		if (rule->demanded != (level == ALERT_WARNING))
+		if (counts && !rule->demanded) {
+			others++;
 			continue;
+		}
 		out_str(out_part(names, ", "), text_clean(keep, rule->name));
 		first = first ? first : rule;
 	}
-	if (!first)
-		return;
-	struct alert *a = add(all, r, level, keep);
+	if (others)
+		out_fmt(names, " and %td more", others);
+	struct alert *a = add(all, r, counts ? ALERT_WARNING : ALERT_NOTE, keep);
 	a->rule = text_clean(keep, first->name);
 	struct str todo = t->rules[0]->todo;
 	a->message = text_clean(keep, arena_fmt(keep, "%.*s%s%.*s", STR_ARG(t->reason),
@@ -169,10 +174,8 @@ static void add_report(struct alerts *all, const struct report *r, struct arena 
 			add_finding(all, r, &r->findings.items[i], keep);
 	struct trouble *troubles;
 	ptrdiff_t count = group_troubles(r, keep, &troubles);
-	for (ptrdiff_t i = 0; i < count; i++) {
-		add_unsure(all, r, &troubles[i], ALERT_WARNING, keep);
-		add_unsure(all, r, &troubles[i], ALERT_NOTE, keep);
-	}
+	for (ptrdiff_t i = 0; i < count; i++)
+		add_unsure(all, r, &troubles[i], keep);
 }
 
 /*

@@ -206,11 +206,10 @@ void report_keep_head(struct report *r)
 {
 	for (int id = 0; id < TABLE_COUNT; id++) {
 		struct table *t = &r->tables.items[id];
-		bool is_seen = is_only_seen(r) && table_is_seen((enum table_id)id);
 		if (id == TABLE_quality || id == TABLE_deltas || id == TABLE_files ||
 			id == TABLE_phases || id == TABLE_devices)
 			continue;
-		if (!is_seen)
+		if (id != TABLE_families || !is_only_seen(r))
 			*t = (struct table){ NULL, 0, 0 };
 		else if (t->count > REPORT_SEEN_ROWS)
 			t->count = REPORT_SEEN_ROWS;

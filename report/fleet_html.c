@@ -22,30 +22,23 @@ RECORD(fleet_page, "the weekly page", NULL, FLEET_PAGE);
 
 /* ---- where a section stands ------------------------------------------------------------------ */
 
-enum place { PLACE_NONE, PLACE_MAIN, PLACE_GROUPS, PLACE_REST };
+static const enum fleet_id in_main[] = { FLEET_MISSING, FLEET_BUDGETS, FLEET_GOODPUT, FLEET_RANKING,
+	FLEET_RULES, FLEET_MACHINES };
+static const enum fleet_id in_groups[] = { FLEET_BY_CHIP, FLEET_BY_OWNER, FLEET_BY_MODEL,
+	FLEET_BY_SIZE };
+static const enum fleet_id in_rest[] = { FLEET_TREND, FLEET_COVERAGE, FLEET_MOVERS, FLEET_CHANGES,
+	FLEET_PROBLEMS, FLEET_WAIVERS, FLEET_QUALITY };
 
-static const struct layout {
-	enum place place;
-	struct str head; /* the column that names a line */
-} layouts[FLEET_COUNT] = {
-	[FLEET_MISSING] = { PLACE_MAIN, STR_INIT("workload") },
-	[FLEET_BUDGETS] = { PLACE_MAIN, STR_INIT("owner") },
-	[FLEET_COVERAGE] = { PLACE_REST, STR_INIT("outcome") },
-	[FLEET_GOODPUT] = { PLACE_MAIN, STR_INIT("part") },
-	[FLEET_TREND] = { PLACE_REST, STR_INIT("until") },
-	[FLEET_RANKING] = { PLACE_MAIN, STR_INIT("workload") },
-	[FLEET_BY_CHIP] = { PLACE_GROUPS, STR_INIT("group") },
-	[FLEET_BY_OWNER] = { PLACE_GROUPS, STR_INIT("group") },
-	[FLEET_BY_MODEL] = { PLACE_GROUPS, STR_INIT("group") },
-	[FLEET_BY_SIZE] = { PLACE_GROUPS, STR_INIT("group") },
-	[FLEET_RULES] = { PLACE_MAIN, STR_INIT("rule") },
-	[FLEET_MACHINES] = { PLACE_MAIN, STR_INIT("host") },
-	[FLEET_MOVERS] = { PLACE_REST, STR_INIT("workload") },
-	[FLEET_CHANGES] = { PLACE_REST, STR_INIT("workload") },
-	[FLEET_PROBLEMS] = { PLACE_REST, STR_INIT("workload") },
-	[FLEET_WAIVERS] = { PLACE_REST, STR_INIT("workload") },
-	[FLEET_QUALITY] = { PLACE_REST, STR_INIT("check") },
-};
+/* The column that names a line: the workload, else the first of texts. */
+static struct str head_of(const struct fleet_answer *a)
+{
+	const struct fleet_column *c = a->question->columns;
+	if (fleet_column(a, STR("workload")) >= 0)
+		return STR("workload");
+	while (!c->is_text)
+		c++;
+	return c->name;
+}
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -148,18 +141,17 @@ static void line_of(const struct fleet_answer *a, ptrdiff_t row, struct str head
 		keep);
 }
 
-static struct fleet_section section_of(
-	const struct fleet_report *r, int id, const struct fleet_pages *pages, struct arena *keep)
+static struct fleet_section section_of(const struct fleet_report *r, enum fleet_id id,
+	const struct fleet_pages *pages, struct arena *keep)
 {
 	const struct fleet_answer *a = &r->answers[id];
-	struct str head = layouts[id].head;
+	struct str head = head_of(a);
 	ptrdiff_t count = a->count < FLEET_LINES ? a->count : FLEET_LINES;
 	struct html_row *lines = arena_make(keep, struct html_row, count);
 	struct fleet_section s = { .id = a->question->name,
 		.title = a->question->title,
 		.about = a->question->about,
-		.none = fleet_none_text(r, id),
-		.is_narrow = layouts[id].place == PLACE_GROUPS };
+		.none = fleet_none_text(r, id) };
 	for (ptrdiff_t i = 0; i < count; i++)
 		line_of(a, i, head, pages, &lines[i], keep);
 	if (a->total > count)
@@ -169,24 +161,22 @@ static struct fleet_section section_of(
 	return s;
 }
 
-static struct template_list sections_of(const struct fleet_report *r, enum place place,
-	const struct fleet_pages *pages, struct arena *keep)
+static struct template_list sections_of(const struct fleet_report *r, const enum fleet_id *ids,
+	ptrdiff_t count, const struct fleet_pages *pages, struct arena *keep)
 {
-	struct fleet_section *items = arena_make(keep, struct fleet_section, FLEET_COUNT);
-	ptrdiff_t count = 0;
-	for (int id = 0; id < FLEET_COUNT; id++) {
-		if (layouts[id].place != place)
-			continue;
-		items[count] = section_of(r, id, pages, keep);
-		const struct fleet_section *s = &items[count++];
-		const struct html_row *lines = s->lines.items;
+	struct fleet_section *items = arena_make(keep, struct fleet_section, count);
+	for (ptrdiff_t k = 0; k < count; k++) {
+		struct fleet_section *s = &items[k];
+		*s = section_of(r, ids[k], pages, keep);
+		s->is_narrow = ids == in_groups;
 		/* Change points have their history drawn before them. */
-		for (ptrdiff_t i = 0; id == FLEET_CHANGES && i < s->lines.count; i++) {
+		const struct html_row *lines = s->lines.items;
+		for (ptrdiff_t i = 0; ids[k] == FLEET_CHANGES && i < s->lines.count; i++) {
 			struct html_cell *cells = (struct html_cell *)lines[i].cells.items;
-			struct str workload = fleet_word(&r->answers[id], i, "workload");
-			for (ptrdiff_t k = 0; k < lines[i].cells.count; k++)
-				if (cells[k].tone.p)
-					cells[k].picture = svg_history(r, workload, keep);
+			struct str workload = fleet_word(&r->answers[ids[k]], i, "workload");
+			for (ptrdiff_t c = 0; c < lines[i].cells.count; c++)
+				if (cells[c].tone.p)
+					cells[c].picture = svg_history(r, workload, keep);
 		}
 	}
 	return LIST(items, count);
@@ -263,9 +253,9 @@ void report_fleet_html(const struct fleet_report *r, const struct fleet_pages *p
 			fleet_has_week(r) && fleet_real(&r->answers[FLEET_TOTALS], 0, "mfu") >= 0,
 		.has_usage = r->has_usage,
 		.tiles = tiles_of(r, keep),
-		.main = sections_of(r, PLACE_MAIN, pages, keep),
-		.groups = sections_of(r, PLACE_GROUPS, pages, keep),
-		.rest = sections_of(r, PLACE_REST, pages, keep),
+		.main = sections_of(r, in_main, COUNT_OF(in_main), pages, keep),
+		.groups = sections_of(r, in_groups, COUNT_OF(in_groups), pages, keep),
+		.rest = sections_of(r, in_rest, COUNT_OF(in_rest), pages, keep),
 	};
 	page.title = arena_fmt(keep, "%.*s, %.*s",
 		STR_ARG(r->owner.p ? text_clean(keep, r->owner) : STR("Fleet")),

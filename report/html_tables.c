@@ -1,7 +1,4 @@
-/*
- * The tables of a report, for people: the columns that are read most, with units.  A page has them
- * whole, a terminal their first rows and as many columns as fit.
- */
+/* The tables of a page, for people: the columns that are read most, with units. */
 #include <math.h>
 
 #include "base/text.h"
@@ -223,46 +220,4 @@ void html_tables(const struct report *r, struct arena *keep, struct html_report 
 		if (r->tables.items[specs[i].id].count)
 			items[count++] = table_of(r, &specs[i], REPORT_MAX_ROWS, ret->ids, keep);
 	ret->tables = LIST(items, count);
-}
-
-/* ---- a terminal ------------------------------------------------------------------------------ */
-
-/* Row 0 holds the names of the columns. */
-static struct str text_at(const struct html_table *t, ptrdiff_t row, ptrdiff_t column)
-{
-	const struct html_row *r = (const struct html_row *)t->rows.items + row - 1;
-	struct str text = !row	   ? ((const struct html_column *)t->columns.items)[column].name
-			  : column ? ((const struct html_cell *)r->cells.items)[column - 1].text
-				   : r->head;
-	return text.len ? text : STR("-");
-}
-
-static void put_grid(struct page *p, const struct html_table *t)
-{
-	ptrdiff_t rows = t->rows.count + 1, columns = t->columns.count;
-	struct str *cells = arena_make(p->keep, struct str, rows * columns);
-	/* A row's name leaves half of the width to its numbers. */
-	for (ptrdiff_t i = 0; i < rows * columns; i++)
-		cells[i] =
-			text_squeezed(p->keep, text_at(t, i / columns, i % columns), p->width / 2);
-	page_grid(p, PAGE_LABEL, cells, rows, columns, NULL);
-}
-
-void page_seen(struct page *p, const struct report *r)
-{
-	if (!table_count(&r->tables, families))
-		return;
-	page_break(p);
-	page_fmt(p, 0,
-		"What ran, as it was seen: without enough steps there is no verdict on time.");
-	for (int i = 0; i < COUNT_OF(specs); i++) {
-		enum table_id id = specs[i].id;
-		if (!r->tables.items[id].count || !table_is_seen(id))
-			continue;
-		struct html_table t = table_of(r, &specs[i], REPORT_SEEN_ROWS, STR(""), p->keep);
-		page_break(p);
-		page_fmt(p, 0, "%.*s: %.*s", STR_ARG(table_defs[id].name), STR_ARG(t.count));
-		page_line(p);
-		put_grid(p, &t);
-	}
 }

@@ -205,9 +205,7 @@ static void put_seen(struct paper *p, const struct report *r)
 {
 	struct page page = { .out = out_memory(p->keep), .keep = p->keep, .width = TEXT_WIDTH };
 	struct out *o = out_memory(p->keep);
-	if (r->error.text.p || !is_only_seen(r))
-		return;
-	page_seen(&page, r);
+	page_heaviest(&page, r, REPORT_SEEN_ROWS);
 	if (!out_text(page.out).len)
 		return;
 	md_block(o, out_text(page.out));

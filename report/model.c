@@ -141,11 +141,6 @@ bool is_only_seen(const struct report *r)
 	return str_eq(run_of(r)->evidence, STR("measured")) && steps < 2;
 }
 
-bool table_is_seen(enum table_id id)
-{
-	return id == TABLE_families || id == TABLE_collectives || id == TABLE_gaps;
-}
-
 ptrdiff_t count_results(const struct report *r, enum verdict v)
 {
 	ptrdiff_t count = 0;

@@ -30,7 +30,6 @@ const struct quality_row *check_of(const struct report *r, struct str name); /* 
 
 /* Too few steady steps for a verdict about time: what ran is shown as it was seen. */
 bool is_only_seen(const struct report *r);
-bool table_is_seen(enum table_id id); /* one of those that show it */
 
 ptrdiff_t count_results(const struct report *r, enum verdict v);
 

@@ -242,30 +242,6 @@ void page_field(struct page *p, const char *label, struct str text)
 	page_wrap(p, PAGE_TEXT, text);
 }
 
-void page_grid(struct page *p, int indent, const struct str *cells, ptrdiff_t rows,
-	ptrdiff_t columns, const enum tint *tints)
-{
-	enum { GIVES_WAY = -1 };
-	int *starts = arena_make(p->keep, int, columns), at = indent;
-	for (ptrdiff_t k = 0; k < columns; k++) {
-		int width = 0;
-		for (ptrdiff_t i = 0; i < rows; i++)
-			width = larger(width, text_columns(cells[i * columns + k]));
-		starts[k] = k && at + width > p->width ? GIVES_WAY : at;
-		at += starts[k] == GIVES_WAY ? 0 : width + 2;
-	}
-	for (ptrdiff_t i = 0; i < rows; i++) {
-		for (ptrdiff_t k = 0; k < columns; k++) {
-			enum tint first = !k && i && tints ? tints[i - 1] : TINT_NONE;
-			if (starts[k] == GIVES_WAY)
-				continue;
-			page_pad(p, starts[k]);
-			page_tint(p, i ? first : TINT_DIM, cells[i * columns + k]);
-		}
-		page_line(p);
-	}
-}
-
 /* ---- what a finding says --------------------------------------------------------------------- */
 
 struct str capital(struct str s, struct arena *keep)
@@ -919,4 +895,48 @@ struct str prose_brief(const struct report *r, const char *times, struct arena *
 	if (promise.len)
 		out_str(out_part(o, "; "), promise);
 	return out_text(o);
+}
+
+/* ---- what was seen --------------------------------------------------------------------------- */
+
+static bool is_name_of_others(const struct families_row *all, ptrdiff_t count, ptrdiff_t i)
+{
+	bool any = false;
+	for (ptrdiff_t k = 0; k < count && !any; k++)
+		any = k != i && str_eq(all[k].name, all[i].name);
+	return any;
+}
+
+/* Which of several ops of one name: "custom-call.1, model.py:31", else by its scope. */
+static struct str name_and_place(struct page *p, const struct families_row *f, struct str name)
+{
+	bool users = f->user_file.len > 0;
+	struct str file = path_end(text_clean(p->keep, users ? f->user_file : f->source_file));
+	struct str place = place_text(file, users ? f->user_line : f->source_line, p->keep);
+	if (!place.len)
+		place = text_brief(p->keep, text_clean(p->keep, f->scope));
+	return place.len ? arena_fmt(p->keep, "%.*s, %.*s", STR_ARG(name), STR_ARG(place)) : name;
+}
+
+void page_heaviest(struct page *p, const struct report *r, ptrdiff_t most)
+{
+	enum { NAME_COLUMNS = 40 };
+	const struct families_row *f = table_rows(&r->tables, families);
+	ptrdiff_t count = table_count(&r->tables, families);
+	for (ptrdiff_t i = 0; is_only_seen(r) && i < count && i < most; i++) {
+		struct str name = text_cut(
+			p->keep, text_function(text_clean(p->keep, f[i].name)), NAME_COLUMNS);
+		struct out *o = out_memory(p->keep);
+		if (is_name_of_others(f, count, i))
+			name = name_and_place(p, &f[i], name);
+		out_fmt(o, "%.*s: %.*s, %.*s", STR_ARG(name),
+			STR_ARG(ratio_text(p->keep, f[i].time_share)),
+			STR_ARG(time_text(p->keep, f[i].p50_s)));
+		/* A bound that was beaten does not tell what is attainable. */
+		if (f[i].attainable_s > 0 && !(f[i].attainable_s > f[i].p50_s))
+			out_fmt(o, " where %s%.*s is attainable", prose_bound(f[i].cost_bound),
+				STR_ARG(time_text(p->keep, f[i].attainable_s)));
+		page_field(p, i ? "" : "heaviest", out_text(o));
+	}
+	page_line(p);
 }

@@ -72,13 +72,6 @@ void page_lines(struct page *p, int indent, struct list lines);
 /* The label and its text; nothing at all when the text is empty. */
 void page_field(struct page *p, const char *label, struct str text);
 
-/*
- * Clean cells, row by row, in columns; the first row has their names.  A column that does not fit
- * gives way to those behind it that do.  `tints`: of the other rows' first cells, or NULL.
- */
-void page_grid(struct page *p, int indent, const struct str *cells, ptrdiff_t rows,
-	ptrdiff_t columns, const enum tint *tints);
-
 struct str time_text(struct arena *keep, double seconds);
 struct str signed_time_text(struct arena *keep, double seconds); /* "+1.2 ms" */
 struct str ratio_text(struct arena *keep, double ratio);	 /* "12.5%" */
@@ -170,7 +163,7 @@ struct str prose_step(const struct report *r, struct arena *keep);
 /* "46.9% of the step: warns above 10.0%, fails above 100%"; missing where a rule has no number. */
 struct str prose_limits(const struct rule_result *rule, double value, struct arena *keep);
 
-/* The heaviest ops beside their rooflines, collectives and gaps of a run that is_only_seen. */
-void page_seen(struct page *p, const struct report *r);
+/* Of a run that is_only_seen the heaviest ops beside their rooflines, a line each. */
+void page_heaviest(struct page *p, const struct report *r, ptrdiff_t most);
 
 #endif

@@ -44,7 +44,7 @@ struct report {
 	double row_totals[TABLE_COUNT]; /* rows there were before the cap */
 };
 
-/* Rows of a table that a page of text shows. */
+/* The heaviest ops that a text shows where it can say no more. */
 #define REPORT_SEEN_ROWS 5
 /* Rows of each table kept in a report, largest first: pages stay below a megabyte. */
 #define REPORT_MAX_ROWS 200
@@ -76,8 +76,8 @@ void report_build(const struct tables *tables, const struct judgement *judgement
 	const struct ruleset *rules, const struct diag_list *notes, struct str profile,
 	struct arena *keep, struct report *ret);
 /*
- * Drops the tables but for what the heads of reports show: of a run that has too few steps, the
- * first rows of what was seen.
+ * Drops the tables but for what the heads of reports show: of a run that has too few steps, its
+ * heaviest ops.
  */
 void report_keep_head(struct report *r);
 /*

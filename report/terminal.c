@@ -316,49 +316,6 @@ static void put_rules(struct page *p, const struct report *r)
 	}
 }
 
-static bool is_name_of_others(const struct families_row *all, ptrdiff_t count, ptrdiff_t i)
-{
-	bool any = false;
-	for (ptrdiff_t k = 0; k < count && !any; k++)
-		any = k != i && str_eq(all[k].name, all[i].name);
-	return any;
-}
-
-/* Which of several ops of one name: "custom-call.1, model.py:31", else by its scope. */
-static struct str name_and_place(struct page *p, const struct families_row *f, struct str name)
-{
-	bool users = f->user_file.len > 0;
-	struct str file = path_end(text_clean(p->keep, users ? f->user_file : f->source_file));
-	struct str place = place_text(file, users ? f->user_line : f->source_line, p->keep);
-	if (!place.len)
-		place = text_brief(p->keep, text_clean(p->keep, f->scope));
-	return place.len ? arena_fmt(p->keep, "%.*s, %.*s", STR_ARG(name), STR_ARG(place)) : name;
-}
-
-/* Three ops of a run that is_only_seen, a line each. */
-static void put_heaviest(struct page *p, const struct report *r)
-{
-	enum { HEAVIEST = 3, NAME_COLUMNS = 40 };
-	const struct families_row *f = table_rows(&r->tables, families);
-	ptrdiff_t count = table_count(&r->tables, families);
-	for (ptrdiff_t i = 0; i < count && i < HEAVIEST; i++) {
-		struct str name = text_cut(
-			p->keep, text_function(text_clean(p->keep, f[i].name)), NAME_COLUMNS);
-		struct out *o = out_memory(p->keep);
-		if (is_name_of_others(f, count, i))
-			name = name_and_place(p, &f[i], name);
-		out_fmt(o, "%.*s: %.*s, %.*s", STR_ARG(name),
-			STR_ARG(ratio_text(p->keep, f[i].time_share)),
-			STR_ARG(time_text(p->keep, f[i].p50_s)));
-		/* A bound that was beaten does not tell what is attainable. */
-		if (f[i].attainable_s > 0 && !(f[i].attainable_s > f[i].p50_s))
-			out_fmt(o, " where %s%.*s is attainable", prose_bound(f[i].cost_bound),
-				STR_ARG(time_text(p->keep, f[i].attainable_s)));
-		page_field(p, i ? "" : "heaviest", out_text(o));
-	}
-	page_line(p);
-}
-
 /* ---- one profile ----------------------------------------------------------------------------- */
 
 /*
@@ -449,7 +406,7 @@ static ptrdiff_t lines_of(const struct page *aside)
 }
 
 /* What fits a screen beside a prompt; a report that could not judge is told in half of it. */
-enum { LINES_MOST = 40, LINES_UNSURE = 20 };
+enum { LINES_MOST = 40, LINES_UNSURE = 20, HEAVIEST = 3 };
 
 /* The costliest findings whole, while there is room; the others in a line. */
 static void put_screen(struct page *p, const struct report *r, const struct report_style *style,
@@ -461,8 +418,7 @@ static void put_screen(struct page *p, const struct report *r, const struct repo
 	put_verdict(&head, r);
 	put_head(&head, r, false);
 	put_unsure(&tail, r);
-	if (is_only_seen(r))
-		put_heaviest(&tail, r);
+	page_heaviest(&tail, r, HEAVIEST);
 	put_waived(&tail, r);
 	put_notes(&tail, r, false);
 	put_tail(&tail, r, groups, count);
@@ -501,7 +457,8 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 		put_notes(p, r, true);
 		put_checks(p, r);
 		if (is_only_seen(r))
-			page_seen(p, r);
+			page_break(p);
+		page_heaviest(p, r, REPORT_SEEN_ROWS);
 		put_rules(p, r);
 		put_tail(p, r, groups, count);
 	}
@@ -527,24 +484,31 @@ static void put_summary(struct page *p, const struct report_set *set)
 	static const struct str heads[SUMMARY_COLUMNS] = { STR_INIT(""), STR_INIT("profile"),
 		STR_INIT("step"), STR_INIT("gives back"), STR_INIT("first finding") };
 	struct str *cells = arena_make(p->keep, struct str, (set->count + 1) * SUMMARY_COLUMNS);
-	enum tint *tints = arena_make(p->keep, enum tint, set->count);
-	int width = p->width;
+	int starts[SUMMARY_COLUMNS] = { 0 };
 	memcpy(cells, heads, sizeof(heads));
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		const struct report *r = &set->items[i];
-		const struct verdict_look *look = &verdict_looks[r->verdict];
-		const struct str row[SUMMARY_COLUMNS] = { str_from(look->head), r->profile,
-			prose_step(r, p->keep), prose_gives_back(r, p->keep),
+		const struct str row[SUMMARY_COLUMNS] = { str_from(verdict_looks[r->verdict].head),
+			r->profile, prose_step(r, p->keep), prose_gives_back(r, p->keep),
 			first_finding(r, p->keep) };
-		tints[i] = look->tint;
 		for (int k = 0; k < SUMMARY_COLUMNS; k++)
 			cells[(i + 1) * SUMMARY_COLUMNS + k] =
 				k > 1 && !row[k].len ? STR("-") : text_clean(p->keep, row[k]);
 	}
+	for (int k = 0; k + 1 < SUMMARY_COLUMNS; k++)
+		for (ptrdiff_t i = 0; i <= set->count; i++) {
+			int end = starts[k] + text_columns(cells[i * SUMMARY_COLUMNS + k]) + 2;
+			starts[k + 1] = end > starts[k + 1] ? end : starts[k + 1];
+		}
 	page_break(p);
-	p->width = INT_MAX / 2; /* none gives way */
-	page_grid(p, 0, cells, set->count + 1, SUMMARY_COLUMNS, tints);
-	p->width = width;
+	for (ptrdiff_t i = 0; i <= set->count; i++, page_line(p))
+		for (int k = 0; k < SUMMARY_COLUMNS; k++) {
+			enum tint tint = !i  ? TINT_DIM
+					 : k ? TINT_NONE
+					     : verdict_looks[set->items[i - 1].verdict].tint;
+			page_pad(p, starts[k]);
+			page_tint(p, tint, cells[i * SUMMARY_COLUMNS + k]);
+		}
 }
 
 void report_terminal(const struct report_set *set, const struct report_style *style,
