@@ -28,6 +28,8 @@ struct token {
 	struct str text;	       /* as it is written */
 	const struct word *word;       /* what the grammar knows it as; or NULL */
 	const struct table_def *table; /* that it names behind FROM or JOIN; or NULL */
+	ptrdiff_t open;		       /* the parenthesis around it; or -1 */
+	ptrdiff_t select;	       /* the innermost SELECT around it, or itself; or -1 */
 };
 
 /* What is known of an operand. */
@@ -39,26 +41,19 @@ struct value {
 	struct str text;	     /* as it is written */
 };
 
-/* A SELECT that is being read. */
-struct scope {
-	const struct scope *above;	   /* the one around it; or NULL */
-	const struct token *first;	   /* its SELECT, or what stands for that */
-	const struct table_def *tables[8]; /* of its FROM; a longer join is generated */
-	int count;
-};
-
 struct checker {
 	struct token *tokens; /* ends with a TOKEN_END at the end of the text */
 	ptrdiff_t count, cap, at;
+	const struct token **tables; /* those that name one */
+	ptrdiff_t table_count, table_cap;
 	struct str sql;
 	const struct sql_names *names;
 	struct sql_facts *facts;
-	const struct scope *scope; /* the innermost SELECT; NULL: there is none */
-	bool has_with;		   /* a table may be a WITH clause's */
-	bool is_number;		   /* the expression is a value, or what is computed with it */
-	ptrdiff_t wrong;	   /* where a name stands that SQLite does not know; or -1 */
-	bool means_text;	   /* that name is compared with a text */
-	bool failed;		   /* fault is filled; nothing more is read */
+	bool has_with;	 /* a table may be a WITH clause's */
+	bool is_number;	 /* the expression is a value, or what is computed with it */
+	ptrdiff_t wrong; /* where a name stands that SQLite does not know; or -1 */
+	bool means_text; /* that name is compared with a text */
+	bool failed;	 /* fault is filled; nothing more is read */
 	int depth;
 	struct list texts, numbers;  /* names of the SELECTs' results */
 	struct arena *keep, scratch; /* scratch: of the tokens and these names */
@@ -251,8 +246,9 @@ static const struct word {
 	RESERVED("nulls"), RESERVED("offset"), RESERVED("on"), { STR_INIT("or"), P_OR, LOGIC },
 	RESERVED("order"), RESERVED("outer"), RESERVED("right"), RESERVED("select"),
 	RESERVED("then"), RESERVED("union"), RESERVED("using"), RESERVED("values"),
-	RESERVED("when"), RESERVED("where"), RESERVED("window"), { STR_INIT("|"), P_BITS, SUM },
-	{ STR_INIT("||"), P_CONCAT, CONCAT } };
+	RESERVED("when"), RESERVED("where"), RESERVED("window"), RESERVED("with"),
+	{ STR_INIT("|"), P_BITS, SUM }, { STR_INIT("||"), P_CONCAT, CONCAT } };
+enum { WORD_MAX = 9 }; /* the longest: "intersect" */
 
 /* ---- tokens ------------------------------------------------------------------------------- */
 
@@ -332,6 +328,8 @@ static const struct word *word_of(struct str text)
 {
 	char first = (char)(text.p[0] | (is_letter(text.p[0]) ? 0x20 : 0));
 	int from = 0, to = COUNT_OF(known_words);
+	if (text.len > WORD_MAX)
+		return NULL;
 	while (from < to) {
 		int middle = (from + to) / 2;
 		if (known_words[middle].text.p[0] < first)
@@ -350,6 +348,11 @@ static const struct word *word_of(struct str text)
 static bool token_reads(const struct token *t, struct str word)
 {
 	return t->kind != TOKEN_TEXT && str_eq_nocase(t->text, word);
+}
+
+static bool is_select(const struct token *t)
+{
+	return t->word && (token_is(t, "select") || token_is(t, "with") || token_is(t, "values"));
 }
 
 /* The token at the beginning of `s`; an empty one when there is none. */
@@ -374,7 +377,7 @@ static struct token token_of(struct str s)
 	}
 	struct str text = str_head(s, width);
 	bool is_word = width && (kind == TOKEN_NAME || kind == TOKEN_SIGN);
-	return (struct token){ kind, text, is_word ? word_of(text) : NULL, NULL };
+	return (struct token){ kind, text, is_word ? word_of(text) : NULL, NULL, -1, -1 };
 }
 
 static bool refuse(struct checker *c, struct str s)
@@ -391,8 +394,8 @@ static bool refuse(struct checker *c, struct str s)
 /* Parentheses are balanced and nothing refused is in the text; or false and a fault. */
 static bool read_tokens(struct checker *c)
 {
-	int64_t depth = 0;
-	struct str rest = str_head(c->sql, c->sql.len), opened = rest; /* the last that is open */
+	ptrdiff_t open = -1, select = -1;
+	struct str rest = c->sql;
 	if (c->sql.len > SQL_MAX_BYTES)
 		return fail(c, DIAG_RULE_SQL, str_head(c->sql, 1), "longer than %lld bytes",
 			(long long)SQL_MAX_BYTES);
@@ -409,21 +412,22 @@ static bool read_tokens(struct checker *c)
 		struct token t = token_of(rest);
 		if (!t.text.len)
 			return refuse(c, rest);
-		opened = first == '(' ? t.text : opened;
-		depth += (first == '(') - (first == ')');
-		if (depth < 0)
+		if (first == ')' && open < 0)
 			return fail(c, DIAG_RULE_SQL, t.text, "this parenthesis was never opened");
-		const struct token *before = c->count ? &c->tokens[c->count - 1] : NULL;
-		bool is_behind_table = c->count > 1 && token_is(before, ",") && before[-1].table;
-		if (is_behind_table ||
-			(before && (token_is(before, "from") || token_is(before, "join"))))
-			t.table = engine_table(t.text);
+		if (first == ')') {
+			select = c->tokens[open].select;
+			open = c->tokens[open].open;
+		}
+		t.open = open;
+		t.select = select = is_select(&t) ? c->count : select;
+		open = first == '(' ? c->count : open;
 		*arena_push(&c->scratch, c->tokens, c->count, c->cap) = t;
 		rest = str_from_offset(rest, t.text.len);
 	}
 	*arena_push(&c->scratch, c->tokens, c->count, c->cap) =
-		(struct token){ TOKEN_END, rest, NULL, NULL };
-	return !depth || fail(c, DIAG_RULE_SQL, opened, "this parenthesis is never closed");
+		(struct token){ TOKEN_END, rest, NULL, NULL, -1, -1 };
+	return open < 0 ||
+	       fail(c, DIAG_RULE_SQL, c->tokens[open].text, "this parenthesis is never closed");
 }
 
 /* ---- the next token ----------------------------------------------------------------------- */
@@ -432,11 +436,6 @@ static bool read_tokens(struct checker *c)
 static bool is_reserved(const struct token *t)
 {
 	return t->kind == TOKEN_NAME && t->word && t->word->kind != NULLNESS;
-}
-
-static bool is_select(const struct token *t)
-{
-	return token_is(t, "select") || token_is(t, "with") || token_is(t, "values");
 }
 
 static const struct token *ahead(const struct checker *c, ptrdiff_t n)
@@ -559,24 +558,42 @@ static void check_pair(
 			verb);
 }
 
-/* The table of a FROM that is called so, by its name or an alias, from a token on; or NULL. */
-static const struct table_def *table_called(const struct token *t, struct str alias)
+/* The SELECT around one; or -1. */
+static ptrdiff_t select_above(const struct checker *c, ptrdiff_t select)
 {
-	for (; t->kind != TOKEN_END; t++) {
-		const struct token *as = token_is(t + 1, "as") ? t + 2 : t + 1;
+	ptrdiff_t open = c->tokens[select].open;
+	return open < 0 ? -1 : c->tokens[open].select;
+}
+
+/* The table that a SELECT's FROM calls so, by its name or an alias; or NULL. */
+static const struct table_def *table_called(
+	const struct checker *c, ptrdiff_t select, struct str alias)
+{
+	for (ptrdiff_t i = 0; i < c->table_count; i++) {
+		const struct token *t = c->tables[i], *as = token_is(t + 1, "as") ? t + 2 : t + 1;
 		bool has_alias = as->kind == TOKEN_NAME && !is_reserved(as);
-		if (t->table && str_eq_nocase(has_alias ? as->text : t->text, alias))
+		if (t->select == select && str_eq_nocase(has_alias ? as->text : t->text, alias))
 			return t->table;
 	}
 	return NULL;
+}
+
+/* The same of those in reach, the innermost first. */
+static const struct table_def *table_in_reach(
+	const struct checker *c, ptrdiff_t select, struct str alias)
+{
+	const struct table_def *def = NULL;
+	for (; !def && select >= 0; select = select_above(c, select))
+		def = table_called(c, select, alias);
+	return def;
 }
 
 /* Whether `whole` is `name` of a table of the innermost SELECT, which is what `name` alone is. */
 static bool is_own(const struct checker *c, struct str whole, struct str name)
 {
 	struct str table, column;
-	return c->scope && str_cut(whole, '.', &table, &column) && str_eq_nocase(column, name) &&
-	       table_called(c->scope->first, table);
+	return str_cut(whole, '.', &table, &column) && str_eq_nocase(column, name) &&
+	       table_called(c, ahead(c, -1)->select, table);
 }
 
 /* dtype = bf16: what is compared with a text, and is no name, is a text without its quotes. */
@@ -673,7 +690,8 @@ static void check_scale(struct checker *c, const struct value *a, const struct v
 {
 	const struct value *factor = s == '*' && is_conversion(a) ? a : b;
 	enum unit unit = (factor == a ? b : a)->dimension.unit;
-	if (!c->is_number || c->scope || !strchr("*/", s) || unit <= UNIT_COUNT ||
+	bool is_within = ahead(c, -1)->select >= 0;
+	if (!c->is_number || is_within || !strchr("*/", s) || unit <= UNIT_COUNT ||
 		unit == UNIT_BOOL || !is_conversion(factor))
 		return;
 	fail(c, DIAG_RULE_UNIT, through(c, a->text, b->text),
@@ -744,12 +762,13 @@ static const struct column *column_of_run(const struct sql_names *names, struct 
 }
 
 /* The table whose column a bare name is: the innermost SELECT's that has one, else the row's. */
-static const struct table_def *table_with(const struct checker *c, struct str name)
+static const struct table_def *table_with(const struct checker *c, const struct token *t)
 {
-	for (const struct scope *scope = c->scope; scope; scope = scope->above)
-		for (int i = 0; i < scope->count; i++)
-			if (find_column(scope->tables[i], name))
-				return scope->tables[i];
+	for (ptrdiff_t select = t->select; select >= 0; select = select_above(c, select))
+		for (ptrdiff_t i = 0; i < c->table_count; i++)
+			if (c->tables[i]->select == select &&
+				find_column(c->tables[i]->table, t->text))
+				return c->tables[i]->table;
 	return c->names->table;
 }
 
@@ -759,13 +778,12 @@ static struct value name_value(struct checker *c)
 	const struct token *t = next(c);
 	const struct table_def *def = NULL;
 	if (accept(c, ".")) {
-		def = c->scope ? table_called(c->scope->first, t->text) : NULL;
-		def = def ? def : table_called(c->tokens, t->text);
+		def = table_in_reach(c, t->select, t->text);
 		def = def ? def : engine_table(t->text);
 		t = next(c);
 	}
 	if (!find_column(def, t->text))
-		def = table_with(c, t->text);
+		def = table_with(c, t);
 	const struct column *column = find_column(def, t->text);
 	if (!column && (column = column_of_run(c->names, t->text))) {
 		def = &table_defs[TABLE_run];
@@ -1079,35 +1097,26 @@ static void from_item(struct checker *c)
 			STR_ARG(tell_table(c->keep, t->text, true)));
 }
 
-/* From its first token on: the tables up to its end, or to the next of a compound. */
-static void open_scope(struct scope *scope, const struct token *first)
+/* A name of a subquery's result is a text where all results of that name are. */
+static struct dimension dimension_of(const struct checker *c, const struct sql_result *r)
 {
-	int depth = 0;
-	scope->first = first;
-	scope->count = 0;
-	for (const struct token *t = first; t->kind != TOKEN_END && depth >= 0; t++) {
-		depth += token_is(t, "(") - token_is(t, ")");
-		if (!depth && t != first && token_is(t, "select"))
-			return;
-		if (!depth && t->table && scope->count < COUNT_OF(scope->tables))
-			scope->tables[scope->count++] = t->table;
-	}
+	struct dimension d = r->dimension;
+	if (d.kind == DIMENSION_ANY && NAMED(c->texts.items, c->texts.count, r->name) &&
+		!NAMED(c->numbers.items, c->numbers.count, r->name))
+		d.kind = DIMENSION_TEXT;
+	return d;
 }
 
-/*
- * Notes under its name the result that has just been read.  The name of a subquery's result is a
- * text where all results of that name are.
- */
-static struct dimension note_result(struct checker *c, struct dimension d)
+/* Notes the result that has just been read, under the name that the SELECTs around it see. */
+static struct sql_result note_result(struct checker *c, struct dimension d)
 {
-	struct str last = ahead(c, -1)->text, name = is_ahead(c, "as") ? ahead(c, 1)->text : last;
-
-	if (d.kind == DIMENSION_ANY && NAMED(c->texts.items, c->texts.count, last) &&
-		!NAMED(c->numbers.items, c->numbers.count, last))
-		d.kind = DIMENSION_TEXT;
-	if (d.kind >= DIMENSION_TEXT)
-		list_add(d.kind == DIMENSION_TEXT ? &c->texts : &c->numbers, name, &c->scratch);
-	return d;
+	struct sql_result r = { d, ahead(c, -1)->text };
+	struct str name = is_ahead(c, "as") ? ahead(c, 1)->text : r.name;
+	r.dimension = dimension_of(c, &r);
+	if (r.dimension.kind >= DIMENSION_TEXT)
+		list_add(r.dimension.kind == DIMENSION_TEXT ? &c->texts : &c->numbers, name,
+			&c->scratch);
+	return r;
 }
 
 /*
@@ -1116,13 +1125,10 @@ static struct dimension note_result(struct checker *c, struct dimension d)
  */
 static struct value select_value(struct checker *c)
 {
-	struct dimensions own = { NULL, 0, 0 };
-	struct dimensions *results = c->at ? &own : &c->facts->results;
-	bool is_listing = is_ahead(c, "select"), is_new = is_listing;
+	struct sql_results own = { NULL, 0, 0 };
+	struct sql_results *results = c->at ? &own : &c->facts->results;
+	bool is_first = true, is_listing = false, is_new = false;
 	const struct token *t = ahead(c, 0);
-	struct scope scope = { .above = c->scope };
-	open_scope(&scope, t);
-	c->scope = &scope;
 	if (c->names->own)
 		fail(c, DIAG_RULE_SQL, t->text,
 			"a formula reads no tables: it has the shapes of the call alone");
@@ -1132,9 +1138,11 @@ static struct value select_value(struct checker *c)
 	while (!c->failed && (t = ahead(c, 0))->kind != TOKEN_END && !token_is(t, ")")) {
 		ptrdiff_t before = c->at;
 		bool is_mark = token_is(t, ",") || token_is(t, "*");
+		if (token_is(t, "select")) {
+			is_listing = is_new = is_first; /* of a compound, or behind WITH */
+			is_first = false;
+		}
 		is_new |= token_is(t, ",");
-		if (token_is(t, "select"))
-			open_scope(&scope, t);
 		is_listing &= !token_is(t, "*") && !token_is(t, "from");
 		if (accept(c, "from") || accept(c, "join")) {
 			from_item(c);
@@ -1155,8 +1163,7 @@ static struct value select_value(struct checker *c)
 	}
 	accept(c, ")");
 	c->depth--;
-	c->scope = scope.above;
-	return results->count ? of(results->items[0]) : of_kind(DIMENSION_ANY);
+	return results->count ? of(results->items[0].dimension) : of_kind(DIMENSION_ANY);
 }
 
 /* ---- entry -------------------------------------------------------------------------------- */
@@ -1175,11 +1182,15 @@ static bool open_checker(struct checker *c, struct str sql, const struct sql_nam
 					     names->rule ? names->rule->param_count + 1 : 1) };
 	if (!read_tokens(c))
 		return false;
-	for (const struct token *t = c->tokens; t->kind != TOKEN_END; t++) {
+	for (struct token *t = c->tokens; t->kind != TOKEN_END; t++) {
 		bool is_long = t->kind == TOKEN_TEXT && t->text.len > SQL_PATTERN_MAX;
-		const struct table_def *def =
-			t->kind == TOKEN_NAME && !t->word ? engine_table(t->text) : NULL;
-		facts->needs_baseline |= def && !table_find(def->name);
+		bool is_behind =
+			t > c->tokens && (token_is(t - 1, "from") || token_is(t - 1, "join"));
+		bool is_behind_table = t > c->tokens + 1 && token_is(t - 1, ",") && t[-2].table;
+		if ((is_behind || is_behind_table) && (t->table = engine_table(t->text)))
+			*arena_push(&c->scratch, c->tables, c->table_count, c->table_cap) = t;
+		facts->needs_baseline |= str_eq_nocase(str_head(t->text, 5), STR("base_")) &&
+					 t->kind == TOKEN_NAME && engine_table(t->text);
 		facts->is_joining |= is_long || token_is(t, "||");
 	}
 	return true;
@@ -1212,12 +1223,10 @@ bool check_select(struct str sql, const struct sql_names *names, struct arena *k
 		return false;
 	if (!is_select(ahead(&c, 0)))
 		fail(&c, DIAG_RULE_SQL, ahead(&c, 0)->text, "a SELECT is wanted here");
-	/* Once more: results of a subquery are read behind what takes them. */
-	for (int pass = 0; pass < 2 && !c.failed; pass++) {
-		c.at = 0;
-		ret->results.count = 0;
-		select_value(&c);
-	}
+	select_value(&c);
+	/* Only now all is known of subqueries, which stand behind what takes their results. */
+	for (ptrdiff_t i = 0; i < ret->results.count; i++)
+		ret->results.items[i].dimension = dimension_of(&c, &ret->results.items[i]);
 	return !c.failed;
 }
 
@@ -1358,7 +1367,7 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 	if (c->means_text)
 		return arena_fmt(c->keep, "a text takes single quotes: '%.*s'", STR_ARG(t->text));
 	struct str name = through(c, t->text, last->text);
-	const struct table_def *called = last == t ? NULL : table_called(c->tokens, t->text);
+	const struct table_def *called = last == t ? NULL : table_in_reach(c, t->select, t->text);
 	const struct table_def *of = called ? called : names->table;
 	bool is_made = of && !table_find(of->name);
 	/* So many tables have one that none of them is meant. */

@@ -57,9 +57,12 @@ struct sql_facts {
 	bool is_joining;	     /* it makes long texts: puts some together, or writes one */
 	struct dimension dimension;  /* of an expression */
 	const struct column *column; /* that is all of the expression, or NULL */
-	/* Of a SELECT: what its results before the first '*' come to. */
-	struct dimensions {
-		struct dimension *items;
+	/* Of a SELECT: its results before the first '*'. */
+	struct sql_results {
+		struct sql_result {
+			struct dimension dimension;
+			struct str name; /* the last word of its expression */
+		} * items;
 		ptrdiff_t count, cap;
 	} results;
 };

@@ -119,7 +119,7 @@ static enum unit unit_by_suffix(struct str name)
 static struct column select_column(
 	sqlite3_stmt *stmt, int i, const struct sql_facts *facts, struct arena *keep)
 {
-	const struct dimensions *results = &facts->results;
+	const struct sql_results *results = &facts->results;
 	struct str name = arena_str(keep, str_from(sqlite3_column_name(stmt, i)));
 	const char *declared = sqlite3_column_decltype(stmt, i);
 	struct column c = { .name = name, .type = COLUMN_REAL };
@@ -137,7 +137,7 @@ static struct column select_column(
 		}
 	}
 	if ((declared && !strcmp(declared, "TEXT")) ||
-		(i < results->count && results->items[i].kind == DIMENSION_TEXT))
+		(i < results->count && results->items[i].dimension.kind == DIMENSION_TEXT))
 		c.type = COLUMN_TEXT;
 	else
 		c.unit = unit_by_suffix(name);
@@ -579,7 +579,6 @@ static void check_params(struct compiler *c)
 static void check_waivers(struct compiler *c)
 {
 	struct rule *rule = c->rule;
-	struct rule_code *code = c->code;
 
 	for (ptrdiff_t i = 0; i < rule->waiver_count; i++) {
 		struct waiver *w = rule->waivers[i];
@@ -593,7 +592,7 @@ static void check_waivers(struct compiler *c)
 		else if (rule->value.text.p && !w->limit.text.p)
 			fault.text = arena_fmt(c->keep, "a waiver has a limit: %s",
 				rule->at_least ? "at_least" : "at_most");
-		else if (code->places.rows && i >= PLACE_WAIVERS_MAX)
+		else if (rule->places.origin.node && i >= PLACE_WAIVERS_MAX)
 			fault.text = arena_fmt(c->keep,
 				"more than %d waivers of one rule with places", PLACE_WAIVERS_MAX);
 		else if (rule->value.text.p && w->at_least != rule->at_least)
@@ -680,11 +679,15 @@ static void list_expressions(struct compiler *c)
 	}
 }
 
-/* All that a finding is told by. */
-static void compile_texts(struct compiler *c)
+/* Its places, and all that a finding is told by. */
+static void compile_rest(struct compiler *c)
 {
+	const struct rule_places *p = &c->rule->places;
 	struct rule_code *code = c->code;
 
+	if ((p->from || p->select.text.p) &&
+		open_listing(c, &code->places, p->from, &p->select, "places.select"))
+		check_listing(c, &code->places);
 	open_texts(c);
 	compile_message(c);
 	code->cause = compile_advice(c, &c->rule->cause, "cause");
@@ -693,7 +696,7 @@ static void compile_texts(struct compiler *c)
 	check_listing(c, &code->texts);
 }
 
-void rule_texts_want(const struct rule *rule, struct diag *err)
+void rule_rest_want(const struct rule *rule, struct diag *err)
 {
 	struct compiler *c = rule->code->later;
 	bool is_backstop = rule->code->is_backstop, needs_baseline = rule->code->needs_baseline;
@@ -702,9 +705,9 @@ void rule_texts_want(const struct rule *rule, struct diag *err)
 		return;
 	c->keep = &c->engine->keep;
 	c->err = err;
-	compile_texts(c);
+	compile_rest(c);
 	rule->code->later = NULL;
-	/* The rule was judged as if its texts asked for neither. */
+	/* The rule was judged as if this asked for neither. */
 	assert(c->ok && rule->code->is_backstop == is_backstop &&
 		rule->code->needs_baseline == needs_baseline);
 }
@@ -713,7 +716,6 @@ void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, st
 {
 	struct rule_code *code = arena_make(keep, struct rule_code, 1);
 	struct compiler *c = arena_make(keep, struct compiler, 1);
-	const struct rule_places *p = &rule->places;
 
 	*c = (struct compiler){ set, set->engine, rule, code, keep, err, true };
 	rule->code = code;
@@ -723,18 +725,14 @@ void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, st
 	list_expressions(c);
 	if (!open_listing(c, &code->subjects, rule->from, &rule->select, "select"))
 		return;
-	if (p->from || p->select.text.p)
-		open_listing(c, &code->places, p->from, &p->select, "places.select");
 	settle_unit(c);
 	settle_gain(c);
 	check_waivers(c);
+	check_listing(c, &code->subjects);
 	if (rule->is_own)
-		compile_texts(c);
+		compile_rest(c);
 	else
 		code->later = c;
-	check_listing(c, &code->subjects);
-	if (code->places.rows)
-		check_listing(c, &code->places);
 	if (c->ok && rule->is_own && !rule->is_broken) /* what is misspelt there is used nowhere */
 		check_params(c);
 }

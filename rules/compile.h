@@ -61,9 +61,9 @@ struct waiver_code {
 };
 
 struct rule_code {
-	struct listing subjects, places; /* places.rows is NULL when it has none */
+	struct listing subjects, places; /* places: of a rule that has such */
 	struct listing texts;		 /* over one row of the subjects', bound as @c0, @c1 ... */
-	struct compiler *later;		 /* of the texts, see rule_texts_want; NULL: they are */
+	struct compiler *later;		 /* of the rest, see rule_rest_want; NULL: it is */
 	bool needs_baseline;		 /* it compares: without a baseline it does not apply */
 	struct expression where, value, unclear, assert, can_fail, gain;
 	struct expression place_where, place_value;
@@ -79,10 +79,10 @@ struct rule_code {
 /* Fills rule->code, or notes its mistakes, with carets into the rule file. */
 void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err);
 /*
- * The texts of a rule that is wholly as it ships are compiled when a finding first wants them: few
- * rules find anything, and tests have seen every text.
+ * The places and texts of a rule that is wholly as it ships are compiled when a row that may be
+ * beyond a limit first wants them: few rules find anything, and tests have seen all of it.
  */
-void rule_texts_want(const struct rule *rule, struct diag *err);
+void rule_rest_want(const struct rule *rule, struct diag *err);
 
 /* Its statement, when it is first wanted; false and a fault that no rule is to blame for. */
 bool listing_prepare(

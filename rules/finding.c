@@ -188,7 +188,7 @@ struct str finding_says(const struct trial *t, const struct advice_code *items, 
 bool finding_fill(
 	const struct trial *t, const struct subject *s, enum verdict verdict, struct finding *ret)
 {
-	rule_texts_want(t->rule, t->s->err);
+	rule_rest_want(t->rule, t->s->err);
 	const struct rule_code *code = t->code;
 	struct expression *x = s->fault ? s->fault : s->open;
 	const struct advice_code message = { NULL, code->message };

@@ -173,7 +173,7 @@ static int level_of_claim(const struct trial *t)
 {
 	int level = claim_level(t->code->subjects.rows);
 
-	return t->code->places.rows && level < 2 ? 2 : level;
+	return t->rule->places.origin.node && level < 2 ? 2 : level;
 }
 
 static enum pool pool_of(const struct trial *t, const void *row)
@@ -246,15 +246,22 @@ static void judge_row(struct trial *t)
 	struct weighed w = { .value = NAN, .chip = -1 };
 	bool was_bad = level_of(t->rule, r.value) != LEVEL_OK;
 	const struct reading whole = r;
+	struct expression *open = set_levels(t, &r, &w);
 
+	/* Of a row within its limits they tell what is waived, and what holds its gain. */
+	if (t->rule->places.origin.node && !t->has_places &&
+		(w.most.level || t->rule->waiver_count || code->gain.source)) {
+		t->has_places = true;
+		t->s->ok &= judge_places(t);
+	}
 	if (t->places_waived != 0 && !isnan(r.value)) {
 		double rest = t->rule->at_least ? r.value + t->places_waived
 						: fmax(0, r.value - t->places_waived);
 
 		r.gain *= r.value > 0 ? rest / r.value : 0;
 		r.value = rest;
+		open = set_levels(t, &r, &w);
 	}
-	struct expression *open = set_levels(t, &r, &w);
 	struct expression *costly = set_costs(t, &r, row, &w);
 
 	w.value = r.where == IS_TRUE ? r.value : NAN;
@@ -711,7 +718,7 @@ static bool judge_rule(struct judging *s, ptrdiff_t index)
 		return true;
 	}
 	set_scale(&t);
-	if (!judge_places(&t) || !each_row(&t, &t.code->subjects, judge_row))
+	if (!each_row(&t, &t.code->subjects, judge_row))
 		return false;
 	conclude(&t);
 	const struct rule_result *gate =

@@ -116,9 +116,9 @@ bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t))
 		return true;
 	if (!trial_prepare(t, l, NULL))
 		return false;
-	while ((code = sqlite3_step(l->stmt)) == SQLITE_ROW)
+	while ((code = sqlite3_step(l->stmt)) == SQLITE_ROW && t->s->ok)
 		look(t);
-	bool ok = trial_ended(t, l, code, SQLITE_DONE);
+	bool ok = t->s->ok && trial_ended(t, l, code, SQLITE_DONE);
 	sqlite3_reset(l->stmt);
 	return ok;
 }
@@ -142,7 +142,7 @@ enum excuse find_excuse(const struct trial *t, double value, const struct waiver
 		const struct waiver_code *w = &t->code->waivers[i];
 
 		/* Of a rule with places, `where` speaks of those. */
-		if (w->where.source && (t->code->places.rows ||
+		if (w->where.source && (t->rule->places.origin.node ||
 					       truth_of(&t->code->subjects, &w->where) != IS_TRUE))
 			continue;
 		enum excuse excuse = waiver_excuse(w->waiver, value, t->s->today);
@@ -238,9 +238,10 @@ void tell_places(struct trial *t, const struct place_row *places, ptrdiff_t coun
 
 bool judge_places(struct trial *t)
 {
-	if (!t->code->places.rows || is_empty(t->s, &t->code->subjects))
-		return true;
-	if (!each_row(t, &t->code->places, look_at_place))
+	rule_rest_want(t->rule, t->s->err);
+	bool ok = each_row(t, &t->code->places, look_at_place);
+	engine_grant(t->s->rules->engine, t->code->subjects.is_joining);
+	if (!ok)
 		return false;
 	sort_by(t->places, t->place_count, by_place);
 	waive_places(t);

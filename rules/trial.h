@@ -54,6 +54,7 @@ struct trial {
 	ptrdiff_t count, cap;
 	struct scale scale;
 	struct map chips;	  /* by host and device */
+	bool has_places;	  /* they have been judged */
 	struct place_row *places; /* the largest first */
 	ptrdiff_t place_count, place_cap;
 	struct place_row *waived; /* places that left the value */
@@ -99,7 +100,10 @@ bool trial_prepare(const struct trial *t, struct listing *l, const struct subjec
 /* What sqlite3_step said ends it well; else false with a diagnostic: it ran past its budget. */
 bool trial_ended(const struct trial *t, const struct listing *l, int code, int wanted);
 bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t));
-/* Fills what the trial says of places, if the rule has any: the largest, and what is waived. */
+/*
+ * Fills what the trial says of the rule's places: the largest, and what is waived.  Between two
+ * rows, which go on with a budget of their own.
+ */
 bool judge_places(struct trial *t);
 /* What texts call {places} from here on. */
 void tell_places(struct trial *t, const struct place_row *places, ptrdiff_t count);

@@ -21,6 +21,7 @@
 
 #include <math.h>
 
+#include "base/embed.h"
 #include "base/when.h"
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -61,6 +62,7 @@ static bool read_waiver(const struct keyed *r, const struct key *each, const str
 			STR_ARG(rule_hint(set, w->rule.text, NULL, r->keep)));
 	if (!rule)
 		return false;
+	rule->is_own |= !embed_of(r->doc->source);
 	*arena_push(r->keep, rule->waivers, rule->waiver_count, rule->waiver_cap) = w;
 	*arena_push(r->keep, set->waivers, set->waiver_count, set->waiver_cap) = w;
 	return ok;
