@@ -1,6 +1,4 @@
-/* The comparison in sentences.  See comparison.h. */
-#include "report/comparison.h"
-
+/* The comparison in sentences.  See prose.h. */
 #include <math.h>
 
 #include "base/out.h"

@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "report/comparison.h"
 #include "report/html.h"
 #include "report/md.h"
 #include "report/prose.h"

@@ -1,10 +1,7 @@
-/* The first line of a report.  See headline.h. */
-#include "report/headline.h"
-
+/* The first line of a report.  See prose.h. */
 #include <math.h>
 
 #include "base/text.h"
-#include "report/comparison.h"
 #include "report/prose.h"
 
 /* The step, or what is predicted of it, beside the first baseline; NULL: not compared. */

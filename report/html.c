@@ -10,7 +10,6 @@
 #include <assert.h>
 #include <math.h>
 
-#include "report/headline.h"
 #include "report/prose.h"
 #include "report/svg.h"
 

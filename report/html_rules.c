@@ -1,6 +1,5 @@
 /* The rules of a report as a page shows them: findings, what could not be judged, the rest. */
 
-#include "report/comparison.h"
 #include "report/diff.h"
 #include "report/html.h"
 #include "report/prose.h"

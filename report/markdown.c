@@ -9,8 +9,6 @@
 
 #include "base/text.h"
 #include "report/alert.h"
-#include "report/comparison.h"
-#include "report/headline.h"
 #include "report/md.h"
 #include "report/prose.h"
 

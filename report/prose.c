@@ -922,7 +922,10 @@ void page_heaviest(struct page *p, const struct report *r, ptrdiff_t most)
 {
 	enum { NAME_COLUMNS = 40 };
 	const struct families_row *f = table_rows(&r->tables, families);
-	ptrdiff_t count = table_count(&r->tables, families);
+	/* A report may have been cut to these: names are told apart among them alone. */
+	ptrdiff_t count = table_count(&r->tables, families) < REPORT_SEEN_ROWS
+				  ? table_count(&r->tables, families)
+				  : REPORT_SEEN_ROWS;
 	for (ptrdiff_t i = 0; is_only_seen(r) && i < count && i < most; i++) {
 		struct str name = text_cut(
 			p->keep, text_function(text_clean(p->keep, f[i].name)), NAME_COLUMNS);

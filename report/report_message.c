@@ -3,7 +3,6 @@
  */
 #include "base/text.h"
 #include "report/alert.h"
-#include "report/headline.h"
 #include "report/message.h"
 #include "report/transition.h"
 #include "report/prose.h"

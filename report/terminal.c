@@ -26,8 +26,6 @@
 
 #include "base/text.h"
 #include "report/alert.h"
-#include "report/comparison.h"
-#include "report/headline.h"
 #include "report/prose.h"
 
 enum { WIDTH_DEFAULT = 80, WIDTH_LEAST = 40, WIDTH_MOST = 100 /* longer lines read badly */ };
