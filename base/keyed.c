@@ -166,8 +166,9 @@ bool keyed_names(const struct keyed *r, const struct key *of, const struct doc_n
 		if (cut && last && last->value == cut)
 			return key_fail(r, &(struct key){ .name = last->key->text }, last->value,
 				r->mistake, ": %s: its comma ends it inside { }",
-				is_digit(key->text.p[0]) ? "write 5000 for 5,000"
-							 : "quote this expression");
+				is_digit(key->text.p[0]) && str_find_char(cut->text, '(') < 0
+					? "write 5000 for 5,000"
+					: "quote this expression");
 		struct str hint = known ? arena_fmt(r->keep, "; %s", known->form)
 					: names_hint(r, of->keys, key->text, map->pairs[i].value);
 		told = known ? known->form : told;

@@ -15,7 +15,7 @@ struct formulas {
 	struct arena *keep;
 	bool broken; /* SQLite could not start */
 	const struct hlo_module *module;
-	const struct hlo_instruction *call; /* whose shapes are meant */
+	const struct hlo_instruction *call; /* whose shapes are meant; NULL: of none all is NULL */
 	struct prepared *items;
 	ptrdiff_t count, cap;
 };
@@ -38,7 +38,7 @@ static ptrdiff_t index_of(sqlite3_value *v)
 /* An operand's array; NULL where there is none. */
 static const struct shape *operand_of(const struct formulas *f, ptrdiff_t k)
 {
-	if (k < 0 || k >= f->call->operand_count)
+	if (!f->call || k < 0 || k >= f->call->operand_count)
 		return NULL;
 	return hlo_operand_array(f->module, f->call, k);
 }
@@ -46,7 +46,7 @@ static const struct shape *operand_of(const struct formulas *f, ptrdiff_t k)
 /* Of a tuple the first array: the others are workspace. */
 static const struct shape *result_of(const struct formulas *f)
 {
-	return shape_leaf(&f->call->shape, 0);
+	return f->call ? shape_leaf(&f->call->shape, 0) : NULL;
 }
 
 static void give(sqlite3_context *c, double value)
@@ -135,7 +135,9 @@ ptrdiff_t formula_factor(const struct hlo_module *m, const struct hlo_instructio
 
 static void operand_factor(sqlite3_context *c, int count, sqlite3_value **v)
 {
-	ptrdiff_t k = index_of(v[0]), at = k < 0 ? -1 : factor_at(of(c)->module, of(c)->call, k);
+	const struct formulas *f = of(c);
+	ptrdiff_t k = index_of(v[0]),
+		  at = k < 0 || !f->call ? -1 : factor_at(f->module, f->call, k);
 	(void)count;
 	give(c, at < 0 ? NAN : (double)at);
 }
@@ -143,7 +145,7 @@ static void operand_factor(sqlite3_context *c, int count, sqlite3_value **v)
 static void out_count(sqlite3_context *c, int count, sqlite3_value **v)
 {
 	(void)count, (void)v;
-	give(c, (double)of(c)->call->shape.leaves);
+	give(c, of(c)->call ? (double)of(c)->call->shape.leaves : NAN);
 }
 
 /* docs/rules.md has them with their meaning. */
@@ -227,7 +229,12 @@ bool formula_parse(
 	*fault = (struct sql_fault){ DIAG_LIMIT, 0, 1, STR("SQLite cannot start"), false };
 	if (is_open(f))
 		statement = sql_expression(&f->sql, text, keep, fault);
-	bool ok = statement != NULL;
+	/* Without a call only what is the same for all of them has a value. */
+	bool ok = statement != NULL, has_value = ok && sqlite3_step(statement) == SQLITE_ROW;
+	if (has_value && sql_number(statement, 0) < 0)
+		ok = sql_fail(fault, keep, DIAG_RULE_TYPE, 0, text.len,
+			"this is %.6g for every call, and no work is less than 0",
+			sql_number(statement, 0));
 	sqlite3_finalize(statement);
 	formulas_free(f);
 	return ok;

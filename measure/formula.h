@@ -31,7 +31,7 @@ struct formula {
 /* What they may call; a missing name ends them. */
 extern const struct sql_own_function formula_functions[];
 
-/* Only looks whether it can be computed. */
+/* Only looks whether it can be computed, and is not below 0 for every call. */
 bool formula_parse(
 	struct str text, struct arena *keep, struct formula *ret, struct sql_fault *fault);
 

@@ -191,7 +191,8 @@ static void note_formula(const struct run *run, const struct subject *s, const s
 {
 	if (cost && !cost->source.p && f->text.p && isnan(value))
 		diag_note(run->notes, run->keep, DIAG_HLO,
-			"costs: %.*s: %.*s cannot be computed for %.*s: its operands do not fit",
+			"costs: %.*s: %.*s cannot be computed for %.*s: its operands do not fit, "
+			"or it is less than 0",
 			STR_ARG(cost->name), STR_ARG(f->text), STR_ARG(s->name));
 }
 

@@ -805,14 +805,12 @@ static struct value param_value(struct checker *c)
 	const struct rule *rule = c->names->rule;
 	struct str name = str_from_offset(t->text, 1);
 	const struct rule_param *param = rule ? rule_param_named(rule, name) : NULL;
-	struct list known = { NULL, 0, 0 };
 	struct value v = of_kind(DIMENSION_BARE);
 	if (!rule)
 		fail(c, DIAG_RULE_NAME, t->text, "a %s has no parameters",
 			c->names->own ? "formula" : "query");
 	if (!param && rule) {
-		NAMES(&known, c->keep, rule->params, rule->param_count);
-		struct str hint = did_you_mean(c->keep, name, known.items, known.count);
+		struct str hint = rule_param_hint(rule, name, c->keep);
 		fail(c, DIAG_RULE_NAME, t->text, "the rule has no parameter '%.*s'%s%.*s",
 			STR_ARG(name), hint.len ? "" : "; declare it under params:", STR_ARG(hint));
 	}
@@ -1466,6 +1464,7 @@ bool check_formula(struct str sql, enum sql_want want, struct arena *keep, struc
 			STR_ARG(str_trim(sql)));
 	if (formula_parse(sql, keep, &formula, fault))
 		return true;
-	check_tell(sql, &names, keep, scratch, fault);
+	if (fault->id == DIAG_RULE_SQL)
+		check_tell(sql, &names, keep, scratch, fault);
 	return false;
 }

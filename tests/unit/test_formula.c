@@ -97,7 +97,7 @@ static void test_values(void **state)
 static void test_unknown(void **state)
 {
 	static const char *const cases[] = { "dim(3, 0)", "dim(0, 4)", "dim(0, -5)", "dim(2, 0)",
-		"bytes(7)", "elements(0.5)", "1 / 0", "0 / 0", "1 - 2", "max(1, dim(9, 0))",
+		"bytes(7)", "elements(0.5)", "1 / 0", "0 / 0", "1 - rank(0)", "max(1, dim(9, 0))",
 		"min(1, dim(9, 0))", "dim(-1, 0)", "out_dim(9)", "null", "'text'", "factor(2)",
 		"dim(factor(7), 0)", "9e999", "dtype(0)", "elements(null)" };
 	(void)state;
@@ -145,6 +145,11 @@ static void test_mistakes(void **state)
 		{ "1); select (2", 1, "only one statement is allowed" },
 		{ "12GB", 0, "unrecognized token" },
 		{ "printf('%99999d', 1)", 0, "not allowed here" },
+		{ "-2", 0, "this is -2 for every call" },
+		{ "3 - 2 * 4.5", 0, "this is -6 for every call" },
+		{ "coalesce(-abs(rank(0)), -1)", 0, "this is -1 for every call" },
+		{ "-2 * dim(0, 0)", 0, NULL },
+		{ "-out_count() * factor(0)", 0, NULL },
 		{ "load_extension('x')", 0, "not allowed here" },
 		{ "(select count(*) from sqlite_schema)", 0, "not allowed here" },
 		{ "(with recursive r(n) as (select 1 union all select n + 1 from r) "
