@@ -202,10 +202,11 @@ static struct str of_pass(const struct report *r, struct arena *keep)
 	if (!closest)
 		return STR("all rules that apply hold");
 	const struct rule_number *n = &closest->number;
-	bool warns = !isnan(n->warn_headroom);
+	bool warns = !isnan(n->warn_headroom) && !isnan(n->warn_limit);
 	return arena_fmt(keep, "closest to its limit: %.*s, %.*s where it %s %s %.*s",
 		STR_ARG(text_clean(keep, closest->name)),
-		STR_ARG(unit_text(keep, warns ? n->warn_number : n->fail_number, n->unit)),
+		STR_ARG(unit_text(
+			keep, isnan(n->warn_headroom) ? n->fail_number : n->warn_number, n->unit)),
 		warns ? "warns" : "fails", n->at_least ? "below" : "above",
 		STR_ARG(unit_text(keep, warns ? n->warn_limit : n->fail_limit, n->unit)));
 }

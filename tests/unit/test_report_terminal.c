@@ -182,6 +182,22 @@ static void test_quiet(void **state)
 		"28.1 ms): all-gather.17, model/ffn.py:41\n");
 }
 
+/* A rule that only fails has no warning that it could come close to. */
+static void test_closest_failure(void **state)
+{
+	struct report r = good_report(&keep);
+	struct rule_number *n = &r.results.items[0].number;
+
+	(void)state;
+	n->fail_limit = n->warn_limit;
+	n->fail_number = n->warn_number;
+	n->fail_headroom = n->warn_headroom;
+	n->warn_limit = NAN;
+	assert_string_equal(page_of(r, (struct report_style){ .quiet = true }),
+		"PASS  runs/good: closest to its limit: copy-share, 2.00% where it fails above "
+		"3.00%\n");
+}
+
 static void test_pass_is_short(void **state)
 {
 	(void)state;
@@ -572,6 +588,7 @@ int main(void)
 		cmocka_unit_test(test_noise_is_not_equality),
 		cmocka_unit_test(test_causes_are_whole),
 		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_closest_failure),
 		cmocka_unit_test(test_pass_is_short),
 		cmocka_unit_test(test_verbose),
 		cmocka_unit_test(test_batch),
