@@ -431,47 +431,27 @@ static struct advice_code *compile_advice(
 	return ret;
 }
 
-/* A rule without a message: "p50_s of fusion.3 is 2.1 ms", "this does not hold of it: <title>". */
-static void compile_message(struct compiler *c)
+/* Of a rule without one: "p50_s of fusion.3 is 2.1 ms", "this does not hold of it: <title>". */
+static const struct rule_text *usual_message(struct compiler *c)
 {
 	const struct rule *rule = c->rule;
-	struct template *t = &c->code->message;
-	const struct column *name = c->code->subjects.name;
-
-	if (rule->message.text.p) {
-		compile_text(c, &rule->message, "message", t);
-		return;
-	}
+	const struct listing *l = &c->code->subjects;
+	const struct column *name = l->rows == &table_defs[TABLE_run] ? NULL : l->name;
 	bool is_assert = rule->assert.text.p;
-	if (!is_assert && !rule->value.text.p)
-		return; /* a mistake */
-	const struct rule_text *source = is_assert ? &rule->assert : &rule->value;
-	const struct text_at at = { .c = c, .key = "message", .source = source };
-	struct sql_fault fault;
-	const struct piece pieces[] = {
-		{ .text = is_assert ? STR("this does not hold") : source->text },
-		{ .text = STR(""), .part = 2 },
-		{ .text = STR(" of ") },
-		{ .param = -1, .brief = true },
-		{ .text = is_assert ? STR(": ") : STR(" is ") },
-		{ .text = rule->title.text.p ? rule->title.text : source->text,
-			.unit = c->code->unit,
-			.param = -1 },
-	};
-	enum { PART = 1, NAME = 3, LAST = 5 };
-	bool is_run = c->code->subjects.rows == &table_defs[TABLE_run];
+	struct rule_text *ret = arena_make(c->keep, struct rule_text, 1);
+	struct str title = is_assert && rule->title.text.p ? rule->title.text : MISSING;
+	struct str part = STR("");
 
-	for (int i = 0; i <= LAST; i++) {
-		struct piece *p;
-		if (i >= PART && i <= NAME && (!name || is_run))
-			continue;
-		p = arena_push(c->keep, t->pieces, t->count, t->cap);
-		*p = pieces[i];
-		if (i == NAME)
-			p->expression = text_expression(&at, name->name, 0, &fault);
-		else if (i == LAST && !is_assert)
-			p->expression = text_expression(&at, STR(":value"), 0, &fault);
-	}
+	*ret = is_assert ? rule->assert : rule->value;
+	if (name)
+		part = arena_fmt(c->keep, "{? of {%.*s%s}}", STR_ARG(name->name),
+			name->type == COLUMN_TEXT ? ":brief" : "");
+	ret->text = template_literal(title.p ? title : ret->text, c->keep);
+	ret->text = is_assert ? arena_fmt(c->keep, "this does not hold%.*s: %.*s", STR_ARG(part),
+					STR_ARG(ret->text))
+			      : arena_fmt(c->keep, "%.*s%.*s is {value}", STR_ARG(ret->text),
+					STR_ARG(part));
+	return ret;
 }
 
 /* ---- units -------------------------------------------------------------------------------- */
@@ -689,7 +669,9 @@ static void compile_rest(struct compiler *c)
 		open_listing(c, &code->places, p->from, &p->select, "places.select"))
 		check_listing(c, &code->places);
 	open_texts(c);
-	compile_message(c);
+	if (c->rule->message.text.p || c->rule->assert.text.p || c->rule->value.text.p)
+		compile_text(c, c->rule->message.text.p ? &c->rule->message : usual_message(c),
+			"message", &code->message);
 	code->cause = compile_advice(c, &c->rule->cause, "cause");
 	code->fix = compile_advice(c, &c->rule->fix, "fix");
 	code->only_warns = compile_advice(c, &c->rule->only_warns, "only_warns");

@@ -31,18 +31,17 @@ enum {
 	KEYED(key, how, .offset = offsetof(owner, member), .meaning = STR_INIT(says), __VA_ARGS__)
 
 /* Types of values (value.c). */
-KEY_READ(key_trimmed);	   /* struct rule_text, without blanks around it */
-KEY_READ(key_sql);	   /* struct rule_text as it stands, so that places in it are the file's */
-KEY_READ(key_scalar_text); /* as key_trimmed; in a schema a number or a flag, too */
-KEY_READ(key_table);	   /* struct rule_text: the name of a table */
-KEY_READ(key_list);	   /* struct name_list: a list, or one name */
-KEY_READ(key_measure);	   /* struct rule_param: of the key's unit, within its bounds */
-KEY_READ(key_limit);	   /* of a rule: a number, or { warn, fail } */
-KEY_READ(key_ceiling);	   /* of a waiver: a number */
-KEY_READ(key_params);	   /* those of a rule */
-KEY_READ(key_advice);	   /* struct advice_list: a text, or a list of { when, do } */
-KEY_READ(key_changes);	   /* const struct doc_node *: changes of rules by name */
-KEY_READ(key_variable);	   /* struct str: name of an environment variable */
+KEY_READ(key_trimmed);	/* struct rule_text, without blanks around it */
+KEY_READ(key_sql);	/* struct rule_text as it stands, so that places in it are the file's */
+KEY_READ(key_table);	/* struct rule_text: the name of a table */
+KEY_READ(key_list);	/* struct name_list: a list, or one name */
+KEY_READ(key_measure);	/* struct rule_param: of the key's unit, within its bounds */
+KEY_READ(key_limit);	/* of a rule: a number, or { warn, fail } */
+KEY_READ(key_ceiling);	/* of a waiver: a number */
+KEY_READ(key_params);	/* those of a rule */
+KEY_READ(key_advice);	/* struct advice_list: a text, or a list of { when, do } */
+KEY_READ(key_changes);	/* const struct doc_node *: changes of rules by name */
+KEY_READ(key_variable); /* struct str: name of an environment variable */
 
 /*
  * The document's keys, its version and what it extends (NULL: nothing).  False when the rest cannot

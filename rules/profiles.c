@@ -66,8 +66,10 @@ bool rule_tune(const struct keyed *r, struct rule *rule, const struct doc_pair *
 		key->read == key_params && params->kind == DOC_MAP && i < params->count; i++)
 		if (!rule_param_named(rule, params->pairs[i].key->text))
 			return keyed_fail_as(r, params->pairs[i].key, DIAG_RULE_NAME,
-				"rule %.*s has no parameter '%.*s'", STR_ARG(rule->name),
-				STR_ARG(params->pairs[i].key->text));
+				"rule %.*s has no parameter '%.*s'%.*s", STR_ARG(rule->name),
+				STR_ARG(params->pairs[i].key->text),
+				STR_ARG(rule_param_hint(
+					rule, params->pairs[i].key->text, r->keep)));
 	return key_set(&of_rule, key, pair->value);
 }
 

@@ -26,7 +26,6 @@ struct loader {
 	struct ruleset *set;
 	struct arena *keep;
 	struct diag *err;
-	bool in_memory;			  /* no files may be read */
 	const struct rule_source *source; /* of files; NULL: the disk */
 	struct str chain[EXTENDS_MAX];	  /* files being read, outermost first */
 	int depth;
@@ -117,8 +116,6 @@ static bool load_extended(struct loader *l, const struct keyed *r, const struct 
 			file = arena_fmt(l->keep, "%.*s%.*s",
 				STR_ARG(str_head(r->doc->file, slash + 1)), STR_ARG(file));
 	}
-	if (l->in_memory && !builtin)
-		return keyed_fail(r, node, "files cannot be extended here");
 	if (NAMED(l->chain, l->depth, file))
 		return keyed_fail(r, node, "%.*s extends itself", STR_ARG(file));
 	if (!l->source && !input_is_below(l->folder, file))
@@ -658,17 +655,6 @@ bool ruleset_load(struct engine *e, const struct rule_source *source, struct str
 	ret->lacks_base |= !load_text(&l, file, text);
 	for (ptrdiff_t i = 0; settings && i < settings->count && !ret->lacks_base; i++)
 		apply_setting(&l, settings->items[i]);
-	return finish(&l);
-}
-
-bool ruleset_parse(struct engine *e, struct str file, struct str text, struct arena *keep,
-	struct ruleset *ret, struct diag *err)
-{
-	struct loader l = { .set = ret, .keep = keep, .err = err, .in_memory = true };
-
-	*ret = (struct ruleset){ .engine = e, .name = file };
-	set_defaults(ret, keep);
-	ret->lacks_base |= !load_text(&l, file, text);
 	return finish(&l);
 }
 

@@ -200,14 +200,13 @@ void engine_free(struct engine *e); /* NULL is fine */
  */
 bool ruleset_load(struct engine *e, const struct rule_source *source, struct str name_or_path,
 	const struct list *settings, struct arena *keep, struct ruleset *ret, struct diag *err);
-/* The same from text in memory, for tests and fuzzing; `extends` of files is refused. */
-bool ruleset_parse(struct engine *e, struct str file, struct str text, struct arena *keep,
-	struct ruleset *ret, struct diag *err);
 /* "rooflint.yaml" in `from` or a folder above it; missing when there is none. */
 struct str ruleset_find(struct str from, struct arena *keep);
 
 struct rule_param *rule_param_named(const struct rule *rule, struct str name); /* or NULL */
-struct rule *ruleset_rule(const struct ruleset *set, struct str name);	       /* or NULL */
+/* "; did you mean 'slack'?", of its limits and parameters; or nothing. */
+struct str rule_param_hint(const struct rule *rule, struct str name, struct arena *keep);
+struct rule *ruleset_rule(const struct ruleset *set, struct str name); /* or NULL */
 /* Whether a value of the rule was set in that file. */
 bool rule_is_from(const struct rule *rule, struct str file);
 /* The matter for the rule: its own, else the file's. */

@@ -33,12 +33,12 @@ static void add_word(cJSON *o, struct str word)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* What values of a type look like; other types are texts. */
+/* What values of a type look like; other types are texts alone. */
 static const struct {
 	bool (*read)(const struct keyed *r, const struct key *k, const struct doc_node *node);
 	const char *shape;
 } shapes[] = { { key_bool, "boolean" }, { key_int, "integer" }, { key_map, "object" },
-	{ key_params, "object" }, { key_formula, SCALAR }, { key_scalar_text, SCALAR },
+	{ key_params, "object" }, { key_formula, SCALAR }, { key_trimmed, SCALAR },
 	{ key_measure, SCALAR }, { key_ceiling, SCALAR }, { key_limit, "#/$defs/limit" },
 	{ key_list, NAMES }, { key_advice, "#/$defs/advice" }, { key_changes, RULES } };
 

@@ -23,11 +23,6 @@ bool key_trimmed(const struct keyed *r, const struct key *k, const struct doc_no
 	return true;
 }
 
-bool key_scalar_text(const struct keyed *r, const struct key *k, const struct doc_node *node)
-{
-	return key_trimmed(r, k, node);
-}
-
 bool key_sql(const struct keyed *r, const struct key *k, const struct doc_node *node)
 {
 	struct rule_text *to = key_slot(r, k);
@@ -118,6 +113,14 @@ bool key_changes(const struct keyed *r, const struct key *k, const struct doc_no
 struct rule_param *rule_param_named(const struct rule *rule, struct str name)
 {
 	return NAMED(rule->params, rule->param_count, name);
+}
+
+struct str rule_param_hint(const struct rule *rule, struct str name, struct arena *keep)
+{
+	struct list known = { NULL, 0, 0 };
+
+	NAMES(&known, keep, rule->params, rule->param_count);
+	return did_you_mean(keep, name, known.items, known.count);
 }
 
 static bool is_param_name(struct str s)

@@ -37,7 +37,7 @@ static const struct key waiver_keys[] = {
 		.flags = RULE_AT_LEAST, .instead = "at_most"),
 	KEY(owner, key_trimmed, "who accepted it", .required = true),
 	KEY(reason, key_trimmed, "why", .required = true),
-	KEY(issue, key_scalar_text, "where it is tracked"),
+	KEY(issue, key_trimmed, "where it is tracked"),
 	KEY(expires, key_trimmed, "its last day, such as 2027-01-31", .required = true),
 	KEYED_END,
 };

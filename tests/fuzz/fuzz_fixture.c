@@ -1,6 +1,7 @@
 /* Tests of rules: read, judged, and turned bad. */
 #include "rules/fixture.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/rules_text.h"
 
 /* More judge no other code, and mutation tries all pairs of cells. */
 enum { TESTS_JUDGED = 4, ROWS_MUTATED = 2 };

@@ -12,6 +12,7 @@
 #include "base/out.h"
 #include "rules/engine.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/rules_text.h"
 
 /* Enough for rules over three rows a table; joins that explode must end soon. */
 enum { STEPS = 200000, STEP_TIME_S = 1 };

@@ -18,6 +18,7 @@
 #include "rules/engine.h"
 #include "rules/judge.h"
 #include "tests/unit/rows.h"
+#include "tests/unit/rules_text.h"
 
 static struct arena keep;
 static struct diag err;
@@ -1753,6 +1754,11 @@ static void queries(void **state)
 		      "select keys from m where k is null",
 			&s));
 	assert_string_equal(s.text, "keys| b");
+	s = (struct seen){ .stop_after = -1 };
+	assert_true(query("with m as (select kind, key from ops) select kind, "
+			  "(select count(*) from m) as n from m where kind is not null",
+		&s));
+	assert_string_equal(s.text, "kind|n| matmul 2");
 }
 
 #define FUNCTIONS                                                                                  \

@@ -3,6 +3,7 @@
 
 #include "rules/ruleset.h"
 #include "tests/unit/keep.h"
+#include "tests/unit/rules_text.h"
 
 static struct diag err;
 static struct ruleset set;

@@ -20,6 +20,7 @@
 #include "base/out.h"
 #include "rules/compile.h"
 #include "rules/print.h"
+#include "tests/unit/rules_text.h"
 
 static struct arena keep;
 static struct diag err;
@@ -181,7 +182,8 @@ static const struct mistake the_document[] = {
 		"           ^~~~" },
 	{ "version: 1\n"
 	  "extends: ./mine.yaml\n",
-		"t.yaml:2:10: files cannot be extended here\n"
+		"t.yaml:2:10: extends: mine.yaml: there are no files here; a path begins at the "
+		"folder of this file\n"
 		"  extends: ./mine.yaml\n"
 		"           ^~~~~~~~~~~" },
 	{ "version: 1\n"

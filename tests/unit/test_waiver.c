@@ -12,6 +12,7 @@
 #include "base/out.h"
 #include "rules/fixture.h"
 #include "tests/unit/rows.h"
+#include "tests/unit/rules_text.h"
 
 static struct arena keep;
 static struct diag err;
