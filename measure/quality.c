@@ -589,6 +589,24 @@ static void quality_limits(const struct run *run, bool is_whole)
 		    : "no limit was reached");
 }
 
+static void quality_ops(const struct run *run)
+{
+	const struct list *called = &run->facts.launched;
+
+	quality_add(run, "ops-recorded", run->first != NULL, "%s",
+		run->first ? "device ops are in the profile"
+		: has_device_planes(run)
+			? "no device op was recorded: the planes of its devices are empty, "
+			  "as where the window lies between two steps"
+			: "no device op was recorded: on CPU the host's tracer tells them, "
+			  "from host_tracer_level 1 on, and older runtimes tell none");
+	if (!run->first && called->count > 0)
+		quality_add(run, "calls-ran", false,
+			"the host called %.*s%s, and no device op was recorded",
+			STR_ARG(text_clean(run->keep, called->items[0])),
+			called->count > 1 ? " and others" : "");
+}
+
 void fill_quality(
 	const struct run *run, const struct programs *programs, bool is_whole, struct str job_wrong)
 {
@@ -602,13 +620,7 @@ void fill_quality(
 		quality_files(run, "full-profile", why_less, "every file is the profiler's own");
 		quality_dropped(run);
 		quality_ranges(run);
-		quality_add(run, "ops-recorded", run->first != NULL, "%s",
-			run->first ? "device ops are in the profile"
-			: has_device_planes(run)
-				? "no device op was recorded: the planes of its devices are empty, "
-				  "as where the window lies between two steps"
-				: "no device op was recorded: on CPU the host's tracer tells them, "
-				  "from host_tracer_level 1 on, and older runtimes tell none");
+		quality_ops(run);
 		quality_steps(run);
 		quality_devices(run);
 		quality_programs(run);

@@ -656,6 +656,16 @@ static void no_device_event_at_all(void **state)
 	assert_number(xrun_quality(&run, "ops-recorded")->ok, 0);
 }
 
+/* The trace stopped before the device began with what was launched. */
+static void a_call_without_an_op(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	x_event(x_line(x_host(host), "python"), "PjitFunction(train_step)", 10, 20, NULL);
+	xrun_measure(&run);
+	assert_has(xrun_quality(&run, "calls-ran")->detail, "the host called train_step, and no");
+}
+
 /* ---- annotations ----------------------------------------------------------------------------- */
 
 static void annotate(struct xline *thread, int64_t step, int64_t from, int64_t to)
@@ -2337,6 +2347,7 @@ int main(void)
 		TEST(warm_ups_of_unlike_devices),
 		TEST(the_main_program_of_two_alike),
 		TEST(no_device_event_at_all),
+		TEST(a_call_without_an_op),
 		TEST(steps_beyond_those_that_have_a_row),
 		TEST(two_executions_an_annotation),
 		TEST(annotations_hold_what_runs_in_them),
