@@ -248,19 +248,98 @@ static bool order_tells(const struct scheduling *s, const struct module_runs *ru
 	return true;
 }
 
-/* False when too much of the device's work cannot be told. */
-static bool device_tells(struct scheduling *s, struct sweep *d)
+/* All but one, or but few. */
+static bool is_nearly(ptrdiff_t part, ptrdiff_t whole)
 {
-	struct arena scratch = *s->scratch;
+	ptrdiff_t less = (ptrdiff_t)(BEHIND_MAX * (double)whole);
+
+	return whole >= FOLLOWED_MIN && part >= whole - (less > 1 ? less : 1);
+}
+
+/* Do nearly all marks of one name hold as many of these calls, at least one each? */
+static bool calls_keep_time(const struct scheduling *s, ptrdiff_t first, ptrdiff_t marks,
+	const struct host_span *const *calls, ptrdiff_t count, struct arena scratch)
+{
+	ptrdiff_t *held = arena_make(&scratch, ptrdiff_t, marks);
+	struct map names = { 0 };
+	struct named {
+		ptrdiff_t marks, calls, alike;
+	} *of = arena_make(&scratch, struct named, marks);
+	int32_t *which = arena_make(&scratch, int32_t, marks), n = 0;
+	bool ret = false;
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		int32_t mark = mark_of(s, first, marks, calls[i]->thread, calls[i]->start_ps);
+		if (mark >= 0)
+			held[mark - first]++;
+	}
+	for (ptrdiff_t i = 0; i < marks; i++) {
+		which[i] = map_put(&names, s->marks[first + i].name, n, &scratch);
+		n += which[i] == n;
+		of[which[i]].marks++;
+		of[which[i]].calls += held[i];
+	}
+	for (ptrdiff_t i = 0; i < marks; i++) {
+		struct named *name = &of[which[i]];
+		ptrdiff_t each = (name->calls + name->marks / 2) / name->marks;
+		name->alike += each > 0 && held[i] == each;
+	}
+	for (int32_t i = 0; i < n; i++)
+		ret |= is_nearly(of[i].alike, of[i].marks);
+	return ret;
+}
+
+/*
+ * Modules that run beside the marks: only threads without marks call them, and out of time with
+ * the marks, as one does that evaluates or acts meanwhile.  None trains, and there is none where
+ * threads that mark call nothing: there another thread launches what is marked.
+ */
+static const bool *modules_aside(const struct scheduling *s, int32_t host, ptrdiff_t first,
+	ptrdiff_t marks, struct arena *keep)
+{
+	bool *ret = arena_make(keep, bool, s->module_count), marked = false;
+	struct map marking = { 0 };
+
+	for (ptrdiff_t i = first; i < first + marks; i++)
+		map_put_id(&marking, s->marks[i].thread, 0, keep);
+	for (int32_t m = 0; m < s->module_count; m++) {
+		struct arena scratch = *keep;
+		ptrdiff_t count;
+		const struct host_span **calls = launches_of(s, host, m, &count, &scratch);
+		bool any = false;
+		for (ptrdiff_t i = 0; i < count && !any; i++)
+			any = map_get_id(&marking, calls[i]->thread) != MAP_NONE;
+		marked |= any;
+		ret[m] = count > 0 && !any && !module_trains(s, m) &&
+			 !calls_keep_time(s, first, marks, calls, count, scratch);
+	}
+	for (int32_t m = 0; m < s->module_count; m++)
+		ret[m] &= marked;
+	return ret;
+}
+
+/* What a device's work tells of its marks. */
+enum told {
+	TOLD_NOT,   /* of too much is not known which mark's it is, or none is of any */
+	TOLD_ASIDE, /* all of it runs beside the marks */
+	TOLD,
+};
+
+static enum told device_tells(struct scheduling *s, struct sweep *d, const bool *aside,
+	ptrdiff_t first, ptrdiff_t marks, struct arena scratch)
+{
 	bool *by_launch = arena_make(&scratch, bool, s->module_count);
-	ptrdiff_t first, marks = marks_of_host(s, d->host, &first);
 	int64_t all_ps = 0, lost_ps = 0;
-	bool any = false;
+	bool any = false, all_aside = true;
 
 	for (int32_t m = 0; m < s->module_count; m++) {
 		struct arena work = scratch;
 		struct module_runs runs = runs_of(s, d, m, &work);
-		by_launch[m] = runs.count == 0 || launches_tell(s, d, &runs, m, first, marks, work);
+		by_launch[m] = runs.count == 0 || aside[m] ||
+			       launches_tell(s, d, &runs, m, first, marks, work);
+		for (ptrdiff_t i = 0; aside[m] && i < runs.count; i++)
+			runs.items[i]->step = -1;
+		all_aside &= runs.count == 0 || aside[m];
 		all_ps += runs.time_ps;
 	}
 	bool by_place = place_tells(s, d, by_launch, first, marks, scratch);
@@ -275,7 +354,9 @@ static bool device_tells(struct scheduling *s, struct sweep *d)
 	}
 	for (ptrdiff_t i = 0; i < d->run_count; i++)
 		any |= d->runs[i].step >= 0;
-	return any && (double)lost_ps <= LOST_MAX * (double)all_ps;
+	return all_aside					     ? TOLD_ASIDE
+	       : any && (double)lost_ps <= LOST_MAX * (double)all_ps ? TOLD
+								     : TOLD_NOT;
 }
 
 /* Behind how many steps of one name a module runs. */
@@ -284,19 +365,12 @@ struct follower {
 	ptrdiff_t steps;
 };
 
-/* All but one, or but few. */
-static bool is_nearly(ptrdiff_t part, ptrdiff_t whole)
-{
-	ptrdiff_t less = (ptrdiff_t)(BEHIND_MAX * (double)whole);
-
-	return whole >= FOLLOWED_MIN && part >= whole - (less > 1 ? less : 1);
-}
-
 /*
  * Work behind every mark of a name belongs to its step: such marks stand around a part of the loop,
  * as around its gradient alone.  An evaluation never does, however often it comes.
  */
-static void followers_join(const struct scheduling *s, struct sweep *d, struct arena scratch)
+static void followers_join(
+	const struct scheduling *s, struct sweep *d, const bool *aside, struct arena scratch)
 {
 	struct map names = { 0 }, pairs = { 0 };
 	bool *has_work = arena_make(&scratch, bool, s->mark_count);
@@ -316,9 +390,10 @@ static void followers_join(const struct scheduling *s, struct sweep *d, struct a
 			has_work[before = r->step] = true;
 			continue;
 		}
-		if (before < 0 || is_evaluation(s->modules[module_at(s, r)]))
+		int32_t m = module_at(s, r);
+		if (before < 0 || aside[m] || is_evaluation(s->modules[m]))
 			continue;
-		int64_t id = (int64_t)name * s->module_count + module_at(s, r);
+		int64_t id = (int64_t)name * s->module_count + m;
 		int32_t at = map_put_id(&pairs, id, pair_count, &scratch);
 		if (at == pair_count)
 			followers[pair_count++].last = -1;
@@ -354,12 +429,19 @@ bool marks_tell(struct scheduling *s)
 	marks_read(s);
 	if (s->mark_count == 0)
 		return false;
+	bool any = false;
 	for (ptrdiff_t i = 0; i < s->run->device_count; i++) {
-		if (ran(s, i)->run_count > 0 && !device_tells(s, ran(s, i))) {
-			s->ret->trouble = marks_trouble(s, ran(s, i));
+		struct arena scratch = *s->scratch;
+		struct sweep *d = ran(s, i);
+		ptrdiff_t first, marks = marks_of_host(s, d->host, &first);
+		const bool *aside = modules_aside(s, d->host, first, marks, &scratch);
+		enum told told = device_tells(s, d, aside, first, marks, scratch);
+		if (told == TOLD_NOT || (!any && i + 1 == s->run->device_count && told != TOLD)) {
+			s->ret->trouble = marks_trouble(s, d);
 			return false;
 		}
-		followers_join(s, ran(s, i), *s->scratch);
+		any |= told == TOLD;
+		followers_join(s, d, aside, scratch);
 	}
-	return true;
+	return any;
 }

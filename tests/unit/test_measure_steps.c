@@ -1387,8 +1387,8 @@ static void short_waits_beside_longer_gaps(void **state)
 		x_event(loop, "PjitFunction(f)", at - 5, at + 5, NULL);
 		on_both_clocks(modules, "jit_f(7)", from, from + 900);
 		for (int64_t k = 0; k < 3; k++)
-			on_both_clocks(ops, k ? "add.2" : "dot.1", from + 400 * k,
-				from + 400 * k + 100);
+			on_both_clocks(
+				ops, k ? "add.2" : "dot.1", from + 400 * k, from + 400 * k + 100);
 		x_event(loop, "$api.py:9 block_until_ready", at + 10, at + 940, NULL);
 		x_event(loop, "$builtins next", at + 940, at + 990, NULL);
 	}
@@ -1398,6 +1398,47 @@ static void short_waits_beside_longer_gaps(void **state)
 	assert_number(xrun_row(&run)->idle_ratio, .7);
 	assert_number(xrun_row(&run)->input_wait_ratio, .05);
 	assert_number(xrun_row(&run)->sync_wait_ratio, .05);
+}
+
+/*
+ * A thread without marks samples now and then on the device whose steps another one marks, and acts
+ * as often as it can on a device of its own: nothing of that is a step's.
+ */
+static void a_thread_beside_the_marks(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *threads = x_host(host), *tpu = x_tpu(host, 0, "TPU v5 lite"),
+		      *other = x_tpu(host, 1, "TPU v5 lite");
+	struct xline *loop = x_line(threads, "main"), *beside = x_line(threads, "actor");
+	struct xline *ops = two_ops(tpu), *acts = x_line(other, "XLA Ops");
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+	x_op(other, "tanh.1", X_STATS(x_int("program_id", 9)));
+	has_program(host, "jit_train_step", 7);
+	has_program(host, "jit_sample", 8);
+	has_program(host, "jit_act", 9);
+	for (int64_t i = 0; i < 20; i++) {
+		int64_t at = i * 1000;
+		annotate(loop, i, at, at + 990);
+		x_event(loop, "PjitFunction(train_step)", at + 5, at + 15, NULL);
+		x_event(ops, "dot.1", at + 20, at + 620, NULL);
+		if (i % 3 == 1) {
+			x_event(beside, "PjitFunction(sample)", at + 100, at + 110, NULL);
+			x_event(ops, "sum.1", at + 700, at + 900, NULL);
+		}
+		for (int64_t k = 0; k < 2 + i * 7 % 3; k++) {
+			int64_t act = at + 200 * k;
+			x_event(beside, "PjitFunction(act)", act + 150, act + 160, NULL);
+			x_event(acts, "tanh.1", act + 170, act + 270, NULL);
+		}
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "annotation");
+	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+	assert_number(xrun_row(&run)->programs_per_step, 1);
+	assert_text(table_rows(&run.tables, phases)[0].name, "train");
+	assert_text(table_rows(&run.tables, phases)[0].modules, "jit_train_step");
+	assert_number(table_rows(&run.tables, phases)[0].count, 20);
 }
 
 /* Two threads launch, and both wait through the same gaps: the time passed once. */
@@ -2372,6 +2413,7 @@ int main(void)
 		TEST(a_server_s_step_is_an_execution),
 		TEST(why_a_device_waits),
 		TEST(short_waits_beside_longer_gaps),
+		TEST(a_thread_beside_the_marks),
 		TEST(a_loader_by_its_name),
 		TEST(a_module_near_the_limit),
 		TEST(an_initialisation_hides_no_period),
