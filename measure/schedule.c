@@ -357,8 +357,22 @@ static bool sort_is_wanted(
 	return fits;
 }
 
-/* The one that trains, else the one with most time in all of its marks but the longest; of those
- * that are wanted.  -1: none is. */
+/* Does one of two sorts of a name do all that the other does, and more? */
+static bool sort_is_more(
+	const struct scheduling *s, const struct step_sort *more, const struct step_sort *than)
+{
+	bool ret = str_eq(more->name, than->name);
+
+	for (int32_t m = 0; ret && m < s->module_count; m++)
+		ret = more->has[m] || !than->has[m];
+	return ret;
+}
+
+/*
+ * The one that trains, else the one with most time in all of its marks but the longest; of those
+ * that are wanted.  What does more in a few of its steps than in the others has those others for
+ * its steps.  -1: none is.
+ */
 static ptrdiff_t sort_to_judge(const struct scheduling *s, struct str wanted)
 {
 	const struct step_sort *sorts = s->ret->sorts;
@@ -368,8 +382,10 @@ static ptrdiff_t sort_to_judge(const struct scheduling *s, struct str wanted)
 		const struct step_sort *a = &sorts[i], *b = ret >= 0 ? &sorts[ret] : NULL;
 		if (!sort_is_wanted(s, a, wanted))
 			continue;
-		bool longer = b && a->time_ps - a->most_ps > b->time_ps - b->most_ps;
-		if (!b || (a->trains != b->trains ? a->trains : longer))
+		bool rather = b && a->time_ps - a->most_ps > b->time_ps - b->most_ps;
+		if (b && a->count != b->count && (sort_is_more(s, a, b) || sort_is_more(s, b, a)))
+			rather = a->count > b->count;
+		if (!b || (a->trains != b->trains ? a->trains : rather))
 			ret = i;
 	}
 	return ret;

@@ -1441,6 +1441,38 @@ static void a_thread_beside_the_marks(void **state)
 	assert_number(table_rows(&run.tables, phases)[0].count, 20);
 }
 
+/* Every fourth marked step runs one more program, which takes more than all else: a step is one
+ * without it, and the others can be asked for by its name. */
+static void steps_that_do_more(void **state)
+{
+	(void)state;
+	for (int asked = 0; asked < 2; asked++) {
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *loop = x_line(x_host(host), "main"), *ops = two_ops(tpu);
+		x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+		has_program(host, "jit_train_step", 7);
+		has_program(host, "jit_precondition", 8);
+		for (int64_t i = 0, at = 0; i < 17; i++) {
+			bool more = i % 4 == 3;
+			annotate(loop, i, at, at + (more ? 1190 : 190));
+			x_event(loop, "PjitFunction(train_step)", at + 1, at + 9, NULL);
+			execute(ops, at + 20);
+			if (more)
+				x_event(loop, "PjitFunction(precondition)", at + 11, at + 19, NULL);
+			if (more)
+				x_event(ops, "sum.1", at + 180, at + 1180, NULL);
+			at += more ? 1200 : 200;
+		}
+		run.options.step = asked ? STR("jit_precondition") : (struct str){ 0 };
+		xrun_measure(&run);
+		assert_number(xrun_row(&run)->steps, asked ? 3 : 11);
+		assert_number(xrun_row(&run)->step_time_s, (asked ? 1200 : 200) * US);
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
 /* Two threads launch, and both wait through the same gaps: the time passed once. */
 static void two_threads_in_a_gap(void **state)
 {
@@ -2414,6 +2446,7 @@ int main(void)
 		TEST(why_a_device_waits),
 		TEST(short_waits_beside_longer_gaps),
 		TEST(a_thread_beside_the_marks),
+		TEST(steps_that_do_more),
 		TEST(a_loader_by_its_name),
 		TEST(a_module_near_the_limit),
 		TEST(an_initialisation_hides_no_period),
