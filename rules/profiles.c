@@ -16,7 +16,6 @@
 
 #include <string.h>
 
-#include "base/embed.h"
 #include "rules/engine.h"
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -53,7 +52,6 @@ bool rule_tune(const struct keyed *r, struct rule *rule, const struct doc_pair *
 
 	of_rule.owner = rule->name;
 	of_rule.to = rule;
-	rule->is_own |= !embed_of(r->doc->source);
 	if (!key || !(key->flags & RULE_TUNED))
 		return keyed_fail(r, pair->key,
 			"profiles change limits, params, matters, severity, required, confirm and "
