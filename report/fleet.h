@@ -60,14 +60,14 @@ struct str fleet_absence_text(const struct fleet_answer *a, ptrdiff_t row, struc
  * last two are the halves of the news, and are not said beside it.
  */
 #define FLEET_SAIDS(R, F)                                                                          \
-	F(R, TEXT, coverage, "how many of the runs could be judged")                               \
+	F(R, TEXT, promise, "what all fixes together give back")                                   \
+	F(R, TEXT, most, "which owner has most of that")                                           \
 	F(R, TEXT, missing, "what was expected and did not come")                                  \
 	F(R, TEXT, later, "how many runs are dated after this window")                             \
 	F(R, TEXT, budget, "whose budgets are broken")                                             \
-	F(R, TEXT, goodput, "how near to its roofline the fleet runs, and its MFU")                \
-	F(R, TEXT, promise, "what all fixes together give back")                                   \
-	F(R, TEXT, most, "which owner has most of that")                                           \
 	F(R, TEXT, machines, "which machines are slow in several workloads")                       \
+	F(R, TEXT, coverage, "how many of the runs could be judged")                               \
+	F(R, TEXT, goodput, "how near to its roofline the fleet runs, and its MFU")                \
 	F(R, TEXT, cpus, "how many workloads ran on CPUs alone")                                   \
 	F(R, TEXT, news,                                                                           \
 		"how many problems are new and fixed, and workloads slower and faster; where the " \

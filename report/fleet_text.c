@@ -630,16 +630,18 @@ void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct 
 	out_fmt(out, "%.*s: ", STR_ARG(fleet_window_text(r, keep)));
 	for (int i = 0; i < SAID_ALL; i++) {
 		struct str s = fleet_said(r, (enum fleet_said)i, keep);
-		const char *end = i == SAID_coverage			   ? ""
-				  : i == SAID_missing || i == SAID_promise ? ":"
-									   : ".";
-		if (s.p)
-			out_fmt(out, "%.*s%s\n", STR_ARG(s), end);
+		struct out *list = out_memory(keep);
 		if (i == SAID_coverage)
-			put_unjudged(r, keep, out);
-		if (i == SAID_missing && s.p)
-			put_missing(r, keep, out);
+			put_unjudged(r, keep, list);
+		if (i == SAID_missing)
+			put_missing(r, keep, list);
 		if (i == SAID_promise)
-			put_first(r, keep, out);
+			put_first(r, keep, list);
+		struct str below = out_text(list);
+		if (!s.p && below.len) /* nothing was on a chip, of which it would tell */
+			s = fleet_questions[FLEET_RANKING].title;
+		if (s.p) /* the runs below the coverage are those that could not be judged */
+			out_fmt(out, "%.*s%s\n%.*s", STR_ARG(capital(s, keep)),
+				below.len && i != SAID_coverage ? ":" : ".", STR_ARG(below));
 	}
 }

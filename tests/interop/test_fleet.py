@@ -286,7 +286,7 @@ class Fleet(unittest.TestCase):
         want = self.audit(root, "--store", self.path("undisturbed.db"))
         self.assertTrue(self.audit(root, "--store", store) == want)
         self.assertEqual(remembered(), count)
-        self.assertTrue(f"all {count} runs could be judged".encode() in want)
+        self.assertTrue(f"All {count} runs could be judged".encode() in want)
 
     def test_duckdb_counts_the_same(self):
         packages.need("duckdb")

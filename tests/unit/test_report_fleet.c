@@ -233,8 +233,8 @@ static void cpus_are_told_apart(void **state)
 	runs[1].chip = (struct str){ NULL, 0 };
 	struct fleet_report r = report_on(runs, 2, NULL);
 	struct str text = markdown_of(&r);
-	assert_says(text, "Both runs could be judged.");
-	assert_says(text, "of 8 chips. 1 workload ran on CPUs only, which count for no chips.");
+	assert_says(text, "of 8 chips. Both runs could be judged.");
+	assert_says(text, "1 workload ran on CPUs only, which count for no chips.");
 	assert_says(text, "| CPU |");
 	r = report_on(&runs[1], 1, NULL);
 	assert_says(markdown_of(&r), "The only run could be judged. 1 workload ran on CPUs only");
