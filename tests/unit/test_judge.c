@@ -1803,6 +1803,12 @@ static void refused_queries(void **state)
 		{ "with recursive a(x) as (select 1 union all select x + 1 from a) select x from a",
 			"query: not allowed here (not authorized): only reading the tables of the "
 			"run is" },
+		{ "with x as (select 1 as a) select count(*) from sqlite_schema, x",
+			"query: not allowed here (not authorized): only reading the tables of the "
+			"run is" },
+		{ "with x as (select 1 as a) select count(*) from pragma_table_list",
+			"query: not allowed here (not authorized): only reading the tables of the "
+			"run is" },
 		{ "select * from sqlite_schema", "query:1:15: there is no table 'sqlite_schema'; "
 						 "`rooflint tables` lists them\n"
 						 "  select * from sqlite_schema\n"
