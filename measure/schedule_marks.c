@@ -361,19 +361,22 @@ static enum told device_tells(struct scheduling *s, struct sweep *d, const bool 
 
 /* Behind how many steps of one name a module runs. */
 struct follower {
-	int32_t last; /* of those steps */
+	int64_t id;	    /* of both */
+	int32_t name, last; /* of those steps */
 	ptrdiff_t steps;
 };
 
 /*
  * Work behind every mark of a name belongs to its step: such marks stand around a part of the loop,
- * as around its gradient alone.  An evaluation never does, however often it comes.
+ * as around its gradient alone.  An evaluation never does, however often it comes.  Where all of it
+ * runs inside the marks as well, it is steps that have no mark.
  */
 static void followers_join(
 	const struct scheduling *s, struct sweep *d, const bool *aside, struct arena scratch)
 {
-	struct map names = { 0 }, pairs = { 0 };
+	struct map names = { 0 }, pairs = { 0 }, inside = { 0 };
 	bool *has_work = arena_make(&scratch, bool, s->mark_count);
+	bool *is_part = arena_make(&scratch, bool, s->mark_count); /* the marks of a name */
 	ptrdiff_t *steps = arena_make(&scratch, ptrdiff_t, s->mark_count);
 	struct follower *followers = arena_make(&scratch, struct follower, d->run_count);
 	int32_t *pair_of = arena_make(&scratch, int32_t, d->run_count);
@@ -388,24 +391,28 @@ static void followers_join(
 			name_count += name == name_count;
 			steps[name] += !has_work[r->step];
 			has_work[before = r->step] = true;
-			continue;
 		}
 		int32_t m = module_at(s, r);
-		if (before < 0 || aside[m] || is_evaluation(s->modules[m]))
-			continue;
 		int64_t id = (int64_t)name * s->module_count + m;
+		if (r->step >= 0)
+			map_put_id(&inside, id, 0, &scratch);
+		if (r->step >= 0 || before < 0 || aside[m] || is_evaluation(s->modules[m]))
+			continue;
 		int32_t at = map_put_id(&pairs, id, pair_count, &scratch);
 		if (at == pair_count)
-			followers[pair_count++].last = -1;
+			followers[pair_count++] =
+				(struct follower){ .id = id, .name = name, .last = -1 };
 		followers[at].steps += followers[at].last != before;
 		followers[at].last = behind[i] = before;
 		pair_of[i] = at;
 	}
+	for (int32_t i = 0; i < pair_count; i++)
+		is_part[followers[i].name] |=
+			is_nearly(followers[i].steps, steps[followers[i].name]) &&
+			map_get_id(&inside, followers[i].id) == MAP_NONE;
 	for (ptrdiff_t i = 0; i < d->run_count; i++) {
-		if (pair_of[i] < 0)
-			continue;
-		name = map_get(&names, s->marks[behind[i]].name);
-		if (is_nearly(followers[pair_of[i]].steps, steps[name]))
+		const struct follower *f = pair_of[i] >= 0 ? &followers[pair_of[i]] : NULL;
+		if (f && is_part[f->name] && is_nearly(f->steps, steps[f->name]))
 			d->runs[i].step = behind[i];
 	}
 }

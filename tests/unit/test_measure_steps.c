@@ -1473,6 +1473,28 @@ static void steps_that_do_more(void **state)
 	}
 }
 
+/* One step in five is marked.  What comes behind it is the same work: steps without a mark.  Other
+ * work has a wait of 50 us on each side. */
+static void one_step_in_five_is_marked(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *loop = x_line(x_host(host), "main");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	has_program(host, "jit_train_step", 7);
+	for (int64_t i = 0; i < 40; i++) {
+		if (i % 5 == 0)
+			annotate(loop, i, i * 200, i * 200 + 190);
+		x_event(loop, "PjitFunction(train_step)", i * 200 + 1, i * 200 + 9, NULL);
+		execute(ops, i * 200 + 20);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "annotation");
+	assert_number(xrun_row(&run)->step_time_s, 250 * US);
+	assert_number(xrun_row(&run)->programs_per_step, 1);
+	assert_number(xrun_row(&run)->steps, 6);
+}
+
 /* Two threads launch, and both wait through the same gaps: the time passed once. */
 static void two_threads_in_a_gap(void **state)
 {
@@ -2447,6 +2469,7 @@ int main(void)
 		TEST(short_waits_beside_longer_gaps),
 		TEST(a_thread_beside_the_marks),
 		TEST(steps_that_do_more),
+		TEST(one_step_in_five_is_marked),
 		TEST(a_loader_by_its_name),
 		TEST(a_module_near_the_limit),
 		TEST(an_initialisation_hides_no_period),
