@@ -35,14 +35,21 @@ struct str capture_fingerprint(const struct profile *hosts, ptrdiff_t count, str
 }
 
 struct mark {
-	struct str id;
+	struct input_ends ends;
 	const struct profile *host;
 };
 
-static int by_id(const void *a, const void *b)
+static int ends_cmp(const struct input_ends *x, const struct input_ends *y)
+{
+	int order = order_integers(x->bytes, y->bytes);
+	order = order ? order : str_cmp(x->head, y->head);
+	return order ? order : str_cmp(x->tail, y->tail);
+}
+
+static int by_ends(const void *a, const void *b)
 {
 	const struct mark *x = a, *y = b;
-	int order = str_cmp(x->id, y->id);
+	int order = ends_cmp(&x->ends, &y->ends);
 	return order ? order : str_cmp(x->host->host, y->host->host);
 }
 
@@ -50,23 +57,22 @@ bool capture_twin(const struct profile *hosts, ptrdiff_t count, struct arena *ke
 	const struct profile *ret[2])
 {
 	struct mark *marks = arena_make(keep, struct mark, count + 1);
-	ptrdiff_t n = 0;
+	ptrdiff_t n = 0, twin = 1;
 	for (ptrdiff_t i = 0; i < count; i++) {
-		struct sha256 h = sha256_new();
-		if (input_ends(hosts[i].input).bytes <= 2 * INPUT_END_BYTES)
-			continue;
-		add_file(&h, hosts[i].input, keep);
-		profile_drop(&hosts[i]);
-		marks[n++] = (struct mark){ sha256_id(&h, keep), &hosts[i] };
+		struct input_ends ends = input_ends(hosts[i].input);
+		if (ends.bytes > 2 * INPUT_END_BYTES)
+			marks[n++] = (struct mark){ ends, &hosts[i] };
 	}
-	sort_by(marks, n, by_id);
-	for (ptrdiff_t i = 1; i < n; i++)
-		if (str_eq(marks[i - 1].id, marks[i].id)) {
-			ret[0] = marks[i - 1].host;
-			ret[1] = marks[i].host;
-			return true;
-		}
-	return false;
+	sort_by(marks, n, by_ends);
+	while (twin < n && ends_cmp(&marks[twin - 1].ends, &marks[twin].ends))
+		twin++;
+	for (ptrdiff_t i = 0; i < count; i++)
+		profile_drop(&hosts[i]);
+	if (twin >= n)
+		return false;
+	ret[0] = marks[twin - 1].host;
+	ret[1] = marks[twin].host;
+	return true;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
