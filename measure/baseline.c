@@ -70,8 +70,8 @@ static const struct {
 	const char *words;
 } parity[] = { { STR_INIT("main_program"), "the main program" }, { STR_INIT("chip"), "the chip" },
 	{ STR_INIT("chips"), "the number of chips" },
-	{ STR_INIT("devices"), "the number of devices" }, { STR_INIT("phase"), "the phase" },
-	{ STR_INIT("global_batch"), "the global batch" },
+	{ STR_INIT("devices"), "the number of devices at work" },
+	{ STR_INIT("phase"), "the phase" }, { STR_INIT("global_batch"), "the global batch" },
 	{ STR_INIT("evidence"), "the evidence" } };
 
 static struct str cell_shown(const struct column *c, const void *row, struct arena *keep)
