@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/when.h"
 #include "base/task.h"
+#include "base/when.h"
 #include "cmd/shared.h"
 #include "report/facts.h"
 #include "report/fleet.h"

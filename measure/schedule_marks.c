@@ -436,12 +436,17 @@ bool marks_tell(struct scheduling *s)
 	marks_read(s);
 	if (s->mark_count == 0)
 		return false;
+	struct arena scratch;
+	const bool *aside = NULL; /* of the host; its devices lie together */
+	ptrdiff_t first = 0, marks = 0;
 	bool any = false;
 	for (ptrdiff_t i = 0; i < s->run->device_count; i++) {
-		struct arena scratch = *s->scratch;
 		struct sweep *d = ran(s, i);
-		ptrdiff_t first, marks = marks_of_host(s, d->host, &first);
-		const bool *aside = modules_aside(s, d->host, first, marks, &scratch);
+		if (i == 0 || d->host != ran(s, i - 1)->host) {
+			scratch = *s->scratch;
+			marks = marks_of_host(s, d->host, &first);
+			aside = modules_aside(s, d->host, first, marks, &scratch);
+		}
 		enum told told = device_tells(s, d, aside, first, marks, scratch);
 		if (told == TOLD_NOT || (!any && i + 1 == s->run->device_count && told != TOLD)) {
 			s->ret->trouble = marks_trouble(s, d);

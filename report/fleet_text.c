@@ -638,7 +638,7 @@ void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct 
 		if (i == SAID_promise)
 			put_first(r, keep, list);
 		struct str below = out_text(list);
-		if (!s.p && below.len) /* nothing was on a chip, of which it would tell */
+		if (!s.p && below.len) /* no chip was used: nothing is given back */
 			s = fleet_questions[FLEET_RANKING].title;
 		if (s.p) /* the runs below the coverage are those that could not be judged */
 			out_fmt(out, "%.*s%s\n%.*s", STR_ARG(capital(s, keep)),
