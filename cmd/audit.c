@@ -501,9 +501,11 @@ static bool audit_prepare(
 	for (ptrdiff_t i = 0; i < COUNT_OF(mistakes); i++)
 		if (mistakes[i].is_made)
 			return diag_set(&a->err, DIAG_USAGE, "%s", mistakes[i].text);
-	return load_judge(load_engine(c, &a->err), &s->rule, &s->read, a->jobs, a->keep, &a->rules,
-		       &a->options, &a->err) &&
-	       audit_check_templates(s, &a->err) &&
+	bool ok = load_judge(load_engine(c, &a->err), &s->rule, &s->read, a->jobs, a->keep,
+		&a->rules, &a->options, &a->err);
+	/* A fleet's jobs are of many repositories, whose files have the same names. */
+	a->options.measure.checkout = MISSING;
+	return ok && audit_check_templates(s, &a->err) &&
 	       plan_make(&s->notify, &a->rules, s->templates, false, print_line, a->keep, &a->plan,
 		       &a->err);
 }

@@ -36,7 +36,8 @@
 		"source-root", 0, OPTION_LIST, offsetof(type, read.source_roots), "DIR[=PATH]",    \
 			"directory of your own sources as the job saw it, and where in the "       \
 			"repository it lies, when not at its root: findings point at the first "   \
-			"stack frame below it; may be repeated"                                    \
+			"stack frame below it; may be repeated; by default those files that the "  \
+			"repository around this directory has, too (not for audit)"                \
 	}
 
 /* Of the commands that read a rule file. */

@@ -311,7 +311,7 @@
 	TEXT(scope, 0, "JAX name stack")                                                           \
 	COMMON_TEXT(source_file, 0, "Python file of the innermost frame")                          \
 	COMMON_REAL(source_line, COUNT, "its line")                                                \
-	COMMON_TEXT(user_file, 0, "first frame under --source-root")                               \
+	COMMON_TEXT(user_file, 0, "first frame in the user's repository, from its top on")         \
 	COMMON_REAL(user_line, COUNT, "its line")                                                  \
 	COMMON_TEXT(dtype, 0, "operand type of the heaviest matmul, else the result's type")       \
 	COMMON_TEXT(shape, 0, "result shape with layout")                                          \
@@ -446,7 +446,7 @@
 	TEXT(function, 0, "Python function that made them")                                        \
 	TEXT(source_file, 0, "of the innermost frame outside of installed packages")               \
 	REAL(source_line, COUNT, "of it")                                                          \
-	TEXT(user_file, 0, "first frame under --source-root, from there on")                       \
+	TEXT(user_file, 0, "first frame in the user's repository, from its top on")                \
 	REAL(user_line, COUNT, "line of user_file")
 
 #define GAPS_COLUMNS(TEXT, REAL)                                                                   \

@@ -8,17 +8,16 @@
 
 #include "base/stats.h"
 #include "base/text.h"
-#include "measure/op_key.h"
+#include "measure/op_source.h"
 #include "measure/writers.h"
 #include "profile/pprof.h"
 
 /* Distinct lines kept of all snapshots; a large program has a few thousand. */
 #define LIVE_MAX 20000
 
-static bool is_installed(struct str file)
+static bool is_of_packages(struct str file)
 {
-	return str_contains(file, STR("/site-packages/")) ||
-	       str_contains(file, STR("/dist-packages/")) || str_contains(file, STR("/jax/_src/"));
+	return is_installed(file) || str_contains(file, STR("/jax/_src/"));
 }
 
 /* An empty frame of an empty stack. */
@@ -27,7 +26,7 @@ static const struct live_frame *frame_of(const struct live_site *s)
 	static const struct live_frame none = { { 0 }, { 0 }, 0 };
 
 	for (ptrdiff_t i = 0; i < s->frame_count; i++)
-		if (s->frames[i].file.len > 0 && !is_installed(s->frames[i].file))
+		if (s->frames[i].file.len > 0 && !is_of_packages(s->frames[i].file))
 			return &s->frames[i];
 	return s->frame_count > 0 ? &s->frames[0] : &none;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "measure/measured.h"
+#include "measure/op_source.h"
 #include "measure/plots.h"
 
 /* A plan has no host, and what it would copy or was read from says nothing of a run. */
@@ -57,6 +58,7 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 		.options = options,
 		.registry = registry_new(hosts, host_count, options->dump, kernels, keep, notes),
 		.kernels = kernels,
+		.checkout = options->checkout.p ? checkout_new(options->checkout, keep) : NULL,
 		.keep = keep,
 		.work = &work,
 		.tables = ret,

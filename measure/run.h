@@ -30,7 +30,10 @@
 #include "profile/dump.h"
 #include "profile/profile.h"
 
-/* Where the job saw the user's sources, and where they lie in the repository ("": its root). */
+/*
+ * Where the job saw the user's sources, without the slash at the end, and where they lie in the
+ * repository ("": its root).
+ */
 struct source_root {
 	struct str seen, kept;
 };
@@ -42,9 +45,10 @@ struct measure_options {
 	const struct op_costs *costs; /* of custom calls, by the rule file; NULL: none */
 	struct dump *dump;	      /* of the compiler; NULL: none */
 	int64_t hosts_found;	      /* when only a sample of them was opened; 0: all were */
-	/* user_file is the first frame below one of them, the first that fits */
+	/* What is the user's own, as op_source.h says; the first root that fits. */
 	const struct source_root *source_roots;
 	ptrdiff_t source_root_count;
+	struct str checkout; /* the top of one, in which the user's files are; missing: none */
 	/* Pattern of the step's mark or module; missing: the job file's, else told by what ran. */
 	struct str step;
 	int threads; /* at least 1 */

@@ -69,6 +69,7 @@ struct run {
 	const struct measure_options *options;
 	struct registry *registry; /* of all programs and ops */
 	struct kernels *kernels;
+	struct checkout *checkout; /* of the user's files; NULL: none */
 	struct arena *keep;
 	struct arena *work; /* for what dies once the tables are filled */
 	struct tables *tables;

@@ -315,7 +315,8 @@ static void put_run(cJSON *runs, const struct report_set *set, struct arena *kee
 	add_z(run, "columnKind", "unicodeCodePoints");
 	root = json_add_object(json_add_object(run, "originalUriBaseIds"), "%SRCROOT%");
 	add_z(json_add_object(root, "description"), "text",
-		"the directory given as --source-root, or the one the job was started in");
+		"the root of the repository; of files that it does not have, the directory in "
+		"which the job was started");
 	list = json_add_array(run, "results");
 	ptrdiff_t room = RESULTS_MAX, left_out = put_alerts(list, &s, &all, &room);
 	left_out += put_alerts(list, &s, &waived, &room);

@@ -1,8 +1,11 @@
 /* Rules, chips and runs as commands want them.  See load.h. */
 #include "session/load.h"
 
+#include <limits.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/sha256.h"
 #include "base/unit.h"
@@ -53,14 +56,32 @@ static bool source_root_parse(struct str text, struct source_root *ret, struct d
 		ret->seen = str_head(text, equals);
 		ret->kept = str_from_offset(text, equals + 1);
 	}
-	bool is_inside = !str_starts(ret->kept, STR("/")) && !str_contains(ret->kept, STR(".."));
+	bool is_inside = ret->seen.len && !str_starts(ret->kept, STR("/")) &&
+			 !str_contains(ret->kept, STR(".."));
 	ret->kept = path_trim(ret->kept);
-	if (ret->seen.len && is_inside)
+	while (str_ends(ret->seen, STR("/")))
+		ret->seen.len--;
+	if (is_inside)
 		return true;
 	return diag_set(err, DIAG_USAGE,
 		"--source-root takes DIR or DIR=PATH, with a PATH inside the repository, not "
 		"'%.*s'",
 		STR_ARG(text));
+}
+
+/* The folder with a .git in it, which is a file in a worktree; missing: none above this one. */
+static struct str checkout_top(struct arena *keep)
+{
+	char here[PATH_MAX];
+	struct str top = str_from(getcwd(here, sizeof(here)));
+	struct stat st;
+
+	while (top.len) {
+		if (!stat(arena_fmt(keep, "%.*s/.git", STR_ARG(top)).p, &st))
+			return arena_str(keep, top);
+		top.len = str_rfind_char(top, '/');
+	}
+	return MISSING;
 }
 
 bool load_options(const struct read_settings *s, int threads, struct arena *keep,
@@ -96,6 +117,8 @@ bool load_options(const struct read_settings *s, int threads, struct arena *keep
 	for (ptrdiff_t i = 0; i < s->source_roots.count; i++)
 		if (!source_root_parse(s->source_roots.items[i], &roots[i], err))
 			return false;
+	if (!s->source_roots.count)
+		m->checkout = checkout_top(keep);
 	if (s->job.p && !job_file_read(&tree_local, s->job, keep, &m->job, err))
 		return false;
 	if (s->hardware.p)

@@ -67,6 +67,8 @@ static void source_roots_lead_into_the_repository(void **state)
 	assert_true(root_is("/job/src", "/job/src", ""));
 	assert_true(root_is("/job/src=python/src//", "/job/src", "python/src"));
 	assert_true(root_is("/a=b=c", "/a=b", "c"));
+	assert_true(root_is("/job/=a", "/job", "a"));
+	assert_true(root_is("/", "", ""));
 	assert_refused(root_is("/job=/abs", "", ""), "--source-root takes DIR");
 	assert_refused(root_is("/job=../up", "", ""), "--source-root takes DIR");
 	assert_refused(root_is("=src", "", ""), "--source-root takes DIR");

@@ -1296,10 +1296,10 @@ static void a_line_without_a_stack(void **state)
 	const struct ops_row *op = xrun_op(&run, "fusion.1");
 	assert_text(op->common->source_file, "/home/me/model.py");
 	assert_number(op->common->source_line, 7);
-	assert_text(op->common->user_file, NULL); /* without --source-root no file is the user's */
+	assert_text(op->common->user_file, NULL); /* without a repository no file is the user's */
 	assert_unknown(op->common->user_line);
 	run.count = 0;
-	set_roots("/home/me/", "");
+	set_roots("/home/me", "");
 	tell_ops(&one, 1);
 	op = xrun_op(&run, "fusion.1");
 	assert_text(op->common->user_file, "model.py");
@@ -1308,6 +1308,37 @@ static void a_line_without_a_stack(void **state)
 	set_roots("/home/me", "python/train");
 	tell_ops(&one, 1);
 	assert_text(xrun_op(&run, "fusion.1")->common->user_file, "python/train/model.py");
+}
+
+/* Of the checkout of these tests, as a job elsewhere saw its files. */
+static void assert_user_file(const char *seen, const char *expected)
+{
+	const struct told one = { "fusion.1", "jit(f)/mul", seen, 7 };
+	run.count = 0;
+	run.options.checkout = STR("tests");
+	tell_ops(&one, 1);
+	assert_text(xrun_op(&run, "fusion.1")->common->user_file, expected);
+}
+
+static void a_file_of_the_checkout_by_the_end_of_its_path(void **state)
+{
+	(void)state;
+	assert_user_file("/home/me/repository/unit/test_load.c", "unit/test_load.c");
+	assert_user_file("unit/test_load.c", "unit/test_load.c");
+	assert_user_file("/app/layers.awk", "layers.awk");
+	assert_user_file("/app/unit", NULL); /* a folder */
+	assert_user_file("/app/unit/test_load.c/none", NULL);
+	assert_user_file("/app/../tests/unit/test_load.c", NULL);
+	/* Installed, it is a package's file or nothing. */
+	assert_user_file("/usr/lib/python3.12/site-packages/unit/test_load.c", "unit/test_load.c");
+	assert_user_file("tests/venv/lib/python3.12/unit/test_load.c", "unit/test_load.c");
+	assert_user_file("/usr/lib/python3.12/layers.awk", NULL);
+	assert_user_file("/usr/lib/python3/dist-packages/layers.awk", NULL);
+	/* The user's word is the last. */
+	set_roots("/home/me", "");
+	assert_user_file("/home/me/site-packages/unit/test_load.c", "unit/test_load.c");
+	assert_user_file("/home/me/site-packages/unit/other.c", NULL);
+	assert_user_file("/home/me/other.c", "other.c");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)
@@ -1350,6 +1381,7 @@ int main(void)
 		TEST(recomputation),
 		TEST(the_users_line_below_a_library),
 		TEST(a_line_without_a_stack),
+		TEST(a_file_of_the_checkout_by_the_end_of_its_path),
 	};
 	return cmocka_run_group_tests_name("measure_ops", tests, NULL, NULL);
 }
