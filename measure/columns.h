@@ -465,9 +465,36 @@
 		"the outermost call that it holds whole, where that is most of it, or a callback " \
 		"or a wait before a launch: with Python's tracer on a line of the job's own code") \
 	TEXT(host_activity, 0, "the innermost host event that covers most of it")                  \
+	TEXT(activity, 0, "what the host was at, in words")                                        \
 	REAL(dispatching, BOOL,                                                                    \
 		"whether most of it lies in what a library does around the launch of a step: "     \
 		"host_call is that call")
+
+#define WAITS_COLUMNS(TEXT, REAL)                                                                  \
+	TEXT(key, 0, "the run's name")                                                             \
+	TEXT(name, 0, "activity of gaps, for most of the cause's time")                            \
+	TEXT(host, 0, "of the device that waits most")                                             \
+	TEXT(device, 0, "that device")                                                             \
+	REAL(wait_ratio, RATIO,                                                                    \
+		"share of steady-step time that it is idle outside every execution, on CPU also "  \
+		"of the same program on other devices: the host may be late")                      \
+	REAL(mean_ratio, RATIO, "the mean of all devices; NULL where they wait nearly as long")    \
+	REAL(pool_share, RATIO, "of its wait, idle time of all devices")                           \
+	REAL(waited_share, RATIO,                                                                  \
+		"of its wait, what the others wait for it in collectives; NULL where they do not") \
+	TEXT(cause, GAP_WORDS, "as in gaps, of most of its wait; NULL where nothing tells")        \
+	TEXT(at, 0, "when the device waits, in words, as in while it gets the next batch")         \
+	TEXT(doing, 0, "host_call of gaps, else host_activity, for most of the cause's time")      \
+	TEXT(innermost, 0, "host_activity of gaps for most of the cause's time")                   \
+	REAL(steps_hit, COUNT, "steps that the cause comes in; NULL where it is most of them")     \
+	REAL(hit_s, SECONDS, "the mean wait for it in these")                                      \
+	REAL(launches, COUNT,                                                                      \
+		"programs in a step, where the host is late since it launches them one by one")    \
+	REAL(launching, BOOL, "the host is late while it launches a program")                      \
+	REAL(dispatching, BOOL, "as in gaps, for most of the cause's time")                        \
+	REAL(in_background, BOOL, "it writes checkpoints in the background already")               \
+	REAL(is_debugging, BOOL, "it reads results for jax_debug_nans or jax_debug_infs")          \
+	REAL(programs_agree, BOOL, "no device runs programs of its own, as pipeline stages do")
 
 #define TRANSFERS_COLUMNS(TEXT, REAL)                                                              \
 	TEXT(direction, DIRECTION_WORDS, "from where to where")                                    \
@@ -592,6 +619,7 @@
 		"what a snapshot (memory.prof) saw alive on a device, by line of Python")          \
 	X(gaps, GAPS_COLUMNS, "key",                                                               \
 		"an idle gap of at least 0.1% of a step; the largest 100 a device, 6400 in all")   \
+	X(waits, WAITS_COLUMNS, "key", "the wait for the host of the device that waits most")      \
 	X(transfers, TRANSFERS_COLUMNS, "direction", "host-device copies of one direction")        \
 	X(compiles, COMPILES_COLUMNS, "module", "a compilation seen in the window")                \
 	X(files, FILES_COLUMNS, "file", "a file that was read")                                    \

@@ -804,6 +804,12 @@ static struct str frame_text(struct str name, struct arena *keep)
 static void gap_row(const struct run *run, const struct op_rows *op_rows, const struct host_gap *g,
 	enum cause cause)
 {
+	static const char *const before[CAUSES] = {
+		[CAUSE_INPUT] = "getting the next batch, ",
+		[CAUSE_CHECKPOINT] = "writing a checkpoint, ",
+		[CAUSE_COMPILE] = "compiling, ",
+		[CAUSE_SYNC] = "waiting for a result, ",
+	};
 	struct gaps_row *row = table_new(run->tables, gaps, run->keep);
 
 	row->host = g->device->host_name;
@@ -819,6 +825,10 @@ static void gap_row(const struct run *run, const struct op_rows *op_rows, const 
 	row->host_activity = frame_text(g->host.name, run->keep);
 	row->host_call = frame_text(g->call.name, run->keep);
 	row->dispatching = g->is_dispatch;
+	struct str doing = row->host_call.p ? row->host_call : row->host_activity;
+	if (doing.p)
+		row->activity = arena_fmt(
+			run->keep, "%s%.*s", before[cause] ? before[cause] : "", STR_ARG(doing));
 }
 
 /* The files that ops were written in.  JAX's own are not among them: an op's place is the first

@@ -41,6 +41,8 @@ static bool tables_fill(struct measured *m, struct str name, struct diag *err)
 	parts.verdict_share = fill_phases(run, &parts.gaps, &m->programs);
 	struct str job_wrong = fill_run(run, &parts, name);
 	fill_quality(run, &m->programs, is_whole, job_wrong);
+	if (!planned)
+		fill_waits(run->tables, run->keep);
 	return true;
 }
 

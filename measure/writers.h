@@ -155,6 +155,8 @@ struct gap_sums {
 /* Idle time of the devices, and the waits between the executions of one of them. */
 bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_sums *ret,
 	struct diag *err);
+/* Why the device that waits most does, by the tables that are filled. */
+void fill_waits(struct tables *t, struct arena *keep);
 /* How many of them lie in steps; NaN where one was not recorded. */
 double fill_compiles(const struct run *run);
 /* The share of the time in executions that is judged. */
