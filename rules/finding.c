@@ -124,8 +124,8 @@ static struct str subject_unknown(
 		*missing = columns_of(t, s, s->open, WHICH_ELSEWHERE, &first);
 	if (first) /* the same of many subjects, and of many rules */
 		return column_absence(first, t->s->keep);
-	return arena_fmt(t->s->keep, "%.*s cannot be judged: this has no value: %.*s",
-		STR_ARG(name), STR_ARG(s->open->text));
+	return arena_fmt(t->s->keep, "%.*s cannot be judged: the rule's %s is unknown for it",
+		STR_ARG(name), s->open->key);
 }
 
 /* ---- places ------------------------------------------------------------------------------- */

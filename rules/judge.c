@@ -361,9 +361,7 @@ static struct str odd_verdict(const struct trial *t, const struct weighed *w, en
 				: finding_says(t, t->code->only_warns, rule->only_warns.count);
 
 		return arena_fmt(keep, "beyond its failure limit; it only warns, since %.*s",
-			STR_ARG(why.p ? why
-				      : arena_fmt(keep, "this does not hold: %.*s",
-						STR_ARG(t->code->can_fail.text))));
+			STR_ARG(why.p ? why : STR("the rule's can_fail does not hold for it")));
 	}
 	return arena_fmt(keep,
 		"beyond its failure limit; it fails when that costs %.*s of the %s or more",
@@ -590,9 +588,11 @@ static void tell_let_be(struct trial *t, double cost)
 		r->let_be += t->items[i].least.level && !t->items[i].is_waived;
 	if (r->let_be > 0)
 		r->reason = arena_fmt(t->s->keep,
-			"%.0f beyond the limit, which cost %.*s of the %s together: %.*s matters",
-			r->let_be, STR_ARG(unit_text(t->s->keep, cost, UNIT_RATIO)),
-			r->of_capacity ? "capacity" : "step",
+			"%.0f %s beyond the limit; %s %.*s of the %s, and a rule warns from %.*s",
+			r->let_be, r->let_be == 1 ? "finding is" : "findings are",
+			r->let_be == 1 ? "it costs" : "together they cost",
+			STR_ARG(unit_text(t->s->keep, cost, UNIT_RATIO)),
+			r->of_capacity ? "memory" : "step",
 			STR_ARG(unit_text(t->s->keep, t->scale.warn, UNIT_RATIO)));
 }
 

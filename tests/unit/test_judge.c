@@ -280,7 +280,7 @@ static void unknown_elsewhere(void **state)
 	judge_yaml(RULE "    assert: 1 / (p50_s - p50_s) > 0\n"); /* a division by zero */
 	assert_str(finding("r", "a")->missing, "");
 	assert_str(finding("r", "a")->message,
-		"a cannot be judged: this has no value: 1 / (p50_s - p50_s) > 0");
+		"a cannot be judged: the rule's assert is unknown for it");
 }
 
 /* ---- what a finding says ------------------------------------------------------------------ */
@@ -680,7 +680,8 @@ static void nothing_tiny_stops_a_release(void **state)
 	assert_int_equal(result("r")->let_be, 2);
 	assert_near(result("r")->cost, 6e-3);
 	assert_str(result("r")->reason,
-		"2 beyond the limit, which cost 0.60% of the step together: 1.00% matters");
+		"2 findings are beyond the limit; together they cost 0.60% of the step, and a "
+		"rule warns from 1.00%");
 	assert_int_equal(j.finding_count, 0);
 	/* What is worth a failure is worth a warning, though the file says nothing of it. */
 	judge_yaml(SLOW "    matters: { fail: 0.4% }\n");
@@ -1098,8 +1099,8 @@ static void who_can_fail(void **state)
 			"'train' }\n");
 	assert_verdict("r", VERDICT_WARN);
 	assert_str(finding("r", "x")->note,
-		"beyond its failure limit; it only warns, since this does not hold: phase = "
-		"'train'");
+		"beyond its failure limit; it only warns, since the rule's can_fail does not hold "
+		"for it");
 	judge_yaml(HEAD "  r: { from: run, value: idle_ratio, at_most: 10%, can_fail: phase = "
 			"'train', only_warns: [{ when: steps > 1, do: no }, { do: '{name} may "
 			"serve' }] }\n");
