@@ -14,7 +14,6 @@ class Rooflint < Formula
   depends_on "isa-l"
   depends_on "libfyaml"
   depends_on "libmd"
-  depends_on "libxml2"
   depends_on "openssl@3"
   depends_on "sqlite"
 
