@@ -71,8 +71,8 @@ static void outcome_add(struct outcome *o, struct report *r, const struct check_
 	for (ptrdiff_t i = 0; i < r->results.count; i++) {
 		struct rule_result *rule = &r->results.items[i];
 		rule->breaks = rule_breaks(r, rule, s);
-		if (rule->verdict != VERDICT_INCONCLUSIVE)
-			o->failed |= rule->breaks;
+		*(rule->verdict == VERDICT_INCONCLUSIVE ? &o->unproven : &o->failed) |=
+			rule->breaks;
 	}
 }
 

@@ -58,9 +58,6 @@ struct str alert_text(const struct alert *a, struct arena *keep)
 static void set_identity(struct alert *a, struct arena *keep)
 {
 	struct str subject = a->finding ? a->finding->subject : MISSING;
-	/* The subject of a rule about the whole run is the run's name, and that may be a date. */
-	if (str_eq(subject, run_of(a->report)->name))
-		subject = MISSING;
 	struct str text = arena_fmt(keep, "%.*s\n%.*s\n%.*s", STR_ARG(a->rule),
 		STR_ARG(text_clean(keep, subject)), STR_ARG(workload_of(a->report, keep)));
 	struct str salted = arena_fmt(keep, "rooflint/v1\n%.*s", STR_ARG(text));

@@ -57,11 +57,11 @@ static struct group first_group(const struct report *r, struct arena *keep)
 }
 
 /* The subject's name, else that of its largest place; missing for the whole run. */
-static struct str name_of(const struct report *r, const struct finding *f)
+static struct str name_of(const struct finding *f)
 {
 	if (f->places.count && str_eq(f->name, f->subject))
 		return ((const struct found_place *)f->places.items)[0].name;
-	return str_eq(f->name, run_of(r)->name) ? MISSING : f->name;
+	return str_eq(f->name, STR(SUBJECT_RUN)) ? MISSING : f->name;
 }
 
 /* The costliest of all findings that costs more than `most`, which may be none. */
@@ -99,7 +99,7 @@ static struct str of_finding(const struct report *r, const struct group *g, stru
 	if (!is_told && most.items != g->items && rule_of(r, f->rule) && !isnan(f->value))
 		put_decided(o, r, f, keep);
 	f = is_told ? f : most.items[0];
-	name = name_of(r, f);
+	name = name_of(f);
 	file = path_end(text_clean(keep, f->source_file));
 	place = place_text(file, f->source_line, keep);
 	if (is_told) {

@@ -271,6 +271,7 @@ static void find_columns(struct listing *l)
 	l->user_line = table_column(def, STR("user_line"));
 	l->host = table_column(def, STR("host"));
 	l->device = table_column(def, STR("device"));
+	l->module = table_column(def, STR("module"));
 	l->role = table_column(def, STR("role"));
 	l->recurs = table_column(def, STR("recurs"));
 	l->window_share = table_column(def, STR("window_share"));

@@ -46,8 +46,8 @@ struct listing {
 	bool is_joining;	/* it makes long texts, which costs */
 	/* Columns of `rows` that say what and where a subject is; NULL when it has none such. */
 	const struct column *key, *name, *family, *kind, *scope, *source_file, *source_line,
-		*user_file, *user_line, *host, *device, *role, *recurs, *window_share, *share,
-		*pool_share, *waited_share, *unneeded_share;
+		*user_file, *user_line, *host, *device, *module, *role, *recurs, *window_share,
+		*share, *pool_share, *waited_share, *unneeded_share;
 };
 
 struct advice_code {

@@ -139,36 +139,71 @@ struct str row_text(const struct column *c, const void *row, struct arena *keep)
 	return double_text(keep, cell_real(c, row));
 }
 
-void place_fill(const struct listing *l, const void *row, double value, struct arena *keep,
+/* Hosts in their order: their names may be new with each job. */
+static ptrdiff_t host_number(const struct tables *t, struct str host)
+{
+	const struct devices_row *d = table_rows(t, devices);
+	ptrdiff_t number = 0;
+
+	for (ptrdiff_t i = 0; i < table_count(t, devices); i++) {
+		number += i > 0 && !str_eq(d[i].host, d[i - 1].host);
+		if (str_eq(d[i].host, host))
+			break;
+	}
+	return number;
+}
+
+static bool is_name_of_run(const struct tables *t, struct str text)
+{
+	const struct run_row *run = row_of_run(t);
+
+	return run && str_eq(text, run->name);
+}
+
+struct str row_subject(const struct judging *s, const struct listing *l, const void *row)
+{
+	const struct run_row *run = row_of_run(s->tables);
+	struct str key = row_text(l->key, row, s->keep), host = row_text(l->host, row, s->keep);
+
+	if (!key.p)
+		return l->rows->name;
+	if (is_name_of_run(s->tables, key))
+		return STR(SUBJECT_RUN);
+	return host.p && l->device && run && run->hosts > 1
+		       ? arena_fmt(s->keep, "host %td/%.*s", host_number(s->tables, host),
+				 STR_ARG(key))
+		       : key;
+}
+
+void place_fill(const struct judging *s, const struct listing *l, const void *row, double value,
 	struct found_place *ret)
 {
+	struct arena *keep = s->keep;
 	/* The first frame in the user's own code where that is known. */
 	bool users = l->user_file && !cell_is_null(l->user_file, row);
 	const struct column *line = users ? l->user_line : l->source_line;
 
-	*ret = (struct found_place){ .subject = row_text(l->key, row, keep),
+	*ret = (struct found_place){ .subject = row_subject(s, l, row),
 		.name = row_text(l->name, row, keep),
 		.value = value,
 		.source_file = row_text(users ? l->user_file : l->source_file, row, keep),
 		.source_line = line ? cell_real(line, row) : NAN,
 		.scope = row_text(l->scope, row, keep) };
-	if (!ret->subject.p)
-		ret->subject = l->rows->name;
-	if (!ret->name.p)
+	if (!ret->name.p || is_name_of_run(s->tables, ret->name))
 		ret->name = ret->subject;
 }
 
 /* "copy.1 (3.2%), copy.2 (1.1%) and 4 more". */
-struct str places_text(const struct trial *t)
+struct str places_text(const struct trial *t, const struct places_told *places)
 {
 	enum { TOLD = 3 };
 	struct str names[TOLD];
-	ptrdiff_t told = t->told_count < TOLD ? t->told_count : TOLD, more = t->told_of - told;
+	ptrdiff_t told = places->count < TOLD ? places->count : TOLD, more = places->of - told;
 
 	for (ptrdiff_t i = 0; i < told; i++)
 		names[i] = arena_fmt(t->s->keep, "%.*s (%.*s)",
-			STR_ARG(text_brief(t->s->keep, t->told[i].name)),
-			STR_ARG(unit_text(t->s->keep, t->told[i].value, t->code->unit)));
+			STR_ARG(text_brief(t->s->keep, places->items[i].name)),
+			STR_ARG(unit_text(t->s->keep, places->items[i].value, t->code->unit)));
 	struct str text = words_joined(t->s->keep, names, told, more ? ", " : " and ");
 	return more ? arena_fmt(t->s->keep, "%.*s and %td more", STR_ARG(text), more) : text;
 }
@@ -194,7 +229,7 @@ bool finding_fill(
 	const struct advice_code message = { NULL, code->message };
 	struct found_place here;
 
-	place_fill(&code->subjects, s->row, s->value, t->s->keep, &here);
+	place_fill(t->s, &code->subjects, s->row, s->value, &here);
 	*ret = (struct finding){ .rule = t->rule->name,
 		.verdict = verdict,
 		.subject = here.subject,
@@ -206,13 +241,13 @@ bool finding_fill(
 		.source_file = here.source_file,
 		.source_line = here.source_line,
 		.scope = here.scope,
-		.places = { t->told, t->told_count },
+		.places = { s->places.items, s->places.count },
 		.seen = s->seen,
 		.known = s->is_known };
-	if (t->told_count && !ret->source_file.p) {
-		ret->source_file = t->told[0].source_file;
-		ret->source_line = t->told[0].source_line;
-		ret->scope = t->told[0].scope;
+	if (s->places.count && !ret->source_file.p) {
+		ret->source_file = s->places.items[0].source_file;
+		ret->source_line = s->places.items[0].source_line;
+		ret->scope = s->places.items[0].scope;
 	}
 	add_evidence(t, s, x, ret);
 	struct listing *texts = &t->code->texts;

@@ -176,7 +176,7 @@ static int level_of_claim(const struct trial *t)
 	return t->rule->places.origin.node && level < 2 ? 2 : level;
 }
 
-static enum pool pool_of(const struct trial *t, const void *row)
+static enum pool pool_of(const struct trial *t, const void *row, const struct row_places *places)
 {
 	const struct listing *l = &t->code->subjects;
 	enum pool pool = pool_of_row(l->rows, row_text(l->kind, row, t->s->keep));
@@ -185,57 +185,66 @@ static enum pool pool_of(const struct trial *t, const void *row)
 	if (t->code->is_backstop || level_of_claim(t) == LEVEL_CHANGE ||
 		!is_of_step(l, row, t->s->keep))
 		return POOL_NONE;
-	if (pool == POOL_NONE)
-		pool = t->places_pool;
+	if (pool == POOL_NONE && places->left_count)
+		pool = places->left[0].pool;
 	/* What a row says to take of a pool, it takes of its group's. */
 	bool is_of_group =
 		level_of_claim(t) == 2 || (l->pool_share && cell_real(l->pool_share, row) > 0);
 	return pool == POOL_NONE && is_of_group ? pool_of_group(t->rule->known) : pool;
 }
 
-/* The previous report's failure or warning of this subject; or NULL. */
-static const struct finding *seen_before(const struct trial *t, struct str subject)
+static struct str found_key(struct str rule, struct str subject, struct arena *keep)
 {
-	const struct judgement *previous = t->s->context->previous;
+	return arena_fmt(keep, "%.*s\n%.*s", STR_ARG(rule), STR_ARG(subject));
+}
+
+/* What the previous report found bad, by rule and subject. */
+static struct map seen_before(const struct judgement *previous, struct arena *keep)
+{
+	struct map ret = { 0 };
 
 	for (ptrdiff_t i = 0; previous && i < previous->finding_count; i++) {
 		const struct finding *f = &previous->findings[i];
 
-		if ((f->verdict == VERDICT_FAIL || f->verdict == VERDICT_WARN) &&
-			str_eq(f->rule, t->rule->name) && str_eq(f->subject, subject))
-			return f;
+		if (f->verdict == VERDICT_FAIL || f->verdict == VERDICT_WARN)
+			map_put(&ret, found_key(f->rule, f->subject, keep), (int32_t)i, keep);
 	}
-	return NULL;
+	return ret;
 }
 
 /* A subject that fewer than `confirm` reports in a row found bad only warns. */
 static void look_back(struct trial *t, struct subject *x, struct weighed *w)
 {
-	struct str key = row_text(t->code->subjects.key, x->row, t->s->keep);
-	const struct finding *before = seen_before(t, key.p ? key : t->code->subjects.rows->name);
-	double times = before ? 1 + fmax(1, before->seen) : 1; /* not told: once */
+	const struct judgement *previous = t->s->context->previous;
+	struct str subject = row_subject(t->s, &t->code->subjects, x->row);
+	int32_t at = map_get(&t->s->before, found_key(t->rule->name, subject, t->s->keep));
+	const struct finding *before = at == MAP_NONE ? NULL : &previous->findings[at];
+	/* A report that does not count has seen it once. */
+	double times = before ? 1 + fmax(1, before->seen) : 1;
 
-	x->seen = t->s->context->previous ? times : (double)NAN;
+	x->seen = previous ? times : (double)NAN;
 	x->is_known = before && before->verdict == VERDICT_FAIL;
 	if (times < t->rule->confirm)
 		w->least.can_fail = w->most.can_fail = false;
 }
 
 /* Applies a waiver of the subject itself, or of its places. */
-static void excuse_subject(struct trial *t, struct subject *x, struct weighed *w)
+static void excuse_subject(
+	struct trial *t, const struct row_places *places, struct subject *x, struct weighed *w)
 {
 	x->excuse = find_excuse(t, x->value, &x->waiver);
-	if (t->places_excuse < x->excuse) {
-		x->excuse = t->places_excuse;
-		x->waiver = t->places_waiver;
+	x->places = tell_places(places->left, places->left_count, t->s->keep);
+	if (places->excuse < x->excuse) {
+		x->excuse = places->excuse;
+		x->waiver = places->waiver;
 	}
 	if (x->excuse != EXCUSE_HOLDS)
 		return;
 	/* Waived places have left the value: what remains may still be too much. */
-	bool is_of_places = x->waiver == t->places_waiver;
+	bool is_of_places = x->waiver == places->waiver;
 	w->is_waived = !is_of_places || !w->most.level;
 	if (is_of_places && w->is_waived)
-		tell_places(t, t->waived, t->waived_count);
+		x->places = tell_places(places->waived, places->waived_count, t->s->keep);
 }
 
 static void judge_row(struct trial *t)
@@ -246,17 +255,16 @@ static void judge_row(struct trial *t)
 	struct weighed w = { .value = NAN, .chip = -1 };
 	bool was_bad = level_of(t->rule, r.value) != LEVEL_OK;
 	const struct reading whole = r;
+	struct row_places places = { .excuse = EXCUSE_NONE };
 	struct expression *open = set_levels(t, &r, &w);
 
 	/* Of a row within its limits they tell what is waived, and what holds its gain. */
-	if (t->rule->places.origin.node && !t->has_places &&
-		(w.most.level || t->rule->waiver_count || code->gain.source)) {
-		t->has_places = true;
-		t->s->ok &= judge_places(t);
-	}
-	if (t->places_waived != 0 && !isnan(r.value)) {
-		double rest = t->rule->at_least ? r.value + t->places_waived
-						: fmax(0, r.value - t->places_waived);
+	if (t->rule->places.origin.node &&
+		(w.most.level || t->rule->waiver_count || code->gain.source))
+		t->s->ok &= judge_places(t, row, &places);
+	if (places.waived_value != 0 && !isnan(r.value)) {
+		double rest = t->rule->at_least ? r.value + places.waived_value
+						: fmax(0, r.value - places.waived_value);
 
 		r.gain *= r.value > 0 ? rest / r.value : 0;
 		r.value = rest;
@@ -268,8 +276,8 @@ static void judge_row(struct trial *t)
 	t->result->subjects += r.where != IS_UNKNOWN;
 	t->result->unknown += open || costly;
 	w.chip = chip_of(t, row);
-	w.pool = pool_of(t, row);
-	if (w.most.level || (was_bad && t->places_waived != 0)) {
+	w.pool = pool_of(t, row, &places);
+	if (w.most.level || (was_bad && places.waived_value != 0)) {
 		struct subject *x = w.subject = arena_make(t->s->keep, struct subject, 1);
 
 		*x = (struct subject){ .row = row,
@@ -283,7 +291,7 @@ static void judge_row(struct trial *t)
 								: &code->value,
 			.open = open ? open : costly };
 		look_back(t, x, &w);
-		excuse_subject(t, x, &w);
+		excuse_subject(t, &places, x, &w);
 	}
 	*arena_push(&t->s->scratch, t->items, t->count, t->cap) = w;
 }
@@ -396,7 +404,9 @@ static void add_finding(
 		add_claim(t, w, f, waived, true);
 	struct str odd = odd_verdict(t, w, verdict);
 	if (odd.p)
-		f->note = odd;
+		f->note = f->note.p
+				  ? arena_fmt(s->keep, "%.*s; %.*s", STR_ARG(f->note), STR_ARG(odd))
+				  : odd;
 	/* Only the next step says that there was no memory for a text of the row. */
 	if (s->ok && t->code->texts.stmt)
 		s->ok = trial_ended(
@@ -687,9 +697,7 @@ static bool judge_rule(struct judging *s, ptrdiff_t index)
 {
 	const struct rule *rule = s->rules->items[index];
 	struct rule_result *r = &s->ret->results[index];
-	struct trial t = {
-		.s = s, .rule = rule, .code = rule->code, .result = r, .places_excuse = EXCUSE_NONE
-	};
+	struct trial t = { .s = s, .rule = rule, .code = rule->code, .result = r };
 	ptrdiff_t first_claim = s->claim_count;
 
 	*r = (struct rule_result){ .name = rule->name,
@@ -885,6 +893,7 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 		.context = context,
 		.today = context->today,
 		.keep = keep,
+		.before = seen_before(context->previous, keep),
 		.ret = ret,
 		.scratch = arena_new(ARENA_RUN_BYTES),
 		.ok = true,

@@ -76,11 +76,15 @@ struct judge_context {
 	const struct judgement *previous, *alone;
 };
 
+#define SUBJECT_RUN "run"
+
 /* One subject (row) of a rule that did not pass.  NaN: not known, or none. */
 #define FINDING(R, F)                                                                              \
 	F(R, NEEDED, rule, "name of the rule")                                                     \
 	F(R, WORD(verdict, verdict_words), verdict, NULL) /* of a gate never FAIL */               \
-	F(R, TEXT, subject, "the row's key, stable over recompiles")                               \
+	F(R, TEXT, subject,                                                                        \
+		"the row's key, stable over recompiles and captures: `run` for what is of the "    \
+		"whole run, with the host's number for a device of several hosts")                 \
 	F(R, TEXT, name, "the row's name, for people")                                             \
 	F(R, TEXT, message, "what is wrong")                                                       \
 	F(R, REAL, value, "the number that is limited, in the rule's unit")                        \

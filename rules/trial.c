@@ -74,7 +74,7 @@ static int bind_one(
 		return sqlite3_bind_double(l->stmt, index, param->value);
 	if (str_eq(name, wording_names[WORDING_VALUE]))
 		return sqlite3_bind_double(l->stmt, index, s->value);
-	word = str_eq(name, wording_names[WORDING_PLACES])    ? places_text(t)
+	word = str_eq(name, wording_names[WORDING_PLACES])    ? places_text(t, &s->places)
 	       : str_eq(name, wording_names[WORDING_PROFILE]) ? context->profile
 							      : context->baseline;
 	return sql_bind_text(l->stmt, index, word.len ? word : MISSING);
@@ -168,7 +168,9 @@ static void look_at_place(struct trial *t)
 		return;
 	struct place_row *p = arena_push(&t->s->scratch, t->places, t->place_count, t->place_cap);
 	*p = (struct place_row){ 0 };
-	place_fill(l, row, value, t->s->keep, &p->place);
+	place_fill(t->s, l, row, value, &p->place);
+	p->role = row_text(l->role, row, t->s->keep);
+	p->module = row_text(l->module, row, t->s->keep);
 	p->pool = pool_of_row(l->rows, row_text(l->kind, row, t->s->keep));
 	for (ptrdiff_t i = 0; i < t->rule->waiver_count; i++) {
 		const struct expression *x = &t->code->waivers[i].where;
@@ -187,20 +189,31 @@ static int by_place(const void *a, const void *b)
 	return order ? order : str_cmp(x->subject, y->subject);
 }
 
+/* Work outside the steps has rows of its own, by module, and so have its places. */
+static bool is_place_of(
+	const struct listing *l, const void *row, const struct place_row *p, struct arena *keep)
+{
+	struct str role = row_text(l->role, row, keep);
+
+	if (!role.p || !p->role.p)
+		return true;
+	return str_eq(role, p->role) &&
+	       (str_eq(role, STR("step")) || str_eq(row_text(l->key, row, keep), p->module));
+}
+
 /* What waived places leave of the value, while their sum is within the waiver's limit. */
-static void waive_places(struct trial *t)
+static void waive_places(const struct trial *t, struct row_places *of)
 {
 	uint64_t held = 0;
 
-	t->places_excuse = EXCUSE_NONE;
 	for (ptrdiff_t i = 0; i < t->rule->waiver_count; i++) {
 		const struct waiver_code *w = &t->code->waivers[i];
 		double sum = 0;
 		bool is_any = false;
 
-		for (ptrdiff_t k = 0; k < t->place_count && w->where.source; k++)
-			if (t->places[k].waivers >> i & 1) {
-				sum += t->places[k].place.value;
+		for (ptrdiff_t k = 0; k < of->left_count && w->where.source; k++)
+			if (of->left[k].waivers >> i & 1) {
+				sum += of->left[k].place.value;
 				is_any = true;
 			}
 		if (!is_any)
@@ -209,44 +222,54 @@ static void waive_places(struct trial *t)
 		count_excuse(t->s, w->waiver, excuse);
 		if (excuse == EXCUSE_HOLDS)
 			held |= UINT64_C(1) << i;
-		if (excuse < t->places_excuse) {
-			t->places_excuse = excuse;
-			t->places_waiver = w->waiver;
+		if (excuse < of->excuse) {
+			of->excuse = excuse;
+			of->waiver = w->waiver;
 		}
 	}
-	struct place_row *waived = arena_make(&t->s->scratch, struct place_row, t->place_count);
 	ptrdiff_t n = 0;
-	for (ptrdiff_t k = 0; k < t->place_count; k++) {
-		if (t->places[k].waivers & held) {
-			t->places_waived += t->places[k].place.value;
-			waived[t->waived_count++] = t->places[k];
+	for (ptrdiff_t k = 0; k < of->left_count; k++) {
+		if (of->left[k].waivers & held) {
+			of->waived_value += of->left[k].place.value;
+			of->waived[of->waived_count++] = of->left[k];
 		} else {
-			t->places[n++] = t->places[k];
+			of->left[n++] = of->left[k];
 		}
 	}
-	t->place_count = n;
-	t->waived = waived;
+	of->left_count = n;
 }
 
-void tell_places(struct trial *t, const struct place_row *places, ptrdiff_t count)
+struct places_told tell_places(const struct place_row *places, ptrdiff_t count, struct arena *keep)
 {
-	t->told_of = count;
-	t->told_count = count < PLACES_KEPT ? count : PLACES_KEPT;
-	for (ptrdiff_t i = 0; i < t->told_count; i++)
-		t->told[i] = places[i].place;
+	struct places_told ret = { .count = count < PLACES_KEPT ? count : PLACES_KEPT,
+		.of = count };
+
+	ret.items = arena_make(keep, struct found_place, ret.count);
+	for (ptrdiff_t i = 0; i < ret.count; i++)
+		ret.items[i] = places[i].place;
+	return ret;
 }
 
-bool judge_places(struct trial *t)
+static bool list_places(struct trial *t)
 {
+	t->has_places = true;
 	rule_rest_want(t->rule, t->s->err);
 	bool ok = each_row(t, &t->code->places, look_at_place);
 	engine_grant(t->s->rules->engine, t->code->subjects.is_joining);
-	if (!ok)
+	if (ok)
+		sort_by(t->places, t->place_count, by_place);
+	return ok;
+}
+
+bool judge_places(struct trial *t, const void *row, struct row_places *ret)
+{
+	if (!t->has_places && !list_places(t))
 		return false;
-	sort_by(t->places, t->place_count, by_place);
-	waive_places(t);
-	t->places_pool = t->place_count ? t->places[0].pool : POOL_NONE;
-	t->told = arena_make(t->s->keep, struct found_place, PLACES_KEPT);
-	tell_places(t, t->places, t->place_count);
+	ret->left = arena_make(&t->s->scratch, struct place_row, t->place_count);
+	ret->waived = arena_make(&t->s->scratch, struct place_row, t->place_count);
+	for (ptrdiff_t i = 0; i < t->place_count; i++)
+		if (is_place_of(&t->code->subjects, row, &t->places[i], t->s->keep))
+			ret->left[ret->left_count++] = t->places[i];
+	waive_places(t, ret);
 	return true;
 }

@@ -25,6 +25,7 @@ struct judging {
 	const struct judge_context *context;
 	struct str today; /* missing: not known */
 	struct arena *keep;
+	struct map before; /* what context->previous found bad, by rule and subject */
 	struct judgement *ret;
 	struct claim *claims;
 	ptrdiff_t claim_count, claim_cap, finding_cap;
@@ -40,8 +41,24 @@ struct judging {
 /* A place, while it may still be waived. */
 struct place_row {
 	struct found_place place;
+	struct str role, module; /* of the program that it is in; missing: the rows tell of none */
 	enum pool pool;
 	uint64_t waivers; /* that speak of it: a bit each, PLACE_WAIVERS_MAX */
+};
+
+/* The largest of so many places. */
+struct places_told {
+	struct found_place *items;
+	ptrdiff_t count, of;
+};
+
+/* The places of one row, the largest first: what is left of its value, and what is waived. */
+struct row_places {
+	struct place_row *left, *waived;
+	ptrdiff_t left_count, waived_count;
+	double waived_value;
+	enum excuse excuse; /* the best that a waiver says of them */
+	const struct waiver *waiver;
 };
 
 /* A rule at work. */
@@ -54,17 +71,9 @@ struct trial {
 	ptrdiff_t count, cap;
 	struct scale scale;
 	struct map chips;	  /* by host and device */
-	bool has_places;	  /* they have been judged */
-	struct place_row *places; /* the largest first */
+	bool has_places;	  /* they have been listed */
+	struct place_row *places; /* of all rows, the largest first */
 	ptrdiff_t place_count, place_cap;
-	struct place_row *waived; /* places that left the value */
-	ptrdiff_t waived_count;
-	struct found_place *told; /* PLACES_KEPT of them at most; of told_of places */
-	ptrdiff_t told_count, told_of;
-	double places_waived;
-	enum excuse places_excuse;
-	const struct waiver *places_waiver;
-	enum pool places_pool;
 };
 
 /* A row beyond a limit, or perhaps beyond it. */
@@ -76,6 +85,7 @@ struct subject {
 	double waived_value, waived_gain; /* of both, what waived places took off */
 	struct expression *fault,
 		*open; /* the one that is broken; the one that is not known; or NULL */
+	struct places_told places;
 	enum excuse excuse;
 	const struct waiver *waiver;
 	bool is_known; /* it failed in the report before, too */
@@ -101,12 +111,12 @@ bool trial_prepare(const struct trial *t, struct listing *l, const struct subjec
 bool trial_ended(const struct trial *t, const struct listing *l, int code, int wanted);
 bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t));
 /*
- * Fills what the trial says of the rule's places: the largest, and what is waived.  Between two
- * rows, which go on with a budget of their own.
+ * The row's places.  Those of the rule are listed when they are first wanted, between two rows,
+ * which go on with a budget of their own.
  */
-bool judge_places(struct trial *t);
-/* What texts call {places} from here on. */
-void tell_places(struct trial *t, const struct place_row *places, ptrdiff_t count);
+bool judge_places(struct trial *t, const void *row, struct row_places *ret);
+/* Those of them that are told. */
+struct places_told tell_places(const struct place_row *places, ptrdiff_t count, struct arena *keep);
 
 /* ---- findings (finding.c) ----------------------------------------------------------------- */
 
@@ -119,11 +129,16 @@ bool finding_fill(
 /* Of the last one filled: the first text of the list whose condition holds; missing: none does. */
 struct str finding_says(const struct trial *t, const struct advice_code *items, ptrdiff_t count);
 /* The largest places in words; empty for none. */
-struct str places_text(const struct trial *t);
+struct str places_text(const struct trial *t, const struct places_told *places);
 /* A cell as text; missing for NULL and for a table without that column. */
 struct str row_text(const struct column *c, const void *row, struct arena *keep);
-/* The place that a row of the places' listing stands for. */
-void place_fill(const struct listing *l, const void *row, double value, struct arena *keep,
+/*
+ * By what a row is known again in another capture of the job: by its key, and where it is a
+ * device's by its host's number, too.  The run's own name may be a date.
+ */
+struct str row_subject(const struct judging *s, const struct listing *l, const void *row);
+/* The place that a row stands for. */
+void place_fill(const struct judging *s, const struct listing *l, const void *row, double value,
 	struct found_place *ret);
 
 #endif

@@ -513,9 +513,9 @@ static void gates(void **state)
 	assert_verdict("open-one", VERDICT_PASS);
 	/* A gate that does not hold is no verdict on the program. */
 	assert_verdict("shut-one", VERDICT_INCONCLUSIVE);
-	assert_int_equal(finding("shut-one", "x")->verdict, VERDICT_INCONCLUSIVE);
-	assert_str(finding("shut-one", "x")->message, "3 steps");
-	assert_str(finding("shut-one", "x")->missing, "");
+	assert_int_equal(finding("shut-one", "run")->verdict, VERDICT_INCONCLUSIVE);
+	assert_str(finding("shut-one", "run")->message, "3 steps");
+	assert_str(finding("shut-one", "run")->missing, "");
 	assert_verdict("all", VERDICT_INCONCLUSIVE);
 	assert_str(result("all")->closed_gate, "shut-one");
 	assert_str(result("all")->reason, "gate shut-one failed: 3 steps");
@@ -785,16 +785,16 @@ static void a_delay_is_credited_once(void **state)
 	    "collectives key=a role=step exposed_share=0.363636363636364\n");
 	judge_yaml(rules);
 	assert_near(finding("late", "0")->gain_s, 0.04);
-	assert_near(finding("exposed", "x")->claimed_s, 0.04);
-	assert_near(finding("exposed", "x")->gain_s, 0.01); /* less the 30 of the average device */
-	assert_near(finding("exposed", "x")->shared_s, 0.03);
+	assert_near(finding("exposed", "run")->claimed_s, 0.04);
+	assert_near(finding("exposed", "run")->gain_s, 0.01); /* less the average device's 30 */
+	assert_near(finding("exposed", "run")->shared_s, 0.03);
 	assert_near(j.gain_s, 0.05);
 	assert_str(j.findings[0].rule, "late"); /* what others are credited with comes later */
 	/* The links need 64 ms of a step, however well that is hidden. */
 	table_rows(&tables, run)->predicted_step_s = 0.064;
 	judge_yaml(rules);
 	assert_near(finding("late", "0")->gain_s, 0.04);
-	assert_near(finding("exposed", "x")->gain_s, 0.006);
+	assert_near(finding("exposed", "run")->gain_s, 0.006);
 	assert_near(j.gain_s, 0.11 - 0.064);
 	/* A prediction that the job is faster than is wrong. */
 	table_rows(&tables, run)->predicted_step_s = 0.2;
@@ -821,8 +821,8 @@ static void a_late_host_is_credited_once(void **state)
 	    "comms_exposed_ratio=0.272727272727273 idle_ratio=0.181818181818182\n"
 	    "collectives key=a role=step exposed_share=0.272727272727273\n");
 	judge_yaml(rules);
-	assert_near(finding("idle", "x")->gain_s, 0.04);
-	assert_near(finding("exposed", "x")->gain_s, 0.01);
+	assert_near(finding("idle", "run")->gain_s, 0.04);
+	assert_near(finding("exposed", "run")->gain_s, 0.01);
 	assert_near(j.gain_s, 0.05);
 }
 
@@ -846,8 +846,8 @@ static void compiling_is_idle_time(void **state)
 	judge_yaml(rules);
 	assert_near(finding("compiling", "a")->gain_s, 0.04);
 	assert_near(finding("compiling", "b")->gain_s, 0.02);
-	assert_near(finding("idle", "x")->gain_s, 0.03);
-	assert_near(finding("idle", "x")->shared_s, 0.06);
+	assert_near(finding("idle", "run")->gain_s, 0.03);
+	assert_near(finding("idle", "run")->shared_s, 0.06);
 	assert_near(j.gain_s, 0.09);
 }
 
@@ -883,9 +883,9 @@ static void waiting_is_credited_once(void **state)
 	    "input_wait_ratio=0.75\n"
 	    "gaps key=g after=g cause=input time_s=7.5\n");
 	judge_yaml(rules);
-	assert_near(finding("idle", "x")->gain_s, 7.8);
-	assert_near(finding("input", "x")->gain_s, 0);
-	assert_near(finding("input", "x")->shared_s, 7.5);
+	assert_near(finding("idle", "run")->gain_s, 7.8);
+	assert_near(finding("input", "run")->gain_s, 0);
+	assert_near(finding("input", "run")->shared_s, 7.5);
 	assert_near(j.gain_s, 7.8);
 }
 
@@ -906,7 +906,7 @@ static void work_that_goes_takes_its_roofline_along(void **state)
 	    "ops key=a kind=matmul p50_s=4\n");
 	judge_yaml(rules);
 	assert_near(finding("slow", "a")->gain_s, 1); /* of the two seconds one is left */
-	assert_near(finding("twice", "x")->gain_s, 5);
+	assert_near(finding("twice", "run")->gain_s, 5);
 	assert_near(j.gain_s, 6);
 	assert_near(result("rest")->number.value, 0.5 - 0.2);
 }
@@ -941,7 +941,7 @@ static void what_explains_a_regression_is_not_paid_again(void **state)
 	judge_yaml(rules);
 	assert_near(finding("slow", "a")->gain_s, 0.02);
 	assert_near(finding("slow", "b")->gain_s, 0.025);
-	assert_near(finding("waits", "x")->gain_s, 0.018);
+	assert_near(finding("waits", "run")->gain_s, 0.018);
 	/* 17 of the ops, and 4 of communication, 18 where it was 14 */
 	assert_near(finding("worse", "run.step_time_s")->gain_s, 0.03 - 0.017 - 0.004);
 	assert_near(finding("worse", "run.step_time_s")->shared_s, 0.021);
@@ -960,7 +960,7 @@ static void transfers_end_where_the_hosts_link_begins(void **state)
 	    "predicted_step_s=0.05\n"
 	    "transfers direction=h2d step_share=0.96 per_step=1\n");
 	judge_yaml(rules);
-	assert_near(finding("host", "x")->gain_s, 0.028);
+	assert_near(finding("host", "run")->gain_s, 0.028);
 	assert_near(j.gain_s, 0.028);
 }
 
@@ -1002,7 +1002,7 @@ static void a_share_is_its_own_cost(void **state)
 	add("run name=x step_time_s=10 step_mean_s=10 layout_copy_ratio=0.3\n");
 	judge_yaml(share);
 	assert_verdict("r", VERDICT_WARN); /* whatever `together` says */
-	assert_near(finding("r", "x")->claimed_s, 3);
+	assert_near(finding("r", "run")->claimed_s, 3);
 	assert_near(result("r")->cost, 0.3);
 	table_rows(&tables, run)->layout_copy_ratio = 0.002;
 	judge_yaml(share);
@@ -1098,18 +1098,18 @@ static void who_can_fail(void **state)
 	judge_yaml(HEAD "  r: { from: run, value: idle_ratio, at_most: 10%, can_fail: phase = "
 			"'train' }\n");
 	assert_verdict("r", VERDICT_WARN);
-	assert_str(finding("r", "x")->note,
+	assert_str(finding("r", "run")->note,
 		"beyond its failure limit; it only warns, since the rule's can_fail does not hold "
 		"for it");
 	judge_yaml(HEAD "  r: { from: run, value: idle_ratio, at_most: 10%, can_fail: phase = "
 			"'train', only_warns: [{ when: steps > 1, do: no }, { do: '{name} may "
 			"serve' }] }\n");
-	assert_str(finding("r", "x")->note,
+	assert_str(finding("r", "run")->note,
 		"beyond its failure limit; it only warns, since x may serve");
 	judge_yaml(
 		HEAD "  r: { from: run, value: idle_ratio, at_most: 10%, can_fail: steps > 1 }\n");
 	assert_verdict("r", VERDICT_INCONCLUSIVE);
-	assert_str(finding("r", "x")->missing, "steps");
+	assert_str(finding("r", "run")->missing, "steps");
 }
 
 /* ---- the number --------------------------------------------------------------------------- */
@@ -1203,6 +1203,55 @@ static void numbers_of_many(void **state)
 	assert_near(result("r")->number.value, 8);
 }
 
+/* ---- what was there before ------------------------------------------------------------------ */
+
+static const struct finding *judge_again(struct judgement *previous, const char *yaml)
+{
+	*previous = j;
+	context.previous = previous;
+	judge_yaml(yaml);
+	context.previous = NULL;
+	return &j.findings[0];
+}
+
+/* The run is called otherwise in each capture. */
+static void the_run_is_known_again(void **state)
+{
+	static const char yaml[] =
+		HEAD "  r: { from: run, value: idle_ratio, at_most: 10% }\n"
+		     "  s: { select: \"select name as key, idle_ratio as v from run\", value: v, "
+		     "at_most: 10% }\n";
+	struct judgement first;
+	(void)state;
+	add("run name=2026_11_01 idle_ratio=0.5\n");
+	judge_yaml(yaml);
+	tables = (struct tables){ 0 };
+	add("run name=2026_11_02 idle_ratio=0.6\n");
+	judge_again(&first, yaml);
+	assert_int_equal(j.finding_count, 2);
+	assert_true(finding("r", "run")->known && finding("s", "run")->known);
+	assert_str(finding("s", "run")->name, "run");
+}
+
+/* A device of another host is another device, whatever the host is called today. */
+static void a_device_is_its_hosts(void **state)
+{
+	static const char yaml[] = HEAD "  r: { from: devices, value: idle_ratio, at_most: 10% }\n";
+	struct judgement first;
+	(void)state;
+	add("run name=a hosts=2\n"
+	    "devices host=w-x-0 device=TPU:0 idle_ratio=0.5\n"
+	    "devices host=w-x-1 device=TPU:0 idle_ratio=0\n");
+	judge_yaml(yaml);
+	tables = (struct tables){ 0 };
+	add("run name=b hosts=2\n"
+	    "devices host=w-y-0 device=TPU:0 idle_ratio=0.5\n"
+	    "devices host=w-y-1 device=TPU:0 idle_ratio=0.5\n");
+	judge_again(&first, yaml);
+	assert_true(finding("r", "host 0/TPU:0")->known);
+	assert_false(finding("r", "host 1/TPU:0")->known);
+}
+
 /* ---- places ------------------------------------------------------------------------------- */
 
 #define GATHERS                                                                                    \
@@ -1226,7 +1275,7 @@ static void places_make_up_the_value(void **state)
 	    "collectives key=e name=ag.5 kind=all-gather exposed_share=0.02 scope=mlp\n"
 	    "collectives key=d name=ar.4 kind=all-reduce exposed_share=0.01\n");
 	judge_yaml(GATHERS);
-	const struct finding *f = finding("r", "x");
+	const struct finding *f = finding("r", "run");
 	assert_int_equal(f->verdict, VERDICT_FAIL);
 	assert_str(f->message, "29.0%: ag.2 (20.0%), ag.1 (5.00%), ag.5 (2.00%) and 1 more");
 	assert_int_equal(f->places.count, 4);
@@ -1239,6 +1288,35 @@ static void places_make_up_the_value(void **state)
 	assert_near(f->gain_s, 0.29);
 }
 
+/* A waiver of the steps' places takes nothing off what runs beside them. */
+static void places_belong_to_their_row(void **state)
+{
+	(void)state;
+	add("run name=x step_time_s=1 step_mean_s=1 comms_exposed_ratio=0.5\n"
+	    "collectives key=a name=ag.1 kind=all-gather role=step module=jit_f "
+	    "exposed_share=0.35\n"
+	    "collectives key=b name=ag.2 kind=all-gather role=other module=jit_eval "
+	    "exposed_share=0.4\n"
+	    "collectives key=c name=ag.3 kind=all-gather role=other module=jit_save "
+	    "exposed_share=0.3\n");
+	context.today = STR("2026-11-01");
+	judge_yaml(HEAD
+		"  r:\n"
+		"    select: select 'step' as key, 'step' as role, 0.35 as share union all "
+		"select 'jit_eval', 'other', 0.4 union all select 'jit_save', 'other', 0.3\n"
+		"    value: share\n"
+		"    at_most: { warn: 10%, fail: 20% }\n"
+		"    places: { from: collectives, value: exposed_share }\n"
+		"    message: \"{value:percent}: {places}\"\n"
+		"waivers:\n"
+		"  - { rule: r, where: role = 'step', at_most: 90%, owner: o, "
+		"reason: meant, expires: 2030-01-01 }\n");
+	assert_verdict("r", VERDICT_FAIL);
+	assert_int_equal(finding("r", "step")->verdict, VERDICT_WAIVED);
+	assert_str(finding("r", "jit_eval")->message, "40.0%: ag.2 (40.0%)");
+	assert_int_equal(finding("r", "jit_save")->verdict, VERDICT_FAIL);
+}
+
 /* A finding keeps the largest places, and its message counts all of them. */
 static void all_places_are_counted(void **state)
 {
@@ -1247,8 +1325,8 @@ static void all_places_are_counted(void **state)
 	for (int i = 0; i < PLACES_KEPT + 10; i++)
 		add("collectives key=a name=ag kind=all-gather exposed_share=0.01\n");
 	judge_yaml(GATHERS);
-	assert_int_equal(finding("r", "x")->places.count, PLACES_KEPT);
-	assert_str(finding("r", "x")->message,
+	assert_int_equal(finding("r", "run")->places.count, PLACES_KEPT);
+	assert_str(finding("r", "run")->message,
 		"30.0%: ag (1.00%), ag (1.00%), ag (1.00%) and 27 more");
 }
 
@@ -1317,12 +1395,12 @@ static void a_backstop_is_a_remainder(void **state)
 	    "ops key=a kind=matmul p50_s=2\n");
 	judge_yaml(yaml);
 	assert_verdict("rest", VERDICT_WARN);
-	assert_near(finding("rest", "x")->value, 0.6);
-	assert_str(finding("rest", "x")->message, "60.0% beside 20.0%");
+	assert_near(finding("rest", "run")->value, 0.6);
+	assert_str(finding("rest", "run")->message, "60.0% beside 20.0%");
 	bool is_told = false;
-	for (ptrdiff_t i = 0; i < finding("rest", "x")->evidence.count; i++)
-		if (str_eq(finding("rest", "x")->evidence.items[i].name, STR("explained"))) {
-			assert_near(finding("rest", "x")->evidence.items[i].value.real, 0.2);
+	for (ptrdiff_t i = 0; i < finding("rest", "run")->evidence.count; i++)
+		if (str_eq(finding("rest", "run")->evidence.items[i].name, STR("explained"))) {
+			assert_near(finding("rest", "run")->evidence.items[i].value.real, 0.2);
 			is_told = true;
 		}
 	assert_true(is_told);
@@ -1372,10 +1450,10 @@ static void a_second_is_credited_once(void **state)
 	assert_near(finding("slow", "ag")->claimed_s, 2);
 	assert_near(finding("slow", "ag")->shared_s, 2);
 	assert_near(finding("big", "ag")->shared_s, 0);
-	assert_near(finding("comms", "x")->shared_s, 3);
+	assert_near(finding("comms", "run")->shared_s, 3);
 	assert_near(finding("op", "ag")->gain_s, 0);
-	assert_near(finding("comms", "x")->gain_s, 1); /* 4 claimed, 3 credited below it */
-	assert_near(finding("comms", "x")->claimed_s, 4);
+	assert_near(finding("comms", "run")->gain_s, 1); /* 4 claimed, 3 credited below it */
+	assert_near(finding("comms", "run")->claimed_s, 4);
 	assert_near(j.gain_s, 4);
 	assert_near(table_rows(&tables, run)->gain_s, 4);
 }
@@ -1383,7 +1461,7 @@ static void a_second_is_credited_once(void **state)
 /* What is asked for, then what costs most: whole rules, by what they claim. */
 static void findings_come_by_cost(void **state)
 {
-	static const char *const order[] = { "slower b", "comms x", "two c", "two d", "one e",
+	static const char *const order[] = { "slower b", "comms run", "two c", "two d", "one e",
 		"peak m" };
 
 	(void)state;
@@ -1905,7 +1983,7 @@ static void messages_of_builtin_rules(void **state)
 			  "exposed_s=6e-3 exposed_share=0.45\n");
 	assert_true(str_contains(finding("matmul-roofline", "ffn")->message,
 		STR("takes 1.00 ms where 400 us is attainable")));
-	assert_str(finding("oversized-all-gather", "demo")->places.items[0].name, "ag.1");
+	assert_str(finding("oversized-all-gather", "run")->places.items[0].name, "ag.1");
 }
 
 int main(void)
@@ -1956,7 +2034,10 @@ int main(void)
 		TEST(headroom_of_nothing),
 		TEST(headroom_of_many),
 		TEST(numbers_of_many),
+		TEST(the_run_is_known_again),
+		TEST(a_device_is_its_hosts),
 		TEST(places_make_up_the_value),
+		TEST(places_belong_to_their_row),
 		TEST(all_places_are_counted),
 		TEST(advice_that_applies),
 		TEST(the_run_is_in_reach),
