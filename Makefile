@@ -70,7 +70,7 @@ OBJ     := $(LIB) $(CMD) $(O)/base/embed/main.o $(HTTP_OBJ) $(HELPERS) $(UNIT:=.
 	$(O)/tests/fuzz/driver.o
 
 # Asked once, when first needed: on a bare machine pkg-config arrives only with `make deps`.
-PACKAGES = libcjson libfyaml sqlite3 libbrotlidec libmd $(shell grep -ls '<isa-l' $(SRC) | sed 's/.*/libisal/;q')
+PACKAGES = libxml-2.0 libcjson libfyaml sqlite3 libbrotlidec libmd $(shell grep -ls '<isa-l' $(SRC) | sed 's/.*/libisal/;q')
 pkg      = $(if $(shell $(PKG_CONFIG) --exists $(1) && echo yes),$(shell $(PKG_CONFIG) $(2) $(1)),$(error \
 	Libraries are missing; `make deps` installs them: $(1)))
 PKG_INC  = $(eval PKG_INC := $(patsubst -I%,-isystem %,$(call pkg,$(PACKAGES),--cflags-only-I)))$(PKG_INC)
@@ -178,10 +178,6 @@ $(FUZZ): %: %.o $(DRIVER) $(if $(NOTED),|) $(ARCHIVE)
 	$(Q)$(LINK) $(if $(FUZZER),-fsanitize=fuzzer) -o $@ $< $(DRIVER) $(ARCHIVE) $(LIBS) $(NOTED)
 
 $(HTTP_TESTS): private LIBS += $(HTTP_LIBS)
-
-# What reads JUnit files back.
-$(O)/tests/unit/test_report_junit.o: private CPPFLAGS += $(patsubst -I%,-isystem %,$(call pkg,libxml-2.0,--cflags))
-$(O)/tests/unit/test_report_junit: private LIBS += $(call pkg,libxml-2.0,--libs)
 
 $(BENCH): $(O)/%: %.c
 	@mkdir -p $(@D)

@@ -189,12 +189,23 @@ _Noreturn void memory_gone(void)
 	abort();
 }
 
+void *memory_more(void *p, size_t bytes)
+{
+	void *more = realloc(p, bytes ? bytes : 1);
+	if (!more)
+		memory_gone();
+	return more;
+}
+
 void *memory_get(size_t bytes)
 {
-	void *p = malloc(bytes ? bytes : 1);
-	if (!p)
-		memory_gone();
-	return p;
+	return memory_more(NULL, bytes);
+}
+
+char *memory_copy(const char *z)
+{
+	size_t bytes = strlen(z) + 1;
+	return memcpy(memory_get(bytes), z, bytes);
 }
 
 struct arena arena_new(ptrdiff_t bytes)

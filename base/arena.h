@@ -76,10 +76,12 @@ typedef void arena_full_fn(ptrdiff_t bytes);
 arena_full_fn *arena_on_full(arena_full_fn *handler); /* the one before */
 
 /*
- * malloc for a library that goes on without what it did not get, so that a document would lack a
- * part: without memory it ends as when no arena can be had.
+ * malloc, realloc and strdup for libraries that go on without what they did not get, so that a
+ * document would lack a part: without memory it ends as when no arena can be had.
  */
 _Noreturn void memory_gone(void);
 void *memory_get(size_t bytes);
+void *memory_more(void *p, size_t bytes);
+char *memory_copy(const char *z);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <libxml/xmlmemory.h>
 #include <sqlite3.h>
 
 #include "base/json.h"
@@ -246,6 +247,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: writing says so */
 	arena_on_full(end_when_full);
 	cJSON_InitHooks(&(cJSON_Hooks){ memory_get, free });
+	xmlMemSetup(free, memory_get, memory_more, memory_copy);
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD); /* tasks read events, which it has none of */
 	struct arena keep = arena_new(ARENA_RUN_BYTES);
 	messages = out_log(&keep, STDERR_FILENO);

@@ -14,6 +14,7 @@ class Rooflint < Formula
   depends_on "isa-l"
   depends_on "libfyaml"
   depends_on "libmd"
+  depends_on "libxml2"
   depends_on "openssl@3"
   depends_on "sqlite"
 

@@ -156,6 +156,13 @@ build_libmd()
 	pc libmd -lmd
 }
 
+build_libxml2()
+{
+	configure --with-minimum --with-tree --with-output --with-push --with-writer --with-threads
+	make -s -j"$jobs" libxml2.la
+	make -s install-libLTLIBRARIES install-data
+}
+
 # It remembers how it was configured, so it is told no path of this machine.
 build_openssl()
 {

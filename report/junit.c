@@ -1,6 +1,5 @@
 /*
- * JUnit XML.  An element is opened and closed, an attribute and a text are escaped here and nowhere
- * else.
+ * JUnit XML, through libxml2's writer, so that escaping is by construction.
  *
  *   suite = profile         name: the profile as given
  *   case  = rule            name: "rule [profile]", classname: "rooflint.profile"
@@ -22,6 +21,7 @@
  * Names are unique over the whole document, as GitLab keeps only the first of equal ones, and do
  * not change from run to run, as histories are kept by classname and name.
  */
+#include <libxml/xmlwriter.h>
 #include <math.h>
 
 #include "base/text.h"
@@ -29,58 +29,29 @@
 
 /* ---- writing XML ----------------------------------------------------------------------------- */
 
-/* testsuites, testsuite, testcase, properties, property. */
-enum { DEPTH_MAX = 5 };
-
 struct junit {
-	struct out *out;
-	const char *open[DEPTH_MAX];
-	int depth;
-	bool in_tag;  /* behind a name: attributes may follow */
-	bool in_text; /* what closes it stands behind the text, else in a line of its own */
+	xmlTextWriterPtr writer;
 	struct arena *keep;
 	struct str tool_version;
 	enum junit_flavor flavor;
 	struct unique names; /* of suites and cases */
 };
 
-static void end_tag(struct junit *j, const char *end)
-{
-	if (j->in_tag)
-		out_z(j->out, end);
-	j->in_tag = false;
-}
-
 static void open_element(struct junit *j, const char *name)
 {
-	end_tag(j, ">\n");
-	out_fmt(j->out, "%*s<%s", j->depth, "", name);
-	j->open[j->depth++] = name;
-	j->in_tag = true;
+	xmlTextWriterStartElement(j->writer, (const xmlChar *)name);
 }
 
 static void close_element(struct junit *j)
 {
-	const char *name = j->open[--j->depth];
-	if (j->in_tag)
-		end_tag(j, "/>\n");
-	else
-		out_fmt(j->out, "%*s</%s>\n", j->in_text ? 0 : j->depth, "", name);
-	j->in_text = false;
-}
-
-static void escape(struct junit *j, struct str s)
-{
-	static const char *const texts[] = { "&lt;", "&gt;", "&amp;", "&quot;" };
-	out_replaced(j->out, s, "<>&\"", texts);
+	xmlTextWriterEndElement(j->writer);
 }
 
 /* Attributes hold one line: a newline there would be a blank to every reader. */
 static void attribute(struct junit *j, const char *name, struct str value)
 {
-	out_fmt(j->out, " %s=\"", name);
-	escape(j, text_clean(j->keep, value));
-	out_char(j->out, '"');
+	const char *z = arena_z(j->keep, text_clean(j->keep, value));
+	xmlTextWriterWriteAttribute(j->writer, (const xmlChar *)name, (const xmlChar *)z);
 }
 
 static void count_attribute(struct junit *j, const char *name, int64_t value)
@@ -90,9 +61,8 @@ static void count_attribute(struct junit *j, const char *name, int64_t value)
 
 static void text(struct junit *j, struct str s)
 {
-	end_tag(j, ">");
-	j->in_text = true;
-	escape(j, clean_lines(j->keep, s));
+	const char *z = arena_z(j->keep, clean_lines(j->keep, s));
+	xmlTextWriterWriteString(j->writer, (const xmlChar *)z);
 }
 
 /*
@@ -349,20 +319,31 @@ static void put_document(struct junit *j, const struct report_set *set)
 		for (int k = 0; k < OUTCOMES; k++)
 			all.outcomes[k] += one.outcomes[k];
 	}
-	out_z(j->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+	xmlTextWriterSetIndent(j->writer, 1);
+	xmlTextWriterStartDocument(j->writer, NULL, "UTF-8", NULL);
 	open_element(j, "testsuites");
 	attribute(j, "name", STR("rooflint"));
 	put_tally(j, &all);
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		put_suite(j, &set->items[i]);
 	close_element(j);
+	xmlTextWriterEndDocument(j->writer);
+}
+
+/* libxml2 hands over its bytes here. */
+static int take_bytes(void *out, const char *bytes, int count)
+{
+	out_str(out, (struct str){ bytes, count });
+	return count;
 }
 
 void report_junit(
 	const struct report_set *set, enum junit_flavor flavor, struct arena *keep, struct out *out)
 {
-	struct junit junit = {
-		.out = out, .keep = keep, .flavor = flavor, .tool_version = set->tool_version
-	};
+	struct junit junit = { .keep = keep,
+		.writer = xmlNewTextWriter(xmlOutputBufferCreateIO(take_bytes, NULL, out, NULL)),
+		.flavor = flavor,
+		.tool_version = set->tool_version };
 	put_document(&junit, set);
+	xmlFreeTextWriter(junit.writer);
 }

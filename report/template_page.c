@@ -1,16 +1,25 @@
 /*
- * Pages: read as markup, checked, compiled to a tree in which every name is resolved, and filled.
- * See template.h.
+ * Pages: read by libxml2, checked, compiled to a tree of our own, and filled.  See template.h.
+ *
+ * libxml2 keeps neither columns nor the lines of attributes.  The walk goes through the document
+ * in order, so a cursor that is moved to each thing as it is met knows where that thing stands.
  */
+#include "report/template_tree.h"
+
+#include <libxml/parser.h>
+
 #include "base/input.h"
 #include "base/sha256.h"
-#include "report/markup.h"
-#include "report/template_tree.h"
 
 #define TEMPLATE_MAX_DEPTH    100 /* of elements; below XHTML_MAX_DEPTH */
 #define TEMPLATE_MAX_INCLUDES 8	  /* files within files: more is a circle */
 
 /* ---- attributes ------------------------------------------------------------------------------ */
+
+static struct str xml_str(const xmlChar *z)
+{
+	return str_from((const char *)z);
+}
 
 /* A link people click may lead away; anything the page loads by itself must be in it. */
 static bool check_address(struct loader *l, struct str element, struct str value)
@@ -62,27 +71,31 @@ static bool check_attribute(
 /* Missing where the element has none. */
 static struct str attribute_of(struct loader *l, const void *from, const char *name)
 {
-	(void)l;
-	return str_trim(markup_value(from, str_from(name)));
+	xmlChar *value = xmlGetNoNsProp((const xmlNode *)from, (const xmlChar *)name);
+	struct str s = value ? str_trim(arena_str(l->keep, xml_str(value))) : MISSING;
+	xmlFree(value);
+	return s;
 }
 
-static bool compile_attributes(struct loader *l, struct node *n, const struct markup *from)
+static bool compile_attributes(
+	struct loader *l, struct node *n, struct str element, const xmlNode *from)
 {
-	for (ptrdiff_t i = 0; i < from->attribute_count; i++) {
-		const struct markup_attribute *a = &from->attributes[i];
-		if (str_is_among(
-			    a->name, "xmlns data-each data-if data-else data-picture data-include"))
+	for (const xmlAttr *a = from->properties; a; a = a->next) {
+		struct str name = xml_str(a->name);
+		loader_seek_past(l, name);
+		if (a->ns)
+			return loader_bad(l, name, "attributes with a prefix are not HTML");
+		if (str_is_among(name, "data-each data-if data-else data-picture data-include"))
 			continue;
-		l->at.cursor = a->at;
-		if (str_find_char(a->name, ':') >= 0)
-			return loader_bad(l, a->name, "attributes with a prefix are not HTML");
-		l->at.cursor += a->name.len;
-		if (!check_attribute(l, from->text, a->name, a->value))
+		xmlChar *content = xmlNodeGetContent((const xmlNode *)a);
+		struct str value = arena_str(l->keep, xml_str(content));
+		xmlFree(content);
+		if (!check_attribute(l, element, name, value))
 			return false;
 		struct attribute *own =
 			arena_push(l->keep, n->attributes, n->attribute_count, n->attribute_cap);
-		own->name = a->name;
-		if (!loader_pattern(l, a->value, true, &own->value))
+		own->name = arena_str(l->keep, name);
+		if (!loader_pattern(l, value, true, &own->value))
 			return false;
 	}
 	return true;
@@ -90,7 +103,7 @@ static bool compile_attributes(struct loader *l, struct node *n, const struct ma
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-static bool compile_node(struct loader *l, const struct markup *from, struct node **ret);
+static bool compile_node(struct loader *l, const xmlNode *from, struct node **ret);
 static bool compile_document(struct loader *l, struct node **ret);
 
 /* The file in place of the element; afterwards the loader is where it was. */
@@ -132,7 +145,7 @@ static bool check_css(struct loader *l, struct str css)
 static bool compile_style(struct loader *l, struct str include, struct str inner, struct node *n)
 {
 	struct loader_place outer = l->at;
-	n->raw = inner;
+	n->raw = arena_str(l->keep, inner);
 	if (include.p && !loader_open(l, include))
 		return false;
 	if (include.p)
@@ -144,10 +157,10 @@ static bool compile_style(struct loader *l, struct str include, struct str inner
 }
 
 static bool compile_script(
-	struct loader *l, struct str include, const struct markup *from, struct node *n)
+	struct loader *l, struct str include, const xmlNode *from, struct node *n)
 {
 	struct loader_place outer = l->at;
-	if (!include.p || from->child || from->attribute_count > 1)
+	if (!include.p || from->children || from->properties->next)
 		return loader_bad(l, STR("script"),
 			"a script is <script data-include=\"file.js\"></script>, and nothing more");
 	if (!loader_open(l, include))
@@ -166,16 +179,17 @@ static bool compile_script(
 }
 
 /* What is inside the element: an included file, or its own nodes. */
-static bool compile_inside(struct loader *l, struct node *n, const struct markup *from)
+static bool compile_inside(
+	struct loader *l, struct node *n, struct str element, const xmlNode *from)
 {
-	struct str element = from->text;
 	struct str include = attribute_of(l, from, "data-include");
 	struct node **end = &n->child;
-	if (str_eq(element, STR("style")) && from->child &&
-		(from->child->kind != MARKUP_TEXT || from->child->next))
-		return loader_bad(l, STR("<"), "a stylesheet may hold neither '</' nor '<!'");
-	if (str_eq(element, STR("style")))
-		return compile_style(l, include, from->child ? from->child->text : STR(""), n);
+	if (str_eq(element, STR("style"))) {
+		xmlChar *content = xmlNodeGetContent(from);
+		struct str own = arena_str(l->keep, xml_str(content));
+		xmlFree(content);
+		return compile_style(l, include, own.p ? own : STR(""), n);
+	}
 	if (str_eq(element, STR("script")))
 		return compile_script(l, include, from, n);
 	if (include.p)
@@ -183,7 +197,7 @@ static bool compile_inside(struct loader *l, struct node *n, const struct markup
 			       ? compile_include(l, include, &n->child)
 			       : loader_bad(l, include,
 					 "data-include stands in <template>, <style> or <script>");
-	for (const struct markup *c = from->child; c; c = c->next) {
+	for (const xmlNode *c = from->children; c; c = c->next) {
 		if (!compile_node(l, c, end))
 			return false;
 		while (*end)
@@ -207,54 +221,87 @@ static void find_policy(struct loader *l, const struct node *n)
 			l->policy = &n->attributes[i].value;
 }
 
-static bool compile_element(struct loader *l, const struct markup *from, struct node *n)
+static bool compile_element(struct loader *l, const xmlNode *from, struct node *n)
 {
-	struct str element = from->text;
+	struct str element = xml_str(from->name);
 	int scopes = l->scope_count;
-	if (str_find_char(element, ':') >= 0)
+	loader_seek_past(l, arena_fmt(l->keep, "<%.*s", STR_ARG(element)));
+	if (from->ns && from->ns->prefix)
 		return loader_bad(l, element, "elements with a prefix are not HTML");
 	if (str_is_among(element, "iframe object embed base frame frameset applet"))
 		return loader_bad(
 			l, element, "<%.*s> is not allowed in a report", STR_ARG(element));
-	l->at.cursor += element.len;
+	if (l->depth >= TEMPLATE_MAX_DEPTH)
+		return loader_bad(
+			l, element, "more than %d elements within each other", TEMPLATE_MAX_DEPTH);
 	if (!loader_directives(l, n, from, attribute_of))
 		return false;
 	if (!str_eq(element, STR("template"))) {
-		n->element = element;
-		if (!compile_attributes(l, n, from))
+		n->element = arena_str(l->keep, element);
+		if (!compile_attributes(l, n, element, from))
 			return false;
 		find_policy(l, n);
 	}
 	l->depth++;
-	bool ok = compile_inside(l, n, from);
+	bool ok = compile_inside(l, n, element, from);
 	l->depth--;
 	l->scope_count = scopes;
 	return ok;
 }
 
-static bool compile_node(struct loader *l, const struct markup *from, struct node **ret)
+static bool compile_node(struct loader *l, const xmlNode *from, struct node **ret)
 {
-	struct str content = from->text;
-	l->at.cursor = from->at;
-	if (from->kind == MARKUP_COMMENT)
+	struct str content = xml_str(from->content);
+	if (from->type == XML_COMMENT_NODE)
 		return !has_slot(content) ||
 		       loader_bad(l, STR("{{"),
 			       "no slot may stand in a comment; it would not be shown");
-	if (from->kind == MARKUP_OTHER)
-		return loader_bad(l, STR("<?"), "only elements, text and comments may stand here");
+	if (from->type != XML_ELEMENT_NODE && from->type != XML_TEXT_NODE &&
+		from->type != XML_CDATA_SECTION_NODE)
+		return loader_bad(l, STR("&"), "only elements, text and comments may stand here");
 	*ret = arena_make(l->keep, struct node, 1);
-	if (from->kind == MARKUP_ELEMENT)
+	if (from->type == XML_ELEMENT_NODE)
 		return compile_element(l, from, *ret);
 	/* Blanks between elements, but for one newline, are for the template's author alone. */
 	bool is_layout = !str_trim(content).len && str_contains(content, STR("\n"));
 	return loader_pattern(l, is_layout ? STR("\n") : content, false, &(*ret)->text);
 }
 
+/* ---- libxml2 --------------------------------------------------------------------------------- */
+
+/* It may not read other files, nor expand entities that the file declares. */
+#define XML_OPTIONS (XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOCDATA)
+
+static bool syntax_error(struct loader *l, const xmlError *e)
+{
+	struct text_place place = { .file = l->at.file, .source = l->at.source, .width = 1 };
+	struct str text = str_trim(e ? str_from(e->message) : STR("it cannot be read"));
+	place.line = e && e->line > 0 ? e->line : 1;
+	place.column = e && e->int2 > 0 ? e->int2 : 1;
+	return diag_caret(
+		l->err, DIAG_TEMPLATE, place, "not well-formed XHTML: %.*s", STR_ARG(text));
+}
+
 static bool compile_document(struct loader *l, struct node **ret)
 {
-	const struct markup *root = markup_read(
-		l->at.file, l->at.source, TEMPLATE_MAX_DEPTH - l->depth, l->keep, l->err);
-	return root && compile_node(l, root, ret);
+	xmlParserCtxtPtr ctxt = xmlNewParserCtxt();
+	if (!ctxt)
+		return diag_set(l->err, DIAG_LIMIT, "no memory to read %.*s", STR_ARG(l->at.file));
+	xmlDocPtr doc = xmlCtxtReadMemory(
+		ctxt, l->at.source.p, (int)l->at.source.len, NULL, "UTF-8", XML_OPTIONS);
+	const xmlNode *root = doc ? xmlDocGetRootElement(doc) : NULL;
+	const xmlDtd *dtd = doc ? doc->intSubset : NULL;
+	bool ok;
+	if (!root)
+		ok = syntax_error(l, xmlCtxtGetLastError(ctxt));
+	else if (dtd && (dtd->children || dtd->SystemID || dtd->ExternalID))
+		ok = loader_bad(
+			l, STR("<!DOCTYPE"), "the document type is <!DOCTYPE html> or nothing");
+	else
+		ok = compile_node(l, root, ret);
+	xmlFreeDoc(doc);
+	xmlFreeParserCtxt(ctxt);
+	return ok;
 }
 
 bool compile_page(struct loader *l, struct node **ret)

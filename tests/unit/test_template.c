@@ -240,47 +240,6 @@ static void test_documents(void **state)
 	assert_refused("<p data-include=\"finding.xhtml\"/>", "data-include stands in");
 }
 
-/* What the file says of characters is read, and written as HTML has it. */
-static void test_characters(void **state)
-{
-	(void)state;
-	assert_string_equal(
-		fill("\xef\xbb\xbf<?xml version=\"1.0\"?>\n<!-- x --><!DOCTYPE html>\n<p "
-		     "title='a\n\t&lt;&#x41;&quot;'>&amp;&apos;&#228;&#x20ac;&#128640;\r\n"
-		     "<![CDATA[<b>&]]> > x</p >\n<!-- y -->\n"),
-		"<p title=\"a  &lt;A&quot;\">&amp;&#39;\xc3\xa4\xe2\x82\xac"
-		"\xf0\x9f\x9a\x80\n&lt;b&gt;&amp; &gt; x</p>");
-	/* Also by number nothing comes in that text may not hold. */
-	assert_string_equal(fill("<p>&#1;&#xd800;&#x202e;</p>"), fill("<p>\x01\xed\xa0\x80"
-								     "\xe2\x80\xae</p>"));
-}
-
-/* Each with the place of what is wrong. */
-static void test_malformed(void **state)
-{
-	static const char *const cases[][2] = { { "p", "1:1: not well-formed" },
-		{ "<p>", "1:2: not well-formed XHTML: <p> is never closed" },
-		{ "<p><b></p>", "1:7: not well-formed XHTML: </b> is expected" },
-		{ "<p></p x>", "1:4: " }, { "<p></p>x", "1:8: " }, { "<p></p><p/>", "1:8: " },
-		{ "<p>a < b</p>", "1:7: " }, { "<p>a &amp b</p>", "1:6: " },
-		{ "<p>&#0;</p>", "1:4: " }, { "<p>&#x110000;</p>", "1:4: " },
-		{ "<p>&#;</p>", "1:4: " }, { "<p>&#xg;</p>", "1:4: " },
-		{ "<p title=\"&#x;\"/>", "1:11: " }, { "<p title/>", "1:9: " },
-		{ "<p =\"x\"/>", "1:4: " }, { "<p title=\"x/>", "1:10: " },
-		{ "<p title='x<b'/>", "1:10: " }, { "<p id='x' id='y'/>", "1:11: " },
-		{ "<p id='x'lang='y'/>", "1:10: " }, { "<p id='x", "1:7: " }, { "<p", "1:3: " },
-		{ "<p><!-- x </p>", "1:4: " }, { "<p><![CDATA[x</p>", "1:4: " },
-		{ "<p><?x </p>", "1:4: " }, { "<1/>", "1:2: " }, { "<p>\n<>x</p>", "2:2: " },
-		{ "<!doctype html><p/>", "1:1: " }, { "<!DOCTYPE html SYSTEM 'x'><p/>", "1:1: " } };
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const char *text = refuse(cases[i][0]);
-		if (!strstr(text, "t.xhtml:") || !strstr(text, cases[i][1]))
-			fail_msg("%s\n  is refused by\n%s\n  and not by\n%s", cases[i][0], text,
-				cases[i][1]);
-	}
-}
-
 /* As deep as it may be, and one more. */
 static void test_depth(void **state)
 {
@@ -309,7 +268,6 @@ int main(void)
 		cmocka_unit_test(test_scripts),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_documents),
-		cmocka_unit_test(test_characters), cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_depth),
 	};
 	return cmocka_run_group_tests_name("template", tests, keep_begin, keep_end);
