@@ -188,32 +188,29 @@ static ptrdiff_t pick_steps(const struct tables *t, struct pick *picks, struct p
 	return first + other;
 }
 
-static void build_table(
-	const struct tables *t, enum table_id id, struct arena *keep, struct report *ret)
+/* Rows of a table at most: of a head what is shown there. */
+static ptrdiff_t rows_most(const struct report *r, enum table_id id, enum report_extent extent)
+{
+	if (extent == REPORT_WHOLE || id == TABLE_quality || id == TABLE_deltas ||
+		id == TABLE_files || id == TABLE_phases || id == TABLE_devices)
+		return REPORT_MAX_ROWS;
+	return id == TABLE_families && is_only_seen(r) ? REPORT_SEEN_ROWS : 0;
+}
+
+static void build_table(const struct tables *t, enum table_id id, ptrdiff_t most,
+	struct arena *keep, struct report *ret)
 {
 	ptrdiff_t count = t->items[id].count;
+	ret->row_totals[id] = (double)count;
+	if (!most)
+		return;
 	struct pick *picks = arena_make(keep, struct pick, count);
 	ptrdiff_t kept = id == TABLE_steps
 				 ? pick_steps(t, picks, arena_make(keep, struct pick, count))
 				 : pick_heaviest(t, id, picks);
-	ret->row_totals[id] = (double)count;
-	for (ptrdiff_t i = 0; i < kept; i++)
+	for (ptrdiff_t i = 0; i < kept && i < most; i++)
 		copy_row(&table_defs[id], table_row(&table_defs[id], &t->items[id], picks[i].index),
 			table_add(&ret->tables, id, keep), keep);
-}
-
-void report_keep_head(struct report *r)
-{
-	for (int id = 0; id < TABLE_COUNT; id++) {
-		struct table *t = &r->tables.items[id];
-		if (id == TABLE_quality || id == TABLE_deltas || id == TABLE_files ||
-			id == TABLE_phases || id == TABLE_devices)
-			continue;
-		if (id != TABLE_families || !is_only_seen(r))
-			*t = (struct table){ NULL, 0, 0 };
-		else if (t->count > REPORT_SEEN_ROWS)
-			t->count = REPORT_SEEN_ROWS;
-	}
 }
 
 /* ---- plots ----------------------------------------------------------------------------------- */
@@ -243,7 +240,7 @@ bool report_plots(struct measured *m, struct arena *keep, struct report *ret, st
 
 void report_build(const struct tables *tables, const struct judgement *judgement,
 	const struct ruleset *rules, const struct diag_list *notes, struct str profile,
-	struct arena *keep, struct report *ret)
+	enum report_extent extent, struct arena *keep, struct report *ret)
 {
 	bool is_settled = judgement->verdict == VERDICT_PASS ||
 			  judgement->verdict == VERDICT_FAIL || judgement->verdict == VERDICT_WARN;
@@ -256,7 +253,8 @@ void report_build(const struct tables *tables, const struct judgement *judgement
 		.findings = { judgement->findings, judgement->finding_count },
 		.results = { judgement->results, judgement->result_count } };
 	for (int id = 0; id < TABLE_COUNT; id++)
-		build_table(tables, (enum table_id)id, keep, ret);
+		build_table(tables, (enum table_id)id, rows_most(ret, (enum table_id)id, extent),
+			keep, ret);
 	ret->notes.items = arena_make(keep, struct diag_note,
 		judgement->waiver_count + (notes ? (ptrdiff_t)notes->count : 0) + 1);
 	build_waiver_notes(judgement, keep, ret);

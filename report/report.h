@@ -71,15 +71,16 @@ struct report_set {
 	struct str tool_version;
 };
 
+/*
+ * Which tables a report holds: all, or what the heads of reports show; that is, of a run that has
+ * too few steps, its heaviest ops, too.
+ */
+enum report_extent { REPORT_HEAD, REPORT_WHOLE };
+
 /* The report of one judged run, or of one that could not be read. */
 void report_build(const struct tables *tables, const struct judgement *judgement,
 	const struct ruleset *rules, const struct diag_list *notes, struct str profile,
-	struct arena *keep, struct report *ret);
-/*
- * Drops the tables but for what the heads of reports show: of a run that has too few steps, its
- * heaviest ops.
- */
-void report_keep_head(struct report *r);
+	enum report_extent extent, struct arena *keep, struct report *ret);
 /*
  * Adds what a page draws beside the tables.  Of the findings that failed or warn, the first
  * REPORT_MAX_AROUND get their neighbourhood.  False when a profile's bytes turn out bad.

@@ -151,9 +151,8 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	context.is_compared = ok && baseline_was_there(tables);
 	ok = ok && judge(b->rules, tables, &context, &w->scratch, &judgement, err);
 	if (ok) {
-		report_build(tables, &judgement, b->rules, notes, shown, w->keep, &r);
-		if (!b->keep_tables)
-			report_keep_head(&r);
+		report_build(tables, &judgement, b->rules, notes, shown,
+			b->keep_tables ? REPORT_WHOLE : REPORT_HEAD, w->keep, &r);
 		ok = !b->keep_plots || run_plots(&w->part, m, w->keep, &r, err);
 	}
 	if (ok)

@@ -8,7 +8,7 @@ static const struct ruleset rules = { .name = STR_INIT("recommended") };
 static struct report build(const struct tables *tables, const struct judgement *judgement)
 {
 	struct report r;
-	report_build(tables, judgement, &rules, NULL, STR("runs/x"), &keep, &r);
+	report_build(tables, judgement, &rules, NULL, STR("runs/x"), REPORT_WHOLE, &keep, &r);
 	return r;
 }
 
@@ -83,6 +83,32 @@ static void test_rows_are_capped(void **state)
 	assert_true(r.row_totals[TABLE_collectives] == 1000);
 	assert_true(table_rows(&r.tables, quality)[0].ok == 0);
 	assert_true(table_rows(&r.tables, quality)[199].ok == 199);
+}
+
+/* Of ops a head has those of a run that cannot be judged, and says how many there are. */
+static void test_head(void **state)
+{
+	(void)state;
+	struct tables t = { 0 };
+	struct judgement j = { .gain_s = NAN };
+	struct run_row *run = table_new(&t, run, &keep);
+	run->evidence = STR("measured");
+	for (int i = 0; i < 20; i++) {
+		((struct families_row *)table_new(&t, families, &keep))->time_s = i;
+		table_new(&t, ops, &keep);
+		table_new(&t, quality, &keep);
+	}
+	for (int steps = 1; steps <= 2; steps++) {
+		struct report r;
+		run->steps = steps;
+		report_build(&t, &j, &rules, NULL, STR("x"), REPORT_HEAD, &keep, &r);
+		assert_int_equal(table_count(&r.tables, quality), 20);
+		assert_int_equal(table_count(&r.tables, ops), 0);
+		assert_true(r.row_totals[TABLE_ops] == 20);
+		assert_int_equal(
+			table_count(&r.tables, families), steps < 2 ? REPORT_SEEN_ROWS : 0);
+		assert_true(steps > 1 || table_rows(&r.tables, families)[0].time_s == 19);
+	}
 }
 
 static struct tables steps_of(int devices, int steps)
@@ -367,7 +393,7 @@ static void test_notes(void **state)
 	struct report r;
 	list.items[0].id = DIAG_XPLANE;
 	list.items[0].text = STR("odd");
-	report_build(&t, &j, &rules, &list, STR("x"), &keep, &r);
+	report_build(&t, &j, &rules, &list, STR("x"), REPORT_WHOLE, &keep, &r);
 	assert_int_equal(r.notes.count, 2);
 	assert_int_equal(r.notes.items[0].id, 202);
 	assert_str(r.notes.items[0].text, "odd");
@@ -390,6 +416,7 @@ int main(void)
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_rows_by_weight),
 		cmocka_unit_test(test_rows_are_capped),
+		cmocka_unit_test(test_head),
 		cmocka_unit_test(test_steps_of_the_first_device_stay),
 		cmocka_unit_test(test_strings_are_copied_and_clean),
 		cmocka_unit_test(test_finding),
