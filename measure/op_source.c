@@ -1,10 +1,13 @@
 /* Lines of Python.  See op_source.h. */
 #include "measure/op_source.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/input.h"
 #include "base/map.h"
 #include "base/text.h"
 
@@ -13,23 +16,30 @@
 /* Files looked for in a checkout, and folders of each: a job has some hundred of its own. */
 #define FILES_MAX   4096
 #define FOLDERS_MAX 32
+/* A file of source is smaller. */
+#define FILE_MAX_BYTES (4 << 20)
 
 /* ---- the checkout ---------------------------------------------------------------------------- */
 
-/* What a file that a job saw is called in the checkout, kept since ops share their files. */
+/* A file that a job saw, in the checkout; without a name it is not there. */
+struct checkout_file {
+	struct str name;    /* from the top on */
+	ptrdiff_t newlines; /* in it: a later line is of another file */
+};
+
 struct checkout {
-	struct str top;
-	struct map known;  /* to the index of its name */
-	struct str *names; /* from the top on; missing: it is not there */
+	struct str top, folder; /* as in measure_options */
+	struct map known;	/* to the index of the file, since ops share theirs */
+	struct checkout_file *files;
 	ptrdiff_t count, cap;
 	struct arena *keep;
 };
 
-struct checkout *checkout_new(struct str top, struct arena *keep)
+struct checkout *checkout_new(const struct measure_options *o, struct arena *keep)
 {
 	struct checkout *c = arena_make(keep, struct checkout, 1);
 
-	*c = (struct checkout){ .top = top, .keep = keep };
+	*c = (struct checkout){ .top = o->checkout, .folder = o->checkout_folder, .keep = keep };
 	return c;
 }
 
@@ -52,35 +62,55 @@ bool is_installed(struct str file)
 	return behind_packages(file).p;
 }
 
-static bool is_file_of(const struct checkout *c, struct str tail)
+static bool file_find(const struct checkout *c, struct str name, struct checkout_file *ret)
 {
 	struct arena scratch = *c->keep;
+	struct str path = arena_fmt(&scratch, "%.*s/%.*s", STR_ARG(c->top), STR_ARG(name));
+	enum { BLOCK = 1 << 16 };
+	char *block = arena_room(&scratch, BLOCK);
 	struct stat st;
-	struct str path = arena_fmt(&scratch, "%.*s/%.*s", STR_ARG(c->top), STR_ARG(tail));
+	ptrdiff_t n;
 
-	return !stat(path.p, &st) && S_ISREG(st.st_mode);
+	if (stat(path.p, &st) || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX_BYTES)
+		return false;
+	int fd = open(path.p, O_RDONLY | O_CLOEXEC);
+	ret->newlines = 0;
+	while (fd >= 0 && (n = input_read_all(fd, block, BLOCK)) > 0)
+		for (ptrdiff_t i = 0; i < n; i++)
+			ret->newlines += block[i] == '\n';
+	if (fd >= 0)
+		close(fd);
+	ret->name = fd >= 0 ? arena_str(c->keep, name) : MISSING;
+	return fd >= 0;
 }
 
-static struct str longest_tail(const struct checkout *c, struct str file)
+/* By its longest tail, below the top or else below the working directory. */
+static struct checkout_file file_of(const struct checkout *c, struct str file)
 {
 	struct str package = behind_packages(file), tail = package.p ? package : file, folder;
+	struct checkout_file ret = { 0 };
 
 	/* A name from a profile leads nowhere else: no byte that ends it early, no way up. */
 	if (memchr(file.p, 0, (size_t)file.len) || str_contains(file, STR("..")))
-		return MISSING;
+		return ret;
 	for (int i = 0; i < FOLDERS_MAX && tail.len; i++) {
 		/* A module that is no part of a package may be anybody's. */
 		if (package.p && str_find_char(tail, '/') < 0)
 			break;
-		if (tail.p[0] != '/' && is_file_of(c, tail))
-			return tail;
-		if (!str_cut(tail, '/', &folder, &tail))
+		bool is_name = tail.p[0] != '/';
+		if ((is_name && file_find(c, tail, &ret)) ||
+			(is_name && c->folder.len &&
+				file_find(c,
+					arena_fmt(c->keep, "%.*s/%.*s", STR_ARG(c->folder),
+						STR_ARG(tail)),
+					&ret)) ||
+			!str_cut(tail, '/', &folder, &tail))
 			break;
 	}
-	return MISSING;
+	return ret;
 }
 
-static struct str checkout_name(struct checkout *c, struct str file)
+static struct str checkout_name(struct checkout *c, struct str file, double line)
 {
 	int32_t at = map_get(&c->known, file);
 
@@ -88,11 +118,11 @@ static struct str checkout_name(struct checkout *c, struct str file)
 		if (c->count == FILES_MAX)
 			return MISSING;
 		at = (int32_t)c->count;
-		*arena_push(c->keep, c->names, c->count, c->cap) =
-			arena_str(c->keep, longest_tail(c, file));
+		*arena_push(c->keep, c->files, c->count, c->cap) = file_of(c, file);
 		map_put(&c->known, arena_str(c->keep, file), at, c->keep);
 	}
-	return c->names[at];
+	/* The last line may lack its newline. */
+	return line > (double)c->files[at].newlines + 1 ? MISSING : c->files[at].name;
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */
@@ -118,7 +148,7 @@ static bool source_split(struct str text, struct str *file, double *line)
 }
 
 /* What the user's repository calls the file; missing for a file of others. */
-static struct str user_name(const struct run *run, struct str file)
+static struct str user_name(const struct run *run, struct str file, double line)
 {
 	const struct measure_options *o = run->options;
 
@@ -134,14 +164,14 @@ static struct str user_name(const struct run *run, struct str file)
 						STR_ARG(rest))
 				      : rest;
 	}
-	return run->checkout ? checkout_name(run->checkout, file) : MISSING;
+	return run->checkout ? checkout_name(run->checkout, file, line) : MISSING;
 }
 
 void op_source_user(const struct run *run, struct str file, double line, struct op_source *ret)
 {
 	if (ret->user_file.p || !file.len)
 		return;
-	struct str name = user_name(run, file);
+	struct str name = user_name(run, file, line);
 	if (!name.len)
 		return;
 	ret->user_file = text_clean(run->keep, name);

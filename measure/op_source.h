@@ -3,7 +3,7 @@
  *
  * A file is the user's when it lies below a --source-root.  Without one, when it is a file of the
  * checkout around the working directory: the job saw the same files below another folder, or
- * installed, so what counts is the longest tail of its path that is there.
+ * installed, so what counts is the longest tail of its path that is there, with the line in it.
  */
 #ifndef MEASURE_OP_SOURCE_H
 #define MEASURE_OP_SOURCE_H
@@ -23,6 +23,6 @@ void op_source_user(const struct run *run, struct str file, double line, struct 
 /* Python's own library, or a package that pip or the system installed. */
 bool is_installed(struct str file);
 
-struct checkout *checkout_new(struct str top, struct arena *keep);
+struct checkout *checkout_new(const struct measure_options *o, struct arena *keep);
 
 #endif

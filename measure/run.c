@@ -60,7 +60,7 @@ struct measured *measure_begin(struct profile *hosts, ptrdiff_t host_count, stru
 		.options = options,
 		.registry = registry_new(hosts, host_count, options->dump, kernels, keep, notes),
 		.kernels = kernels,
-		.checkout = options->checkout.p ? checkout_new(options->checkout, keep) : NULL,
+		.checkout = options->checkout.p ? checkout_new(options, keep) : NULL,
 		.keep = keep,
 		.work = &work,
 		.tables = ret,

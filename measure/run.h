@@ -48,7 +48,8 @@ struct measure_options {
 	/* What is the user's own, as op_source.h says; the first root that fits. */
 	const struct source_root *source_roots;
 	ptrdiff_t source_root_count;
-	struct str checkout; /* the top of one, in which the user's files are; missing: none */
+	/* The top of one, in which the user's files are, and the working directory below it. */
+	struct str checkout, checkout_folder; /* missing: there is none */
 	/* Pattern of the step's mark or module; missing: the job file's, else told by what ran. */
 	struct str step;
 	int threads; /* at least 1 */

@@ -62,19 +62,36 @@ static double machines_named(const struct run *run)
 	return count;
 }
 
+/* What works beside each other, so that a step takes as long as the longest of them at least. */
+enum way { WAY_CHIP, WAY_LINKS, WAY_FROM_HOST, WAY_TO_HOST, WAYS };
+
 /* What the run row needs of the ops: sums over the ops table. */
 struct op_sums {
 	double time, bounded, judgeable, known, uncounted, unknown_flops, unmeasured, unattributed,
 		unknown_kind, tiny, count, tiny_count, copies, update_excess;
-	double flops, remat_flops, hbm_bytes, ideal, comms_ideal;
+	double flops, remat_flops, hbm_bytes;
+	double ideals[WAYS];  /* rooflines one after another */
 	bool of_programs;     /* some op is of a program of XLA */
 	struct str framework; /* of the heaviest kernel that tells; or missing */
 };
 
-static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const struct subject *s)
+/* `moving` is NULL of what moves no data. */
+static enum way way_of(
+	const struct op_common *op, const struct subject *s, const struct op_facts *moving)
+{
+	if (!isnan(op->t_comms_s))
+		return WAY_LINKS;
+	if (s->kind != KIND_TRANSFER || !moving)
+		return WAY_CHIP;
+	return moving->direction == COPY_H2D   ? WAY_FROM_HOST
+	       : moving->direction == COPY_D2H ? WAY_TO_HOST
+					       : WAY_CHIP;
+}
+
+static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const struct subject *s,
+	const struct op_facts *moving)
 {
 	const struct op_common *common = op->common;
-	bool comms = !isnan(common->t_comms_s);
 
 	if (s->program->role != ROLE_STEP)
 		return;
@@ -94,7 +111,7 @@ static void op_sums_add(struct op_sums *sum, const struct ops_row *op, const str
 	}
 	if (!isnan(common->roofline_s)) {
 		sum->bounded += op->time_s;
-		*(comms ? &sum->comms_ideal : &sum->ideal) += common->roofline_s * common->count;
+		sum->ideals[way_of(common, s, moving)] += common->roofline_s * common->count;
 	}
 	if (s->attribution == ATTRIBUTION_NONE)
 		sum->unattributed += op->time_s;
@@ -157,7 +174,8 @@ static double run_row_ops(const struct run *run, const struct op_rows *ops, stru
 	double t = run->steady_s;
 
 	for (ptrdiff_t i = 0; i < ops->count; i++)
-		op_sums_add(&sum, &ops->rows[i], ops->subjects[i]);
+		op_sums_add(&sum, &ops->rows[i], ops->subjects[i],
+			ops->moving[ops->subjects[i]->index]);
 	sum.flops += sum.remat_flops;
 	if (sum.flops > 0 && sum.uncounted <= UNCOUNTED_MAX * sum.judgeable)
 		row->remat_flops_ratio = sum.remat_flops / sum.flops;
@@ -187,7 +205,9 @@ static double run_row_ops(const struct run *run, const struct op_rows *ops, stru
 	if (!run->first->chip.chip)
 		return sum.flops;
 	/* Where nothing could be counted, nothing is known; else what was counted is a bound. */
-	double ideal = sum.ideal > sum.comms_ideal ? sum.ideal : sum.comms_ideal;
+	double ideal = 0;
+	for (int i = 0; i < WAYS; i++)
+		ideal = fmax(ideal, sum.ideals[i]);
 	if (sum.unknown_flops < sum.judgeable)
 		row->op_util = sum.flops / (t * main_peak_flops(&run->first->chip));
 	if (sum.unmeasured < sum.judgeable)

@@ -136,7 +136,8 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 	if (table_count(tables, run))
 		table_rows(tables, run)->listing = run_listing(&w->part.run, w->keep);
 	note_log_dir(&w->part, &w->crew->options, &w->scratch, notes);
-	context.profile = text_shell(&w->scratch, shown);
+	context.profile = arena_fmt(&w->scratch, "%.*s%.*s",
+		STR_ARG(text_shell(&w->scratch, shown)), STR_ARG(w->crew->options.words));
 	if (b->previous) {
 		previous = previous_judgement(b->previous, shown);
 		context.previous = &previous;

@@ -7,7 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/out.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "base/unit.h"
 #include "hlo/module.h"
 #include "profile/pprof.h"
@@ -70,18 +72,35 @@ static bool source_root_parse(struct str text, struct source_root *ret, struct d
 }
 
 /* The folder with a .git in it, which is a file in a worktree; missing: none above this one. */
-static struct str checkout_top(struct arena *keep)
+static void checkout_find(struct measure_options *m, struct arena *keep)
 {
-	char here[PATH_MAX];
-	struct str top = str_from(getcwd(here, sizeof(here)));
+	char buffer[PATH_MAX];
+	const struct str here = str_from(getcwd(buffer, sizeof(buffer)));
 	struct stat st;
 
-	while (top.len) {
-		if (!stat(arena_fmt(keep, "%.*s/.git", STR_ARG(top)).p, &st))
-			return arena_str(keep, top);
-		top.len = str_rfind_char(top, '/');
-	}
-	return MISSING;
+	for (struct str top = here; top.len; top.len = str_rfind_char(top, '/'))
+		if (!stat(arena_fmt(keep, "%.*s/.git", STR_ARG(top)).p, &st)) {
+			m->checkout = arena_str(keep, top);
+			m->checkout_folder = arena_str(keep, str_from_offset(here, top.len + 1));
+			return;
+		}
+}
+
+/* What a command that is printed has to repeat, so that it reads a run in the same way. */
+static struct str options_words(const struct read_settings *s, struct arena *keep)
+{
+	const struct {
+		const char *option;
+		struct str value;
+	} said[] = { { "hardware", s->hardware }, { "job", s->job }, { "hlo", s->hlo },
+		{ "step", s->step } };
+	struct out *o = out_memory(keep);
+
+	for (int i = 0; i < COUNT_OF(said); i++)
+		if (said[i].value.p)
+			out_fmt(o, " --%s %.*s", said[i].option,
+				STR_ARG(text_shell(keep, said[i].value)));
+	return out_text(o);
 }
 
 bool load_options(const struct read_settings *s, int threads, struct arena *keep,
@@ -96,7 +115,8 @@ bool load_options(const struct read_settings *s, int threads, struct arena *keep
 		.max_age = s->max_age,
 		.max_age_s = NAN,
 		.hlo = s->hlo,
-		.hosts_sample = s->hosts_sample };
+		.hosts_sample = s->hosts_sample,
+		.words = options_words(s, keep) };
 	*m = (struct measure_options){ .chips = chip_set_new(keep),
 		.threads = threads,
 		.step = s->step,
@@ -118,7 +138,7 @@ bool load_options(const struct read_settings *s, int threads, struct arena *keep
 		if (!source_root_parse(s->source_roots.items[i], &roots[i], err))
 			return false;
 	if (!s->source_roots.count)
-		m->checkout = checkout_top(keep);
+		checkout_find(m, keep);
 	if (s->job.p && !job_file_read(&tree_local, s->job, keep, &m->job, err))
 		return false;
 	if (s->hardware.p)

@@ -33,6 +33,7 @@ struct load_options {
 	struct str max_age;	  /* the same as it was written */
 	int64_t now_ns;		  /* since 1970: what an age is counted from */
 	int hosts_sample;	  /* 0: all */
+	struct str words;	  /* " --hardware v5e": what a command line says of how to read */
 };
 
 /* `engine` is NULL when it could not be made, as *err then says. */

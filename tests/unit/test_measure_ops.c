@@ -1327,6 +1327,10 @@ static void a_file_of_the_checkout_by_the_end_of_its_path(void **state)
 	assert_user_file("unit/test_load.c", "unit/test_load.c");
 	assert_user_file("/app/layers.awk", "layers.awk");
 	assert_user_file("/app/unit", NULL); /* a folder */
+	run.options.checkout_folder = STR("unit");
+	assert_user_file("/app/test_load.c", "unit/test_load.c");
+	run.options.checkout_folder = MISSING;
+	assert_user_file("/app/test_load.c", NULL);
 	assert_user_file("/app/unit/test_load.c/none", NULL);
 	assert_user_file("/app/../tests/unit/test_load.c", NULL);
 	/* Installed, it is a package's file or nothing. */
