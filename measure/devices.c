@@ -24,14 +24,20 @@ static bool is_device(const struct plane *p)
 	return p->class == PLANE_DEVICE && any;
 }
 
+/* Also where neither says it: NaN. */
+static bool is_same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
 /* By what chips are recognised. */
 static bool is_alike(const struct chip_hints *a, const struct chip_hints *b)
 {
 	return str_eq(a->device_type, b->device_type) && str_eq(a->device_name, b->device_name) &&
 	       str_eq(a->vendor, b->vendor) && a->cc_major == b->cc_major &&
 	       a->cc_minor == b->cc_minor && a->core_count == b->core_count &&
-	       a->clock_hz == b->clock_hz && a->memory_bytes == b->memory_bytes &&
-	       a->memory_bps == b->memory_bps;
+	       is_same(a->clock_hz, b->clock_hz) && is_same(a->memory_bytes, b->memory_bytes) &&
+	       is_same(a->memory_bps, b->memory_bps);
 }
 
 /* A device is most often what the one before it is. */
