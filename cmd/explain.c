@@ -2,37 +2,17 @@
  * rooflint explain: one rule for people: what it demands, why, and what to do; or a diagnostic.
  */
 #include "base/embed.h"
+#include "base/text.h"
 #include "cmd/grid.h"
 #include "cmd/shared.h"
 #include "session/load.h"
 
 struct explain_settings {
 	struct rule_settings rule;
+	bool verbose;
 };
 
-enum { WIDTH = 88, INDENT = 2, CODE_INDENT = 6 };
-
-/* ---- expressions ----------------------------------------------------------------------------- */
-
-/* The expression with values in place of its :names. */
-static struct str filled(const struct rule *r, struct str sql, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-	struct str before;
-	for (bool more = true; more;) {
-		more = str_cut(sql, ':', &before, &sql);
-		ptrdiff_t n = 0;
-		while (n < sql.len &&
-			(is_letter(sql.p[n]) || is_digit(sql.p[n]) || sql.p[n] == '_'))
-			n++;
-		const struct rule_param *p = rule_param_named(r, str_head(sql, more ? n : 0));
-		bool is_filled = p && p->text.p;
-		out_fmt(o, "%.*s%.*s%s", STR_ARG(before), STR_ARG(is_filled ? p->text : STR("")),
-			more && !is_filled ? ":" : "");
-		sql = str_from_offset(sql, is_filled ? n : 0);
-	}
-	return out_text(o);
-}
+enum { WIDTH = 88, INDENT = 2 };
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
@@ -59,68 +39,129 @@ static void put_columns(struct context *c, const struct rule *r)
 
 /* ---- the parts of the text ------------------------------------------------------------------- */
 
-static void put_part(struct context *c, const char *title, const struct rule_text *text)
+static void put_part(struct context *c, const char *title, struct str text)
 {
-	if (!text->text.len)
-		return;
-	out_fmt(c->out, "\n%s:\n", title);
-	print_paragraphs(c->out, text->text, INDENT, WIDTH);
-}
-
-/* Each item with its condition. */
-static void put_advice(struct context *c, const char *title, const struct advice_list *list)
-{
-	for (ptrdiff_t i = 0; i < list->count; i++) {
-		const struct advice_item *item = &list->items[i];
-		const char *more = !i ? title : item->when.text.p ? "or" : "else";
-		if (item->when.text.p)
-			more = arena_fmt(c->keep, "%s, where %.*s", more, STR_ARG(item->when.text))
-				       .p;
-		put_part(c, more, &item->text);
-	}
-}
-
-static void put_code(struct context *c, const struct rule *r, const char *lead, struct str sql)
-{
-	struct str line, text = filled(r, str_trim(sql), c->keep);
 	if (!text.len)
 		return;
-	out_fmt(c->out, "  %s\n", lead);
-	while (str_next(&text, '\n', &line)) {
-		out_repeat(c->out, ' ', CODE_INDENT);
-		print_words(c->out, str_trim(line), CODE_INDENT, CODE_INDENT, WIDTH);
-	}
+	out_fmt(c->out, "\n%s:\n", title);
+	print_paragraphs(c->out, text, INDENT, WIDTH);
 }
 
-static void put_demand(struct context *c, const struct rule *r)
+/* What a list shows without -v. */
+enum { ITEMS_SHOWN = 6 };
+
+/* A line that begins with blanks is a command, which stays as it is. */
+static void put_item(struct context *c, struct str text)
 {
-	bool is_warning = r->severity == SEVERITY_WARN;
-	out_z(c->out, "\nWhat it demands:\n");
-	if (r->from && r->where.text.len)
-		out_fmt(c->out, "  of the rows of %.*s (%.*s)\n", STR_ARG(r->from->name),
-			STR_ARG(r->from->meaning));
-	else if (r->from)
-		out_fmt(c->out, "  of every row of %.*s (%.*s)\n", STR_ARG(r->from->name),
-			STR_ARG(r->from->meaning));
-	put_code(c, r, "of the rows of", r->select.text);
-	put_code(c, r, "where", r->where.text);
-	put_code(c, r, "this number:", r->value.text);
-	put_code(c, r, "and on top of it at most:", r->unclear.text);
-	for (int i = PARAM_WARN; i <= PARAM_FAIL; i++)
-		if (r->params[i].text.p)
-			out_fmt(c->out, "  is %s %.*s (%s if not)\n",
-				r->at_least ? "at least" : "at most", STR_ARG(r->params[i].text),
-				i == PARAM_WARN || is_warning ? "a warning" : "a failure");
-	put_code(c, r,
-		r->gate	     ? "must hold (the rules that need this gate are inconclusive if not):"
-		: is_warning ? "must hold (a warning if not, by its severity):"
-			     : "must hold (a failure if not):",
-		r->assert.text);
-	put_code(c, r, "can fail only where (elsewhere a warning):", r->can_fail.text);
-	put_code(c, r, "fixing it would give back, per step:", r->gain.text);
-	if (r->min_subjects)
-		out_fmt(c->out, "  with fewer than %lld such rows it is inconclusive\n",
-			(long long)r->min_subjects);
+	struct str line;
+	out_fmt(c->out, "%*s- ", INDENT, "");
+	str_next(&text, '\n', &line);
+	print_words(c->out, line, INDENT + 2, INDENT + 2, WIDTH);
+	if (text.len)
+		print_paragraphs(c->out, text, INDENT + 2, WIDTH);
+}
+
+static void put_items(struct context *c, const struct list *items, ptrdiff_t most)
+{
+	for (ptrdiff_t i = 0; i < items->count && i < most; i++)
+		put_item(c, items->items[i]);
+	if (items->count > most)
+		out_fmt(c->out, "%*sand %td more (-v)\n", INDENT, "", items->count - most);
+}
+
+static void put_advice(struct context *c, const char *title, const char *titles,
+	const struct list *items, ptrdiff_t most)
+{
+	if (items->count == 1)
+		put_part(c, title, items->items[0]);
+	if (items->count < 2)
+		return;
+	out_fmt(c->out, "\n%s:\n", titles);
+	put_items(c, items, most);
+}
+
+/* "It warns above 5% and fails above 10%"; missing where it has no limits. */
+static struct str limits_of(const struct rule *r, struct arena *keep)
+{
+	const char *beyond = r->at_least ? "below" : "above";
+	struct str warn = r->params[PARAM_WARN].text, fail = r->params[PARAM_FAIL].text;
+	const char *fails = r->gate			   ? "does not hold"
+			    : r->severity == SEVERITY_WARN ? "warns"
+							   : "fails";
+	struct out *o = out_memory(keep);
+	if (!warn.p && !fail.p)
+		return MISSING;
+	out_z(o, "It ");
+	if (warn.p && !str_eq(warn, fail))
+		out_fmt(o, "warns %s %.*s%s", beyond, STR_ARG(warn), fail.p ? " and " : "");
+	if (fail.p)
+		out_fmt(o, "%s %s %.*s", fails, beyond, STR_ARG(fail));
+	if (r->says.text.p)
+		out_fmt(o, " %.*s", STR_ARG(r->says.text));
+	return out_text(o);
+}
+
+/* What a finding has to cost, as the file says it. */
+static struct str matter_text(const struct ruleset *set, const struct rule *r, enum matter m)
+{
+	return r->matters[m].text.p ? r->matters[m].text : set->matters[m].text;
+}
+
+/* "All findings together have to cost 1% of the step to warn, and 2% to fail" */
+static void put_matters(
+	struct out *o, const struct ruleset *set, const struct rule *r, bool is_bytes)
+{
+	bool can_fail = r->params[PARAM_FAIL].text.p && r->severity == SEVERITY_ERROR;
+	if (!r->gain.text.p || r->gate)
+		return;
+	out_fmt(o, "Its findings together have to cost %.*s of the %s to warn",
+		STR_ARG(matter_text(set, r, is_bytes ? MATTER_MEMORY_WARN : MATTER_WARN)),
+		is_bytes ? "memory" : "step");
+	if (can_fail)
+		out_fmt(o, ", and %.*s to fail",
+			STR_ARG(matter_text(set, r, is_bytes ? MATTER_MEMORY_FAIL : MATTER_FAIL)));
+	out_z(o, ".\n");
+}
+
+/* The gates that it needs, and what comes of those that do not hold. */
+static void put_gates(struct out *o, const struct rule *r, struct arena *keep)
+{
+	struct list names = { 0 };
+	for (ptrdiff_t i = 0; i < r->gate_count; i++)
+		list_add(&names, r->gates[i]->name, keep);
+	if (r->gate)
+		out_z(o, "It is a gate: where it does not hold, the rules that need it are "
+			 "inconclusive.\n");
+	else if (names.count)
+		out_fmt(o, "It is inconclusive unless these gates hold: %.*s.\n",
+			STR_ARG(words_joined(keep, names.items, names.count, ", ")));
+}
+
+static void put_demand(struct context *c, const struct ruleset *set, const struct rule *r,
+	const struct rule_outline *outline)
+{
+	struct str limits = limits_of(r, c->keep);
+	struct out *o = out_memory(c->keep); /* a line for each sentence */
+	if (r->applies_to.text.p || r->from)
+		out_fmt(o, "It judges %.*s.\n",
+			STR_ARG(r->applies_to.text.p ? r->applies_to.text : r->from->meaning));
+	out_fmt(o, "%.*s%s", STR_ARG(limits), limits.p ? ".\n" : "");
+	const struct column *column = r->from ? table_column(r->from, r->value.text) : NULL;
+	if (column)
+		out_fmt(o, "That number is %.*s: %.*s.\n", STR_ARG(column->name),
+			STR_ARG(column->meaning));
+	put_matters(o, set, r, outline->is_bytes);
+	if (r->assert.text.p && !r->gate)
+		out_fmt(o, "It %s where its condition (assert) does not hold.\n",
+			r->severity == SEVERITY_WARN ? "warns" : "fails");
+	if (r->min_subjects == 1)
+		out_z(o, "Where there is nothing to judge it is inconclusive.\n");
+	else if (r->min_subjects)
+		out_fmt(o, "With fewer than %d to judge it is inconclusive.\n", r->min_subjects);
+	put_gates(o, r, c->keep);
+	if (r->required)
+		out_z(o, "It is required: a run in which it cannot be judged is inconclusive.\n");
+	put_part(c, "What it demands", str_trim(out_text(o)));
 }
 
 static void put_params(struct context *c, const struct rule *r)
@@ -145,21 +186,28 @@ static void put_params(struct context *c, const struct rule *r)
 	grid_print(&g, c->out);
 }
 
-static void explain(struct context *c, const struct rule *r)
+static void explain(struct context *c, const struct ruleset *set, const struct rule *r,
+	const struct rule_outline *o, bool is_verbose)
 {
+	ptrdiff_t most = is_verbose ? PTRDIFF_MAX : ITEMS_SHOWN;
 	out_fmt(c->out, "%.*s: ", STR_ARG(r->name));
 	print_words(c->out, r->title.text, (int)r->name.len + 2, INDENT, WIDTH);
 	if (r->severity == SEVERITY_OFF)
 		out_z(c->out, "\nIt is switched off (severity: off).\n");
-	put_part(c, "Why", &r->why);
-	put_demand(c, r);
-	put_advice(c, "Why the others only warn", &r->only_warns);
-	put_part(c, "How it is measured", &r->measured);
-	put_advice(c, "Likely cause", &r->cause);
-	put_advice(c, "Fix", &r->fix);
-	put_part(c, "When it is wrong", &r->wrong_when);
+	put_part(c, "Why", r->why.text);
+	put_demand(c, set, r, o);
+	put_advice(c, "Why some only warn", "Why some only warn", &o->only_warns, most);
+	put_part(c, "How it is measured", r->measured.text);
+	put_advice(c, "Likely cause", "Likely causes", &o->cause, most);
+	put_advice(c, "Fix", "Fixes", &o->fix, most);
+	put_part(c, "When it is wrong", r->wrong_when.text);
 	put_params(c, r);
-	put_columns(c, r);
+	if (is_verbose)
+		put_columns(c, r);
+	if (o->cause.count > 1 || o->fix.count > 1)
+		out_z(c->out, "\nA finding names the cause and the fix that apply to its run.");
+	out_fmt(c->out, "\nThe rule as it is written, with its SQL: rooflint rules show %.*s\n",
+		STR_ARG(r->name));
 }
 
 /* ---- diagnostics ----------------------------------------------------------------------------- */
@@ -199,11 +247,16 @@ static enum status explain_run(struct context *c, const void *settings, const st
 	const struct rule *rule = ruleset_find_rule(&set, args->items[0], c->keep, &err);
 	if (!rule)
 		return misused(&err);
-	explain(c, rule);
+	struct rule_outline outline;
+	if (!rule_outline(&set, rule, c->keep, &outline, &err))
+		return misused(&err);
+	explain(c, &set, rule, &outline, s->verbose);
 	return STATUS_OK;
 }
 
 static const struct option explain_options[] = { RULE_OPTIONS(struct explain_settings),
+	{ "verbose", 'v', OPTION_FLAG, offsetof(struct explain_settings, verbose), NULL,
+		"every cause and fix, and the columns that it reads" },
 	OPTIONS_END };
 
 const struct command explain_command = {

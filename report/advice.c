@@ -64,8 +64,7 @@ static const struct advice advices[] = {
 		STR_INIT("Name the chip with --hardware NAME; `rooflint hardware` lists the known "
 			 "ones, and a file of your own works too.") },
 	{ OF_PEAKS " " OF_PROGRAM, LACK_XLA,
-		STR_INIT("Nothing has to be done: only programs of XLA can tell it, and none "
-			 "ran.") },
+		STR_INIT("Nothing to do: only XLA programs record this, and none ran.") },
 	{ OF_PEAKS " " OF_PROGRAM, LACK_EXPORT,
 		STR_INIT("Exports do not hold the program (HLO). Give the compiler's dump of the "
 			 "job with --hlo DIR, or the *.xplane.pb of the same run.") },
@@ -74,8 +73,8 @@ static const struct advice advices[] = {
 			 "keep the whole *.xplane.pb, or give the compiler's dump with --hlo "
 			 "DIR.") },
 	{ OF_PEAKS " flops hbm_bytes remat_flops_ratio", LACK_ANY,
-		STR_INIT("The program does not say it of custom calls: give their FLOPs and bytes "
-			 "under costs: in the rule file.") },
+		STR_INIT("The program does not say what custom calls cost: give their FLOPs and "
+			 "bytes under costs: in the rule file.") },
 	{ "expected_*_s", LACK_ANY,
 		STR_INIT("Where the job file contradicts the profile, correct it. Otherwise the "
 			 "sizes of these collectives are data, or the speed of the links is not in "
@@ -211,8 +210,7 @@ struct str advice_for(const struct report *r, const struct judgement *j,
 	if (!text.p && result->gate) /* it was judged, and found wanting */
 		text = gate_fix(j, result->rule);
 	if (!text.p)
-		text = arena_fmt(keep,
-			"`rooflint explain %.*s` says what it reads, and from where.",
+		text = arena_fmt(keep, "`rooflint explain -v %.*s` lists what it reads.",
 			STR_ARG(result->name));
 	return text;
 }

@@ -243,9 +243,9 @@ static struct str counted(struct str number, struct str noun, struct arena *keep
 			: number;
 }
 
-/* Missing when it is not known. */
+/* Missing when it is not known, and of an outline when it is a number. */
 static struct str piece_text(const struct piece *p, const struct rule *rule,
-	const struct listing *texts, struct arena *keep)
+	const struct listing *texts, bool is_outline, struct arena *keep)
 {
 	if (!p->expression)
 		return p->text;
@@ -258,25 +258,40 @@ static struct str piece_text(const struct piece *p, const struct rule *rule,
 
 		return p->brief ? text_brief(keep, text) : text;
 	}
-	return isnan(number) ? MISSING : unit_text(keep, number, p->bare ? UNIT_NONE : p->unit);
+	if (is_outline || isnan(number))
+		return MISSING;
+	return unit_text(keep, number, p->bare ? UNIT_NONE : p->unit);
 }
 
-struct str template_fill(const struct template *t, const struct rule *rule,
-	const struct listing *texts, struct arena *keep)
+static struct str fill(const struct template *t, const struct rule *rule,
+	const struct listing *texts, bool is_outline, struct arena *keep)
 {
+	struct str hole = is_outline ? STR("...") : STR("unknown");
 	struct out *o = out_memory(keep);
 
 	for (ptrdiff_t i = 0; i < t->count; i++) {
 		const struct piece *piece = &t->pieces[i];
-		struct str text = piece_text(piece, rule, texts, keep);
+		struct str text = piece_text(piece, rule, texts, is_outline, keep);
 
-		out_str(o, counted(text.p ? text : STR("unknown"), piece->noun, keep));
+		out_str(o, counted(text.p ? text : hole, piece->noun, keep));
 		/* A part whose fields are not all known is left out. */
 		for (ptrdiff_t k = 1; k <= piece->part; k++)
-			if (!piece_text(piece + k, rule, texts, keep).p) {
+			if (!piece_text(piece + k, rule, texts, is_outline, keep).p) {
 				i += piece->part;
 				break;
 			}
 	}
 	return out_text(o);
+}
+
+struct str template_fill(const struct template *t, const struct rule *rule,
+	const struct listing *texts, struct arena *keep)
+{
+	return fill(t, rule, texts, false, keep);
+}
+
+struct str template_outline(const struct template *t, const struct rule *rule,
+	const struct listing *texts, struct arena *keep)
+{
+	return fill(t, rule, texts, true, keep);
 }

@@ -60,5 +60,8 @@ void template_compile(const struct text_at *of, struct arena *keep, struct templ
 /* With the current row of the texts' listing; the rule is the one that is judged. */
 struct str template_fill(const struct template *t, const struct rule *rule,
 	const struct listing *texts, struct arena *keep);
+/* The same where the row is not known: a number reads "...". */
+struct str template_outline(const struct template *t, const struct rule *rule,
+	const struct listing *texts, struct arena *keep);
 
 #endif

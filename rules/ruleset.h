@@ -223,6 +223,14 @@ struct noise_prior ruleset_noise(const struct ruleset *set);
 /* The text of an advice that stands alone, or its last one without a condition; or missing. */
 struct str advice_text(const struct advice_list *list);
 
+/* What a rule can say, each text once, with "..." where a finding has a number of its run. */
+struct rule_outline {
+	struct list cause, fix, only_warns;
+	bool is_bytes; /* what a finding costs is memory, and not time */
+};
+bool rule_outline(const struct ruleset *set, const struct rule *rule, struct arena *keep,
+	struct rule_outline *ret, struct diag *err);
+
 /* A column that a text of SQL reads. */
 struct column_read {
 	const struct table_def *table;

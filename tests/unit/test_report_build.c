@@ -261,7 +261,7 @@ static void test_what_to_do(void **state)
 	assert_true(str_starts(
 		todo(&t, results, 1, "run.name, run.steps"), STR("Record a few whole steps")));
 	assert_str(todo(&t, results, 2, NULL),
-		"`rooflint explain matmul-roofline` says what it reads, and from where.");
+		"`rooflint explain -v matmul-roofline` lists what it reads.");
 }
 
 /* What a capture lacks is said of captures that lack it, and of no other. */
@@ -275,9 +275,9 @@ static void test_what_is_lacking(void **state)
 	} cases[] = {
 		{ "flops", "xplane", "tpu", WHOLE & ~HLO,
 			"The program (HLO) is not in the profile" },
-		{ "flops", "xplane", "tpu", WHOLE, "The program does not say it of custom calls" },
+		{ "flops", "xplane", "tpu", WHOLE, "The program does not say what" },
 		{ "flops", "nsys", "nvidia", WHOLE & ~HLO, "Exports do not hold the program" },
-		{ "flops", "nsys", "nvidia", WHOLE, "The program does not say it of custom calls" },
+		{ "flops", "nsys", "nvidia", WHOLE, "The program does not say what" },
 		{ "attainable_s", "trace", "tpu", WHOLE & ~CHIP, "Name the chip with" },
 		{ "attainable_s", "trace", "tpu", WHOLE & ~HLO, "Exports do not hold the program" },
 		{ "unsized", "nsys", "nvidia", WHOLE & ~HLO, "Exports do not hold" },
@@ -294,7 +294,7 @@ static void test_what_is_lacking(void **state)
 			"The profile has no allocator events" },
 		{ "layout_copy_ratio", "xplane", "tpu", WHOLE & ~HLO,
 			"The program (HLO) is not in" },
-		{ "layout_copy_ratio", "xplane", "tpu", WHOLE, "`rooflint explain any`" },
+		{ "layout_copy_ratio", "xplane", "tpu", WHOLE, "`rooflint explain -v any`" },
 		{ "step_time_s", "xplane", "tpu", WHOLE & ~STEPS, "Record a few whole steps" },
 	};
 	(void)state;
@@ -339,7 +339,7 @@ static void test_advice_knows_its_columns(void **state)
 		.name = rule.name, .rule = &rule, .verdict = VERDICT_INCONCLUSIVE
 	};
 	for (ptrdiff_t i = 0; i < COUNT_OF(read_by_rules); i++)
-		if (str_starts(todo(&t, &result, 1, read_by_rules[i]), STR("`rooflint explain")))
+		if (str_starts(todo(&t, &result, 1, read_by_rules[i]), STR("`rooflint explain -v")))
 			fail_msg("no advice for %s", read_by_rules[i]);
 }
 

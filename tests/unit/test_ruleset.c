@@ -1713,9 +1713,18 @@ static bool load_set(const char *name, const char *setting)
 	return ruleset_load(engine, NULL, str_from(name), &settings, &keep, &set, &err);
 }
 
+/* Without a run a text has neither a field nor SQL left in it. */
+static void assert_plain(const struct list *texts)
+{
+	for (ptrdiff_t i = 0; i < texts->count; i++)
+		if (!texts->items[i].len || str_find_char(texts->items[i], '{') >= 0)
+			fail_msg("%.*s", STR_ARG(texts->items[i]));
+}
+
 /* `rooflint explain` says of each: why, how it is measured, what to do, and when it is wrong. */
 static void each_rule_explains_itself(void **state)
 {
+	struct rule_outline o;
 	(void)state;
 	assert_true(load_set("recommended", "copy-share.fail=8%"));
 	for (ptrdiff_t i = 0; i < set.count; i++) {
@@ -1723,6 +1732,11 @@ static void each_rule_explains_itself(void **state)
 		if (!r->why.text.len || !r->measured.text.len || !r->fix.count ||
 			!r->wrong_when.text.len || !r->title.text.len)
 			fail_msg("%.*s", STR_ARG(r->name));
+		assert_true(rule_outline(&set, r, &keep, &o, &err));
+		assert_true(o.fix.count <= r->fix.count && o.fix.count);
+		assert_plain(&o.cause);
+		assert_plain(&o.fix);
+		assert_plain(&o.only_warns);
 	}
 }
 
