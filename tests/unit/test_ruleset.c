@@ -2056,9 +2056,27 @@ static void what_ships_is_checked_here(void **state)
 
 static void strict_and_fleet(void **state)
 {
+	struct ruleset base;
 	(void)state;
+	assert_true(ruleset_load(engine, NULL, STR("recommended"), NULL, &keep, &base, &err));
 	assert_true(load("strict"));
 	assert_int_equal(set.file_count, 2);
+	/* No limit is looser, and what strict says of a rule makes it stricter. */
+	for (ptrdiff_t i = 0; i < set.count; i++) {
+		const struct rule *is = set.items[i], *was = ruleset_rule(&base, is->name);
+		bool is_stricter = !str_eq(is->can_fail.text, was->can_fail.text);
+		assert_true(is->at_least == was->at_least);
+		for (int k = PARAM_WARN; k <= PARAM_FAIL; k++) {
+			double now = is->params[k].value, before = was->params[k].value;
+			double by = is->at_least ? now - before : before - now;
+			if (!isnan(before) && !(by >= 0))
+				fail_msg("%.*s is looser", STR_ARG(is->name));
+			is_stricter |= isnan(before) ? !isnan(now) : by > 0;
+		}
+		assert_true(is_stricter == rule_is_from(is, STR("rules/strict.yaml")));
+	}
+	for (int m = 0; m < MATTERS; m++)
+		assert_true(set.matters[m].value <= base.matters[m].value);
 	assert_true(load("fleet"));
 	for (ptrdiff_t i = 0; i < set.count; i++)
 		assert_true(set.items[i]->gate || set.items[i]->severity != SEVERITY_ERROR);
