@@ -78,8 +78,8 @@ void limits_clear(struct rule *rule);
 bool number_fits(const struct keyed *r, struct str name, struct rule_param *number,
 	enum unit wanted, struct str instead);
 
-/* profiles.c: sets what needs no new expression; `pair` is "at_most: { fail: 5% }". */
-bool rule_tune(const struct keyed *r, struct rule *rule, const struct doc_pair *pair);
+/* profiles.c: changes by rule.  One that is `from`'s, too, is copied before; NULL: none is. */
+bool rules_tune(const struct keyed *r, const struct ruleset *from, const struct doc_node *changes);
 /* Once all rules are known, whether every entry could be applied. */
 bool profiles_check(const struct ruleset *set, struct arena *keep, struct diag *err);
 /* The set as it is for this run; the same one when no entry matches. */

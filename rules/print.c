@@ -35,7 +35,7 @@ static void put_origin(const struct printer *p, const struct origin *at, ptrdiff
 	}
 	out_repeat(p->o, ' ', column < ORIGIN_COLUMN ? ORIGIN_COLUMN - column : 1);
 	out_fmt(p->o, " # %.*s", STR_ARG(at->doc->file));
-	if (at->doc->root) /* an option has no lines */
+	if (at->doc->root) /* the default has no lines */
 		out_fmt(p->o, ":%lld", (long long)at->node->line);
 	out_char(p->o, '\n');
 }

@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "rules/engine.h"
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -44,7 +45,23 @@ const struct key profile_entry = { .name = STR_INIT("an entry of profiles"),
 
 /* ---- applying ----------------------------------------------------------------------------- */
 
-bool rule_tune(const struct keyed *r, struct rule *rule, const struct doc_pair *pair)
+static bool no_param(const struct keyed *r, const struct rule *rule, const struct doc_node *name)
+{
+	struct str hint = rule_param_hint(rule, name->text, r->keep);
+	struct list names = { NULL, 0, 0 };
+
+	NAMES(&names, r->keep, rule->params, PARAM_EXPLAINED);
+	NAMES(&names, r->keep, rule->params + PARAM_OWN, rule->param_count - PARAM_OWN);
+	if (!hint.len)
+		hint = arena_fmt(r->keep, "; it has %.*s",
+			STR_ARG(words_joined(r->keep, names.items, names.count, " and ")));
+	return keyed_fail_as(r, name, DIAG_RULE_NAME,
+		"rule %.*s has no limit or parameter '%.*s'%.*s", STR_ARG(rule->name),
+		STR_ARG(name->text), STR_ARG(hint));
+}
+
+/* Sets what needs no new expression; `pair` is "at_most: { fail: 5% }". */
+static bool set_key(const struct keyed *r, struct rule *rule, const struct doc_pair *pair)
 {
 	const struct key *key = key_named(rule_entry.keys, pair->key->text);
 	const struct doc_node *params = pair->value;
@@ -54,8 +71,8 @@ bool rule_tune(const struct keyed *r, struct rule *rule, const struct doc_pair *
 	of_rule.to = rule;
 	if (!key || !(key->flags & RULE_TUNED))
 		return keyed_fail(r, pair->key,
-			"profiles change limits, params, matters, severity, required, confirm and "
-			"min_subjects of a rule, not '%.*s'",
+			"profiles and --set change limits, params, matters, severity, required, "
+			"confirm and min_subjects of a rule, not '%.*s'",
 			STR_ARG(pair->key->text));
 	if (key->read == key_limit && rule->at_least != str_eq(key->name, STR("at_least")))
 		return keyed_fail(r, pair->key, "the limit of %.*s is %s", STR_ARG(rule->name),
@@ -63,11 +80,7 @@ bool rule_tune(const struct keyed *r, struct rule *rule, const struct doc_pair *
 	for (ptrdiff_t i = 0;
 		key->read == key_params && params->kind == DOC_MAP && i < params->count; i++)
 		if (!rule_param_named(rule, params->pairs[i].key->text))
-			return keyed_fail_as(r, params->pairs[i].key, DIAG_RULE_NAME,
-				"rule %.*s has no parameter '%.*s'%.*s", STR_ARG(rule->name),
-				STR_ARG(params->pairs[i].key->text),
-				STR_ARG(rule_param_hint(
-					rule, params->pairs[i].key->text, r->keep)));
+			return no_param(r, rule, params->pairs[i].key);
 	return key_set(&of_rule, key, pair->value);
 }
 
@@ -91,7 +104,7 @@ static bool tune_rule(
 	if (pair->value->kind != DOC_MAP)
 		return keyed_fail(r, pair->value,
 			"%.*s: changes are a map, such as { severity: off }", STR_ARG(name));
-	if (rule == from->items[i]) { /* it shares what was compiled */
+	if (from && rule == from->items[i]) { /* it shares what was compiled */
 		set->items[i] = arena_make(r->keep, struct rule, 1);
 		*set->items[i] = *rule;
 		rule = set->items[i];
@@ -101,7 +114,18 @@ static bool tune_rule(
 		rule->param_cap = rule->param_count;
 	}
 	for (ptrdiff_t k = 0; k < pair->value->count; k++)
-		ok &= rule_tune(r, rule, &pair->value->pairs[k]);
+		ok &= set_key(r, rule, &pair->value->pairs[k]);
+	return ok;
+}
+
+bool rules_tune(const struct keyed *r, const struct ruleset *from, const struct doc_node *changes)
+{
+	bool ok = true;
+
+	if (changes->kind != DOC_MAP)
+		return keyed_fail(r, changes, "changes are a map by rule");
+	for (ptrdiff_t i = 0; i < changes->count; i++)
+		ok &= tune_rule(r, from, &changes->pairs[i]);
 	return ok;
 }
 
@@ -120,11 +144,8 @@ static bool tune(const struct tuning *t, const struct ruleset *from, struct rule
 	struct arena *keep, struct diag *err)
 {
 	const struct keyed r = rule_reading(into, t->origin.doc, keep, err);
-	bool ok = true;
 
-	for (ptrdiff_t i = 0; i < t->rules->count; i++)
-		ok &= tune_rule(&r, from, &t->rules->pairs[i]);
-	return ok;
+	return rules_tune(&r, from, t->rules);
 }
 
 bool profiles_check(const struct ruleset *set, struct arena *keep, struct diag *err)

@@ -220,113 +220,57 @@ static bool load_text(struct loader *l, struct str file, struct str text)
 
 /* ---- --set -------------------------------------------------------------------------------- */
 
-/* The setting as a document of its own, so that mistakes get carets like any other. */
-struct setting {
-	struct doc doc;
-	struct doc_node rule, key, value;
-	struct doc_pair setting;
-};
-
-static struct doc_node part_node(const struct setting *s, struct str part)
+/* Of the sets that ship it is the one that states rules. */
+static bool is_recommended(struct str rule, struct arena scratch)
 {
-	return (struct doc_node){ .kind = DOC_SCALAR,
-		.text = part,
-		.line = 1,
-		.column = part.p - s->doc.source.p + 1,
-		.width = part.len ? part.len : 1 };
-}
-
-static bool split_setting(struct setting *s, struct str text, struct diag *err)
-{
-	struct str left, right, rule, key;
-
-	s->doc = (struct doc){ .file = STR_INIT("--set"), .source = text };
-	if (!str_cut(text, '=', &left, &right) || !str_cut(left, '.', &rule, &key))
-		return diag_set(err, DIAG_USAGE,
-			"--set %.*s: it takes rule.key=value, such as copy-share.fail=5%%",
-			STR_ARG(text));
-	s->rule = part_node(s, rule);
-	s->key = part_node(s, key);
-	s->value = part_node(s, str_trim(right));
-	s->setting = (struct doc_pair){ &s->key, &s->value };
-	return true;
-}
-
-/* A built-in set that states the rule itself, or one that is missing. */
-static struct str set_with(struct str rule, struct arena scratch)
-{
+	const struct embedded *file = find_builtin(STR("recommended"));
 	struct diag never; /* what ships can be read */
 	struct doc doc;
 
-	for (const struct embedded *f = embedded_files; f->name; f++)
-		if (set_name(f).p &&
-			doc_parse(str_from(f->name), f->text, &scratch, &doc, &never) &&
-			doc_get(doc_get(doc.root, STR("rules")), rule))
-			return set_name(f);
-	return MISSING;
+	return doc_parse(str_from(file->name), file->text, &scratch, &doc, &never) &&
+	       doc_get(doc_get(doc.root, STR("rules")), rule);
 }
 
 struct str rule_hint(
 	const struct ruleset *set, struct str name, const struct doc *but, struct arena *keep)
 {
-	struct str *names = arena_make(keep, struct str, set->count + 1), home;
+	struct str *names = arena_make(keep, struct str, set->count + 1);
 	ptrdiff_t count = 0;
 
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		if (!str_eq(set->items[i]->name, name) && set->items[i]->origin.doc != but)
 			names[count++] = set->items[i]->name;
 	struct str hint = did_you_mean(keep, name, names, count);
-	if (hint.len || !(home = set_with(name, *keep)).p)
-		return hint;
-	return arena_fmt(
-		keep, "; the set %.*s has it: extends: %.*s", STR_ARG(home), STR_ARG(home));
+	return hint.len || !is_recommended(name, *keep)
+		       ? hint
+		       : STR("; the set recommended has it: extends: recommended");
 }
 
+/* "copy-share.fail=5%" is read as the document copy-share: { at_most: { fail: 5% } }. */
 static bool apply_setting(struct loader *l, struct str text)
 {
-	struct setting *s = arena_make(l->keep, struct setting, 1);
-	const struct keyed r = rule_reading(l->set, &s->doc, l->keep, l->err);
+	struct doc *doc = arena_make(l->keep, struct doc, 1);
+	const struct keyed r = rule_reading(l->set, doc, l->keep, l->err);
+	struct str left, value, name, key;
 
-	if (!split_setting(s, arena_str(l->keep, text), l->err))
+	if (!str_cut(text, '=', &left, &value) || !str_cut(left, '.', &name, &key)) {
+		diag_set(l->err, DIAG_USAGE,
+			"--set %.*s: it takes rule.key=value, such as copy-share.fail=5%%",
+			STR_ARG(text));
 		return mistake_note(l->set->mistakes, l->keep, l->err);
-	struct rule *rule = ruleset_rule(l->set, s->rule.text);
-	if (!rule && str_eq(s->rule.text, STR("matters")))
-		return keyed_fail_as(&r, &s->rule, DIAG_RULE_NAME,
-			"--set changes a rule; what matters stands in the rule file: matters: { "
-			"%.*s: %.*s }",
-			STR_ARG(s->key.text), STR_ARG(s->value.text));
-	if (!rule)
-		return keyed_fail_as(&r, &s->rule, DIAG_RULE_NAME, "there is no rule '%.*s'%.*s",
-			STR_ARG(s->rule.text),
-			STR_ARG(rule_hint(l->set, s->rule.text, NULL, l->keep)));
-	const struct key *key = key_named(rule_entry.keys, s->key.text);
-	const struct rule_param *param = rule_param_named(rule, s->key.text);
-	ptrdiff_t number = param ? param - rule->params : PARAM_EXPLAINED;
-	if (key && key->flags & RULE_TUNED && key->read != key_params && key->read != key_map)
-		return rule_tune(&r, rule, &s->setting);
-	if (number != PARAM_EXPLAINED) {
-		/* The rule keeps it as the origin of what was set. */
-		struct doc_node *map = arena_make(l->keep, struct doc_node, 1);
-		struct doc_node of = { .text = number >= PARAM_OWN ? STR("params")
-					       : rule->at_least	   ? STR("at_least")
-								   : STR("at_most") };
-
-		*map = s->key;
-		map->kind = DOC_MAP;
-		map->pairs = &s->setting;
-		map->count = 1;
-		return rule_tune(&r, rule, &(struct doc_pair){ &of, map });
 	}
-	struct list names = { NULL, 0, 0 };
-	NAMES(&names, l->keep, rule->params, rule->param_count);
-	names.items[PARAM_EXPLAINED] = STR("severity");
-	struct str hint = did_you_mean(l->keep, s->key.text, names.items, names.count);
-	if (!hint.len)
-		hint = arena_fmt(l->keep, "; it has %.*s",
-			STR_ARG(words_joined(l->keep, names.items, names.count, " and ")));
-	return keyed_fail_as(&r, &s->key, DIAG_RULE_NAME,
-		"rule %.*s has no limit or parameter '%.*s'%.*s", STR_ARG(rule->name),
-		STR_ARG(s->key.text), STR_ARG(hint));
+	const struct rule *rule = ruleset_rule(l->set, name);
+	const struct key *known = key_named(rule_entry.keys, key);
+	bool is_key = known && known->read;
+	const char *in = is_key			  ? ""
+			 : !known		  ? "params: { "
+			 : rule && rule->at_least ? "at_least: { "
+						  : "at_most: { ";
+	struct str source = arena_fmt(l->keep, "%.*s: { %s%.*s: %.*s }%s", STR_ARG(name), in,
+		STR_ARG(key), STR_ARG(str_trim(value)), is_key ? "" : " }");
+	if (!keyed_open(&r, doc, STR("--set"), source, &document))
+		return mistake_note(l->set->mistakes, l->keep, l->err);
+	return rules_tune(&r, NULL, doc->root);
 }
 
 /* ---- the set as a whole ------------------------------------------------------------------- */
