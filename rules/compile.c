@@ -247,37 +247,32 @@ static bool look_at_select(struct compiler *c, struct listing *l, struct sql_fau
 	return true;
 }
 
+/* What columns of a row say by their names, of several the first one. */
+#define SAYS(column, member)                                                                       \
+	{                                                                                          \
+		STR_INIT(column), offsetof(struct listing, member)                                 \
+	}
+#define OWN(member) SAYS(#member, member)
+static const struct {
+	struct str name;
+	size_t member;
+} said[] = { /* How a subject is called: by the instruction, which its key is not. */
+	OWN(name), SAYS("op", name), SAYS("consumer", name), SAYS("after", name),
+	/* What a row takes of the step. */
+	SAYS("exposed_share", share), SAYS("step_share", share), SAYS("time_share", share),
+	OWN(family), OWN(kind), OWN(scope), OWN(source_file), OWN(source_line), OWN(user_file),
+	OWN(user_line), OWN(host), OWN(device), OWN(module), OWN(role), OWN(recurs),
+	OWN(window_share), OWN(pool_share), OWN(waited_share), OWN(unneeded_share)
+};
+
 static void find_columns(struct listing *l)
 {
-	/* How a subject is called: by the instruction, which its key is not. */
-	static const struct str names[] = { STR_INIT("name"), STR_INIT("op"), STR_INIT("consumer"),
-		STR_INIT("after") };
-	/* What a row takes of the step. */
-	static const struct str shares[] = { STR_INIT("exposed_share"), STR_INIT("step_share"),
-		STR_INIT("time_share") };
-	const struct table_def *def = l->rows;
+	l->key = table_column(l->rows, l->rows->key);
+	for (int i = 0; i < COUNT_OF(said); i++) {
+		const struct column **to = (void *)((char *)l + said[i].member);
 
-	for (int i = 0; i < COUNT_OF(names) && !l->name; i++)
-		l->name = table_column(def, names[i]);
-	for (int i = 0; i < COUNT_OF(shares) && !l->share; i++)
-		l->share = table_column(def, shares[i]);
-	l->key = table_column(def, def->key);
-	l->family = table_column(def, STR("family"));
-	l->kind = table_column(def, STR("kind"));
-	l->scope = table_column(def, STR("scope"));
-	l->source_file = table_column(def, STR("source_file"));
-	l->source_line = table_column(def, STR("source_line"));
-	l->user_file = table_column(def, STR("user_file"));
-	l->user_line = table_column(def, STR("user_line"));
-	l->host = table_column(def, STR("host"));
-	l->device = table_column(def, STR("device"));
-	l->module = table_column(def, STR("module"));
-	l->role = table_column(def, STR("role"));
-	l->recurs = table_column(def, STR("recurs"));
-	l->window_share = table_column(def, STR("window_share"));
-	l->pool_share = table_column(def, STR("pool_share"));
-	l->waited_share = table_column(def, STR("waited_share"));
-	l->unneeded_share = table_column(def, STR("unneeded_share"));
+		*to = *to ? *to : table_column(l->rows, said[i].name);
+	}
 }
 
 /* ---- expressions -------------------------------------------------------------------------- */
