@@ -83,6 +83,9 @@
 	REAL(step_time_hi_s, SECONDS, "high end of that interval")                                 \
 	REAL(step_mean_s, SECONDS,                                                                 \
 		"mean steady step over all devices: shares, and seconds per step, are of it")      \
+	REAL(step_interval_s, SECONDS,                                                             \
+		"from the begin of a steady step to the next one's on the first device, median: "  \
+		"a server's steps leave out the time between its requests")                        \
 	REAL(predicted_step_s, SECONDS,                                                            \
 		"what a step's programs take at least (programs.floor_s), one after another; "     \
 		"without unpredicted_ops")                                                         \

@@ -262,6 +262,20 @@ static struct str told_version(const struct run *run, ptrdiff_t offset, struct s
 	return told.p ? text_clean(run->keep, told) : told;
 }
 
+/* NaN without two steady steps in a row. */
+static double step_interval_s(const struct run *run, const struct sweep *s)
+{
+	struct arena scratch = *run->keep;
+	double *intervals = arena_make(&scratch, double, s->step_count + 1);
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 1; i < s->step_count; i++)
+		if (step_is_steady(&s->steps[i - 1]) && step_is_steady(&s->steps[i]))
+			intervals[n++] =
+				(double)(s->steps[i].start_ps - s->steps[i - 1].start_ps) * PS;
+	return n > 0 ? median(intervals, n) : (double)NAN;
+}
+
 static void run_row_steps(const struct run *run, struct run_row *row)
 {
 	const struct dist lengths = aggregate_lengths(run->sums);
@@ -272,6 +286,7 @@ static void run_row_steps(const struct run *run, struct run_row *row)
 	row->steps_source = word_at(STEPS_WORDS, run->source);
 	row->step_time_s = run->step_time_s;
 	row->step_mean_s = run->step_mean_s;
+	row->step_interval_s = step_interval_s(run, &run->first->sweep);
 	if (lengths.count > 0) {
 		dist_median_interval(&lengths, lengths.count, *run->keep, &row->step_time_lo_s,
 			&row->step_time_hi_s);

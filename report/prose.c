@@ -467,6 +467,19 @@ void prose_unsure(struct page *p, const struct report *r, const struct rule_resu
 	page_line(p);
 }
 
+/* Three digits may round to the limit that the value misses. */
+static struct str value_text(double value, const struct rule_number *n, struct arena *keep)
+{
+	const double limits[] = { n->fail_limit, n->warn_limit };
+	struct str text = unit_text(keep, value, n->unit);
+
+	for (int i = 0; i < COUNT_OF(limits); i++)
+		if (value != limits[i] && str_eq(text, unit_text(keep, limits[i], n->unit)))
+			return arena_fmt(keep, "just %s %.*s", value < limits[i] ? "under" : "over",
+				STR_ARG(text));
+	return text;
+}
+
 struct str prose_limits(const struct rule_result *rule, double value, struct arena *keep)
 {
 	const struct rule_number *n = &rule->number;
@@ -474,7 +487,7 @@ struct str prose_limits(const struct rule_result *rule, double value, struct are
 	struct out *o = out_memory(keep);
 	if (isnan(value))
 		return MISSING;
-	out_str(o, unit_text(keep, value, n->unit));
+	out_str(o, value_text(value, n, keep));
 	/* "-3% beyond what is attainable" would be a riddle. */
 	if (rule->says.len && !(value < 0))
 		out_fmt(o, " %.*s", STR_ARG(rule->says));
@@ -748,7 +761,7 @@ struct str prose_sorts(const struct report *r, struct arena *keep)
 			out_z(o, "; and more");
 			break;
 		}
-		out_fmt(o, "%s%.*s, %.0f of %.*s", named > 1 ? "; " : "sorts of steps: ",
+		out_fmt(o, "%s%.*s, %.0f times %.*s", named > 1 ? "; " : "sorts of steps: ",
 			STR_ARG(text_brief(keep, rows[i].name)), rows[i].count,
 			STR_ARG(time_text(keep, rows[i].p50_s)));
 		if (rows[i].is_judged > 0)
@@ -932,9 +945,9 @@ void page_heaviest(struct page *p, const struct report *r, ptrdiff_t most)
 		struct out *o = out_memory(p->keep);
 		if (is_name_of_others(f, count, i))
 			name = name_and_place(p, &f[i], name);
-		out_fmt(o, "%.*s: %.*s, %.*s", STR_ARG(name),
+		out_fmt(o, "%.*s: %.*s, %.*s%s", STR_ARG(name),
 			STR_ARG(ratio_text(p->keep, f[i].time_share)),
-			STR_ARG(time_text(p->keep, f[i].p50_s)));
+			STR_ARG(time_text(p->keep, f[i].p50_s)), f[i].count > 1 ? " each" : "");
 		/* A bound that was beaten does not tell what is attainable. */
 		if (f[i].attainable_s > 0 && !(f[i].attainable_s > f[i].p50_s))
 			out_fmt(o, " where %s%.*s is attainable", prose_bound(f[i].cost_bound),

@@ -318,8 +318,8 @@ static void test_what_a_verdict_speaks_for(void **state)
 	const char *text = page_of(r, (struct report_style){ .width = 100 });
 	assert_non_null(strstr(text,
 		"\n      this verdict speaks for 54% of the device time; jit_eval_epoch takes 46%\n"
-		"      sorts of steps: train, 54 of 10.0 ms, judged; jit_eval_epoch, 4 of 115 ms "
-		"(--step\n      jit_eval_epoch)\n"));
+		"      sorts of steps: train, 54 times 10.0 ms, judged; jit_eval_epoch, 4 "
+		"times 115 ms (--step\n      jit_eval_epoch)\n"));
 	struct phases_row *small = table_new(&r.tables, phases, &keep); /* not "jit_log 0%" */
 	small->modules = STR("jit_log");
 	small->is_judged = small->judged_share = small->is_wait = 0;
