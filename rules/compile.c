@@ -427,29 +427,6 @@ static struct advice_code *compile_advice(
 	return ret;
 }
 
-/* Of a rule without one: "p50_s of fusion.3 is 2.1 ms", "this does not hold of it: <title>". */
-static const struct rule_text *usual_message(struct compiler *c)
-{
-	const struct rule *rule = c->rule;
-	const struct listing *l = &c->code->subjects;
-	const struct column *name = l->rows == &table_defs[TABLE_run] ? NULL : l->name;
-	bool is_assert = rule->assert.text.p;
-	struct rule_text *ret = arena_make(c->keep, struct rule_text, 1);
-	struct str title = is_assert && rule->title.text.p ? rule->title.text : MISSING;
-	struct str part = STR("");
-
-	*ret = is_assert ? rule->assert : rule->value;
-	if (name)
-		part = arena_fmt(c->keep, "{? of {%.*s%s}}", STR_ARG(name->name),
-			name->type == COLUMN_TEXT ? ":brief" : "");
-	ret->text = template_literal(title.p ? title : ret->text, c->keep);
-	ret->text = is_assert ? arena_fmt(c->keep, "this does not hold%.*s: %.*s", STR_ARG(part),
-					STR_ARG(ret->text))
-			      : arena_fmt(c->keep, "%.*s%.*s is {value}", STR_ARG(ret->text),
-					STR_ARG(part));
-	return ret;
-}
-
 /* ---- units -------------------------------------------------------------------------------- */
 
 static bool fits(struct compiler *c, struct rule_param *limit, const char *key)
@@ -665,9 +642,8 @@ static void compile_rest(struct compiler *c)
 		open_listing(c, &code->places, p->from, &p->select, "places.select"))
 		check_listing(c, &code->places);
 	open_texts(c);
-	if (c->rule->message.text.p || c->rule->assert.text.p || c->rule->value.text.p)
-		compile_text(c, c->rule->message.text.p ? &c->rule->message : usual_message(c),
-			"message", &code->message);
+	if (c->rule->message.text.p)
+		compile_text(c, &c->rule->message, "message", &code->message);
 	code->cause = compile_advice(c, &c->rule->cause, "cause");
 	code->fix = compile_advice(c, &c->rule->fix, "fix");
 	code->only_warns = compile_advice(c, &c->rule->only_warns, "only_warns");

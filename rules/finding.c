@@ -220,6 +220,24 @@ struct str finding_says(const struct trial *t, const struct advice_code *items, 
 	return MISSING;
 }
 
+/* Of a rule without one: "p50_s of fusion.3 is 2.1 ms", "this does not hold of it: <title>". */
+static struct str usual_message(const struct trial *t, const struct finding *f)
+{
+	const struct listing *l = &t->code->subjects;
+	const struct rule *rule = t->rule;
+	struct arena *keep = t->s->keep;
+	bool is_named = rule->from != &table_defs[TABLE_run] &&
+			(l->name || (l->key && l->key->type == COLUMN_TEXT));
+	struct str of = is_named ? arena_fmt(keep, " of %.*s", STR_ARG(text_brief(keep, f->name)))
+				 : STR("");
+
+	if (rule->value.text.p)
+		return arena_fmt(keep, "%.*s%.*s is %.*s", STR_ARG(rule->value.text), STR_ARG(of),
+			STR_ARG(unit_text(keep, f->value, t->code->unit)));
+	return arena_fmt(keep, "this does not hold%.*s: %.*s", STR_ARG(of),
+		STR_ARG(rule->title.origin.node ? rule->title.text : rule->assert.text));
+}
+
 bool finding_fill(
 	const struct trial *t, const struct subject *s, enum verdict verdict, struct finding *ret)
 {
@@ -258,7 +276,8 @@ bool finding_fill(
 	if (verdict == VERDICT_INCONCLUSIVE && s->open)
 		ret->message = subject_unknown(t, s, ret->name, &ret->missing);
 	else
-		ret->message = finding_says(t, &message, 1);
+		ret->message = t->rule->message.text.p ? finding_says(t, &message, 1)
+						       : usual_message(t, ret);
 	ret->cause = finding_says(t, code->cause, t->rule->cause.count);
 	ret->fix = finding_says(t, code->fix, t->rule->fix.count);
 	if (s->waiver) {

@@ -190,15 +190,6 @@ static bool read_brace(struct template_reader *r, char c)
 	return true;
 }
 
-struct str template_literal(struct str text, struct arena *keep)
-{
-	struct out *o = out_memory(keep);
-
-	for (ptrdiff_t i = 0; i < text.len; i++)
-		out_fmt(o, "%.*s%c", text.p[i] == '{' || text.p[i] == '}', &text.p[i], text.p[i]);
-	return out_text(o);
-}
-
 void template_compile(const struct text_at *of, struct arena *keep, struct template *ret)
 {
 	struct sql_fault fault;

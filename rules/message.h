@@ -54,8 +54,6 @@ void text_fault(const struct text_at *t, const struct sql_fault *fault);
 enum wording { WORDING_VALUE, WORDING_PLACES, WORDING_PROFILE, WORDING_BASELINE, WORDINGS };
 extern const struct str wording_names[WORDINGS];
 
-/* The text as a template that says just that. */
-struct str template_literal(struct str text, struct arena *keep);
 void template_compile(const struct text_at *of, struct arena *keep, struct template *ret);
 /* With the current row of the texts' listing; the rule is the one that is judged. */
 struct str template_fill(const struct template *t, const struct rule *rule,

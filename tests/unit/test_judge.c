@@ -144,7 +144,7 @@ static void warnings(void **state)
 	assert_int_equal(finding("r", "b")->verdict, VERDICT_WARN);
 	assert_int_equal(finding("r", "c")->verdict, VERDICT_FAIL);
 	assert_near(finding("r", "c")->value, 9);
-	assert_str(finding("r", "c")->message, "p50_s is 9.00 s");
+	assert_str(finding("r", "c")->message, "p50_s of c is 9.00 s");
 	judge_yaml(RULE "    value: p50_s\n    at_most: { warn: 2 s }\n");
 	assert_verdict("r", VERDICT_WARN);
 	assert_int_equal(j.finding_count, 2);
