@@ -101,8 +101,8 @@ static enum unit unit_by_suffix(struct str name)
 		{ STR_INIT("_bytes"), UNIT_BYTES },
 		{ STR_INIT("_bps"), UNIT_BYTES_PER_SECOND },
 		{ STR_INIT("_flops"), UNIT_FLOPS },
-		{ STR_INIT("_share"), UNIT_RATIO },
-		{ STR_INIT("_ratio"), UNIT_RATIO },
+		{ STR_INIT("share"), UNIT_RATIO },
+		{ STR_INIT("ratio"), UNIT_RATIO },
 	};
 
 	for (int i = 0; i < COUNT_OF(suffixes); i++)
@@ -112,8 +112,7 @@ static enum unit unit_by_suffix(struct str name)
 }
 
 /*
- * A result column is what a column of its name is that the SELECT reads.  Another table's column of
- * that name lends its type, words and unit, but means something else.  Else it is what SQLite
+ * A result column is what a column of its name is that the SELECT reads.  Else it is what SQLite
  * declares, and a number has the unit that its name says.
  */
 static struct column select_column(
@@ -127,15 +126,6 @@ static struct column select_column(
 	for (ptrdiff_t k = 0; k < facts->reads.count; k++)
 		if (str_eq(facts->reads.items[k].column->name, name))
 			return *facts->reads.items[k].column;
-	for (int t = 0; t < TABLE_COUNT; t++) {
-		const struct column *known = table_column(&table_defs[t], name);
-
-		if (known) {
-			c = *known;
-			c.meaning = MISSING;
-			return c;
-		}
-	}
 	if ((declared && !strcmp(declared, "TEXT")) ||
 		(i < results->count && results->items[i].dimension.kind == DIMENSION_TEXT))
 		c.type = COLUMN_TEXT;
