@@ -165,6 +165,13 @@ struct list comparison_lines(const struct report *r, struct arena *keep)
 			arena_fmt(keep, "compared with nothing: %.*s",
 				STR_ARG(text_clean(keep, missing))),
 			keep);
+	/* Without a failure the first line says it. */
+	const struct quality_row *alike = check_of(r, STR("baseline-comparable"));
+	if (r->verdict == VERDICT_FAIL && alike && !(alike->ok > 0))
+		list_add(&lines,
+			arena_fmt(keep, "not compared: %.*s",
+				STR_ARG(text_clean(keep, alike->detail))),
+			keep);
 	for (ptrdiff_t i = 0; i < r->notes.count; i++)
 		if (note_is_comparison(&r->notes.items[i]))
 			list_add(&lines, text_clean(keep, r->notes.items[i].text), keep);
