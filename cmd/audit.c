@@ -495,7 +495,7 @@ static bool audit_prepare(
 			"a shard's work goes to a --store or into a --facts file, and neither is "
 			"given" },
 		{ is_shard && s->notify.to.count,
-			"--notify tells the whole fleet, and a shard is a part of it; give it "
+			"--notify reports on the whole fleet, and a shard is a part of it; give it "
 			"where the shards are merged" },
 	};
 	for (ptrdiff_t i = 0; i < COUNT_OF(mistakes); i++)

@@ -210,7 +210,7 @@ static const struct option check_options[] = {
 		"profile keeps its verdict" },
 	{ "inconclusive", 0, OPTION_WORD, AT(inconclusive), "fail|pass",
 		"whether the exit status is 4 when a gate or a required rule could not be judged "
-		"(default) or such rules are let pass" },
+		"(default), or to ignore that" },
 	{ "jobs", 'j', OPTION_NUMBER, AT(jobs), "N",
 		"processes for several profiles, or threads for one; by default one per "
 		"processor" },
@@ -236,7 +236,7 @@ const struct command check_command = {
 		   "current directory. All hosts of a run are judged together. Of a host without "
 		   "an xplane.pb the *.trace.json.gz is read, which says less: what it lacks makes "
 		   "rules inconclusive. An export of Nsight Systems (nsys export --type sqlite) is "
-		   "read, too; NVTX ranges of XLA, or ranges named as in \"step 12\", tell its "
+		   "read, too; NVTX ranges of XLA, or ranges named as in \"step 12\", mark its "
 		   "steps. gs://BUCKET/PREFIX and s3://BUCKET/PREFIX are profiles as well "
 		   "(docs/buckets.md).\n"
 		   "\n"

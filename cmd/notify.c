@@ -51,7 +51,7 @@ static const struct option notify_options[] = {
 		"whom to tell: a notification of the rule file, or KIND:VARIABLE; may be repeated; "
 		"by default all of the rule file"),
 	{ "previous", 0, OPTION_TEXT, AT(previous), "REPORT.json",
-		"the report before this one, beside which changes are told" },
+		"the report before this one, with which changes are compared" },
 	RULE_OPTIONS(struct notify_command_settings),
 	{ "templates", 0, OPTION_TEXT, AT(templates), "DIR",
 		"templates of messages that replace built-in ones (docs/notify.md)" },

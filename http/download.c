@@ -163,7 +163,7 @@ static bool is_right(const struct download *d, struct diag *err)
 			(long long)d->bytes, (long long)d->expected);
 	return is_intact(d) ||
 	       diag_set(err, DIAG_BUCKET,
-		       "all bytes came, but their checksum is not the one that the server tells");
+		       "all bytes came, but their checksum is not the one that the server gives");
 }
 
 bool download_end(struct download *d, struct diag *err)

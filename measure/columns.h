@@ -45,7 +45,7 @@
 	TEXT(fingerprint, 0,                                                                       \
 		"identity of the capture: hosts, sizes and both ends of its files; its place and " \
 		"name where it could not be read")                                                 \
-	TEXT(listing, 0, "names and versions of its files, where a bucket's list tells them")      \
+	TEXT(listing, 0, "names and versions of its files, where a bucket's list has them")        \
 	TEXT(captured, 0, "when the profiler was started, UTC: 2027-01-31T12:00:00Z")              \
 	TEXT(inputs, 0, "what was read: files by format, their size, HLO modules")                 \
 	TEXT(platform, PLATFORM_WORDS, "what wrote the profile")                                   \
@@ -53,13 +53,13 @@
 		"whose programs the steps ran; none: kernels of no program, as PyTorch and "       \
 		"TensorFlow launch them")                                                          \
 	TEXT(framework, FRAMEWORK_WORDS,                                                           \
-		"whose job it is, by its programs' or kernels' names; missing: nothing tells")     \
+		"whose job it is, by its programs' or kernels' names; missing: unknown")           \
 	TEXT(evidence, "measured|planned",                                                         \
 		"measured: it ran; planned: all there is is a compiler's dump")                    \
 	TEXT(chip, 0, "id of the chip, as `rooflint hardware` lists it")                           \
 	TEXT(chip_why, 0, "how the chip was recognised, or why it was not")                        \
 	TEXT(chip_name, 0, "what the device calls itself; missing: it does not say")               \
-	REAL(chips, COUNT, "chips that took part, as far as the profile tells")                    \
+	REAL(chips, COUNT, "chips that took part, as far as the profile says")                     \
 	REAL(devices, COUNT, "device planes with events")                                          \
 	REAL(hosts, COUNT,                                                                         \
 		"hosts whose profile was read; where a host has several processes, those")         \
@@ -135,7 +135,7 @@
 	REAL(judged_ratio, RATIO,                                                                  \
 		"of the time in compute and copies, the share in ops whose roofline is known")     \
 	REAL(remat_flops_ratio, RATIO,                                                             \
-		"of the counted FLOPs, those that compute again what a forward pass had")          \
+		"of the counted FLOPs, those that recompute the forward pass")                     \
 	REAL(input_wait_ratio, RATIO,                                                              \
 		"share of the step idle while the host gets the next batch, or in infeeds")        \
 	REAL(sync_wait_ratio, RATIO,                                                               \
@@ -222,7 +222,7 @@
 		"of waits none")                                                                   \
 	REAL(is_wait, BOOL, "its role is wait")                                                    \
 	TEXT(modules, 0, "modules that make it, separated by ' + '; NULL of a wait")               \
-	REAL(marks, COUNT, "annotations of it on the host; 0 where none tells it")                 \
+	REAL(marks, COUNT, "annotations of it on the host; 0 where there are none")                \
 	REAL(count, COUNT,                                                                         \
 		"how often it came; NULL of a wait where programs ran more than 100000 times")     \
 	REAL(p50_s, SECONDS,                                                                       \
@@ -485,7 +485,7 @@
 	REAL(pool_share, RATIO, "of its wait, idle time of all devices")                           \
 	REAL(waited_share, RATIO,                                                                  \
 		"of its wait, what the others wait for it in collectives; NULL where they do not") \
-	TEXT(cause, GAP_WORDS, "as in gaps, of most of its wait; NULL where nothing tells")        \
+	TEXT(cause, GAP_WORDS, "as in gaps, of most of its wait; NULL where unknown")              \
 	TEXT(at, 0, "when the device waits, in words, as in while it gets the next batch")         \
 	TEXT(doing, 0, "host_call of gaps, else host_activity, for most of the cause's time")      \
 	TEXT(innermost, 0, "host_activity of gaps for most of the cause's time")                   \
@@ -525,9 +525,9 @@
 
 #define FILES_COLUMNS(TEXT, REAL)                                                                  \
 	TEXT(file, 0, "its name")                                                                  \
-	TEXT(host, 0, "the host it tells of; NULL of snapshots")                                   \
+	TEXT(host, 0, "the host it is about; NULL of snapshots")                                   \
 	TEXT(format, "xplane|riegeli|trace|nsys|dump|memory-prof", "how it was read")              \
-	TEXT(writer, 0, "who wrote it, with a version, where it tells")                            \
+	TEXT(writer, 0, "who wrote it, with a version, where it says so")                          \
 	REAL(bytes, BYTES, "its size; NULL of snapshots")                                          \
 	REAL(planes, COUNT, "devices, hosts and metadata in it; NULL of snapshots")                \
 	REAL(lanes, COUNT, "lines, streams and threads in it; NULL of snapshots")                  \
@@ -563,10 +563,10 @@
 	REAL(runs, COUNT, "of these baselines")                                                    \
 	REAL(noise, RATIO, "deviation from run to run that it was judged with")                    \
 	REAL(noise_seen, RATIO, "of the baselines; NULL when there is but one of a set")           \
-	REAL(noise_runs, COUNT, "baselines of all sets, which told that")                          \
+	REAL(noise_runs, COUNT, "baselines of all sets, which show that")                          \
 	REAL(noise_assumed, RATIO, "that was assumed beside it")                                   \
 	REAL(noise_worth, COUNT,                                                                   \
-		"degrees of freedom that the assumption was worth; 0: the baselines alone told "   \
+		"degrees of freedom that the assumption was worth; 0: the baselines alone show "   \
 		"the noise")                                                                       \
 	REAL(noise_workloads, COUNT,                                                               \
 		"workloads of the store that showed what was assumed; 0: the rule file says it")   \

@@ -83,7 +83,7 @@ static bool same_bytes(struct dump_module *a, struct dump_module *b, struct aren
 static bool refuse_two(const struct dump_module *a, const struct dump_module *b, struct diag *err)
 {
 	return diag_set(err, DIAG_HLO,
-		"the dump has several programs of that name, %.*s and %.*s, and nothing tells "
+		"the dump has several programs of that name, %.*s and %.*s, and nothing says "
 		"which one ran; leave only that one",
 		STR_ARG(dumped_file(a)), STR_ARG(dumped_file(b)));
 }

@@ -126,7 +126,7 @@ static struct str seen_text(const struct steps_seen *seen, struct arena *keep)
 		{ seen->profiled, "the profiler started in it", "the profiler started in one",
 			"hold the profiler's start" },
 		/* Alone, it may be whole: that no step follows does not tell. */
-		{ seen->cut, "nothing tells warm-up from work",
+		{ seen->cut, "nothing separates warm-up from work",
 			seen->cut_last ? "the last is cut" : "one is cut", "are cut" },
 	};
 	const char *between = ": ";
@@ -199,7 +199,7 @@ static void quality_steps(const struct run *run)
 	if (found && run->steps < 2)
 		out_str(o, seen_text(&run->seen, run->keep));
 	else
-		out_z(o, "steps were told apart");
+		out_z(o, "steps were found");
 	if (found && marks_trouble(run).p)
 		out_fmt(o, " by what repeats: %.*s", STR_ARG(marks_trouble(run)));
 	if (found && run->without_line && run->source == STEPS_LINE)
@@ -298,7 +298,7 @@ static void quality_devices(const struct run *run)
 	}
 	expected = fmax(fmin(expected, planes), with_steps);
 	if (with_steps >= expected && fewer == 0 && !torn) {
-		quality_add(run, "devices-agree", true, "all %.0f devices tell of the same steps",
+		quality_add(run, "devices-agree", true, "all %.0f devices recorded the same steps",
 			with_steps);
 		return;
 	}
@@ -598,8 +598,8 @@ static void quality_ops(const struct run *run)
 		: has_device_planes(run)
 			? "no device op was recorded: the planes of its devices are empty, "
 			  "as where the window lies between two steps"
-			: "no device op was recorded: on CPU the host's tracer tells them, "
-			  "from host_tracer_level 1 on, and older runtimes tell none");
+			: "no device op was recorded: on CPU the host's tracer records them, "
+			  "from host_tracer_level 1 on, and older runtimes record none");
 	if (!run->first && called->count > 0)
 		quality_add(run, "calls-ran", false,
 			"the host called %.*s%s, and no device op was recorded",

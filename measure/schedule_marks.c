@@ -425,7 +425,7 @@ static struct str marks_trouble(const struct scheduling *s, const struct sweep *
 	for (ptrdiff_t i = 0; i < d->run_count; i++)
 		any |= d->runs[i].step >= 0;
 	return arena_fmt(s->keep,
-		any ? "which of %td annotations launched what cannot be told: the job does not "
+		any ? "which of %td annotations launched what is unknown: the job does not "
 		      "wait inside them, and they do not divide its executions"
 		    : "the host has %td annotations of steps, and no work of a device is of one",
 		s->mark_count);

@@ -86,7 +86,7 @@ static bool tell_stranger(const struct run *run, const struct device *d, const s
 			STR_ARG(odd), STR_ARG(module), STR_ARG(first));
 	else if (isnan(share))
 		quality_add(run, "programs-agree", false,
-			"nothing tells that the %.*s which %.*s runs is that of %.*s: its steps "
+			"nothing says that the %.*s which %.*s runs is that of %.*s: its steps "
 			"are left out",
 			STR_ARG(module), STR_ARG(odd), STR_ARG(first));
 	else

@@ -646,8 +646,9 @@ bool steps_sweep(struct run *run, struct diag *err)
 	if (!run->wanted.p || run->plans == PLANS_SCHEDULED)
 		return true;
 	if (!schedule->sort_count && schedule->trouble.p)
-		return diag_set(err, DIAG_USAGE, "%s %.*s: steps of that name cannot be told: %.*s",
-			wanted_by, STR_ARG(run->wanted), STR_ARG(schedule->trouble));
+		return diag_set(err, DIAG_USAGE,
+			"%s %.*s: steps of that name cannot be found: %.*s", wanted_by,
+			STR_ARG(run->wanted), STR_ARG(schedule->trouble));
 	struct out *list = out_memory(run->keep);
 	put_names(run, list);
 	return diag_set(err, DIAG_USAGE,

@@ -157,7 +157,7 @@ void row_copy(const struct table_def *def, void *to, const void *from)
 
 #define NO_ALLOCATOR "the host's plane holds no events of an allocator"
 #define NO_HOST	     "the profile holds no events of the host"
-#define NO_WAITS     NO_HOST ", or nothing tells its steps apart"
+#define NO_WAITS     NO_HOST ", or its steps were not found"
 
 /* By name alone: a rule's own SELECT hands a column on under it. */
 static const struct {
@@ -208,5 +208,5 @@ struct str column_absence(const struct column *c, struct arena *keep)
 			return absences[i].lacks;
 	str_cut(said, ';', &said, &rest);
 	str_cut(said, '(', &said, &rest);
-	return arena_fmt(keep, "the profile does not tell \"%.*s\"", STR_ARG(str_trim(said)));
+	return arena_fmt(keep, "the profile does not say \"%.*s\"", STR_ARG(str_trim(said)));
 }

@@ -135,7 +135,7 @@ static bool header_check(struct str bytes, struct diag *err)
 	page = page == 1 ? 65536 : page;
 	if (told && pages * page > bytes.len)
 		return diag_set(err, DIAG_NSYS,
-			"%td bytes, and its header tells of %lld; the file was cut short: copy or "
+			"%td bytes, and its header says %lld; the file was cut short: copy or "
 			"export it again",
 			bytes.len, (long long)(pages * page));
 	return true;

@@ -160,7 +160,7 @@ static bool output_put(struct riegeli *r, BrotliDecoderState *d, uint64_t *left,
 	size_t n = 0;
 	const uint8_t *p = BrotliDecoderTakeOutput(d, &n);
 	if (n > *left)
-		return wrong(r, "a chunk unpacks to more than it tells of");
+		return wrong(r, "a chunk unpacks to more than it says");
 	spool_put(to, (struct str){ (const char *)p, (ptrdiff_t)n });
 	*left -= n;
 	return true;
@@ -183,7 +183,7 @@ static void unbrotli(struct riegeli *r, uint64_t bytes, struct spool *to)
 			wrong(r, "the Brotli data is damaged");
 	}
 	if (bytes || r->left)
-		wrong(r, "a chunk unpacks to less than it tells of");
+		wrong(r, "a chunk unpacks to less than it says");
 	arena_free(&room);
 }
 
@@ -201,14 +201,14 @@ static void simple_chunk(struct riegeli *r, const struct chunk *c, struct spool 
 	if (bytes > RATIO_FREE && bytes / RATIO_MAX > c->data_bytes)
 		wrong(r, "it unpacks to more than any profile holds");
 	else if (*packed.p == 0 && bytes != r->left)
-		wrong(r, "a chunk holds other than it tells of");
+		wrong(r, "a chunk holds other data than it says");
 	else if (*packed.p == 0) {
 		while (r->left && !r->why)
 			spool_put(to, data_piece(r, r->left));
 	} else if (*packed.p != 'b')
 		r->foreign = "records that are packed in another way than Brotli's";
 	else if (data_varint(r, &bytes) && bytes != c->bytes)
-		wrong(r, "a chunk tells of two sizes");
+		wrong(r, "a chunk states two sizes");
 	else if (!r->why)
 		unbrotli(r, bytes, to);
 	if (!r->why && !r->foreign && highway_end(&r->hash) != c->data_hash)

@@ -82,11 +82,11 @@ static struct str waiver_remark(const struct waiver_result *w)
 	if (w->subjects[EXCUSE_EXCEEDED])
 		return STR("was exceeded: what it accepted has grown");
 	if (w->subjects[EXCUSE_UNKNOWN])
-		return STR("does not hold, as its ceiling asks for what is not known here");
+		return STR("does not hold, as the value that it limits is unknown here");
 	if (w->subjects[EXCUSE_UNDATED])
-		return STR("does not hold, as the day of the capture is not known: give --today");
+		return STR("does not hold, as the day of the capture is unknown: give --today");
 	if (w->judged && !w->subjects[EXCUSE_HOLDS])
-		return STR("waives nothing here: take it out if that holds for every profile");
+		return STR("waives nothing here: remove it if that is so for every profile");
 	return MISSING;
 }
 

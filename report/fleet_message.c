@@ -162,7 +162,7 @@ static void put_mover(const struct fleet_answer *a, ptrdiff_t row, struct draft 
 		out_fmt(out_part(d->text, "; "), "its roofline time %s by %.*s",
 			work > 0 ? "rose" : "fell", STR_ARG(ratio_text(d->keep, fabs(work))));
 	if (is_other)
-		out_z(d->text, ": another batch or model, which the job file can tell");
+		out_z(d->text, ": another batch or model, which the job file can say");
 	if (m->chips > 0 || m->chips < 0)
 		out_fmt(out_part(d->text, "; "), "%.*s %s",
 			STR_ARG(fleet_chips_text(fabs(m->chips), d->keep)),
@@ -187,7 +187,7 @@ static void put_unjudged(const struct fleet_answer *a, ptrdiff_t row, struct dra
 	double runs = fleet_real(a, row, "runs");
 	out_fmt(d->heading, "%.0f run%s: %.*s", runs, runs == 1 ? "" : "s",
 		STR_ARG(name(a, row, "outcome", d->keep)));
-	out_str(d->text, m->message.len ? m->message : STR("no reason is told"));
+	out_str(d->text, m->message.len ? m->message : STR("no reason is given"));
 }
 
 /* ---- which rows become items ----------------------------------------------------------------- */

@@ -36,7 +36,7 @@ static struct str spread_note(const struct report *r, struct arena *keep)
 	double lo = run_of(r)->step_time_lo_s, hi = run_of(r)->step_time_hi_s;
 	double steps = run_of(r)->steps;
 	if (is_whole_capture(r))
-		return STR("in all: nothing tells its steps apart");
+		return STR("in all: its steps were not found");
 	if (steps == 1)
 		return STR("of one steady step");
 	struct str from = time_text(keep, lo), to = time_text(keep, hi), mean = prose_mean(r, keep);

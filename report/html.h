@@ -136,7 +136,7 @@
 	F(R, FLAG, is_choice, "its cells are one of a few words")
 
 #define HTML_ROW(R, F)                                                                             \
-	F(R, TEXT, page, "of a fleet: the page of the run that it tells of, where there is one")   \
+	F(R, TEXT, page, "of a fleet: the page of the run that it is about, where there is one")   \
 	F(R, TEXT, head, "the name the row goes by")                                               \
 	F(R, TEXT, head_whole, "all of it, when it was cut")                                       \
 	F(R, TEXT, head_value, "of a number, in base units")                                       \

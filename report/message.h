@@ -24,7 +24,7 @@
 	F(R, TEXT, rule, "name of the rule")                                                       \
 	F(R, TEXT, workload, "what was run")                                                       \
 	F(R, TEXT, owner, "whose it is, in a fleet")                                               \
-	F(R, TEXT, message, "what is wrong, or why it cannot be told")                             \
+	F(R, TEXT, message, "what is wrong, or why it is unknown")                                 \
 	F(R, TEXT, cost, "step time it costs")                                                     \
 	F(R, TEXT, place, "file and line")                                                         \
 	F(R, REAL, gain_s, "seconds a step that a fix would give back")                            \
@@ -43,7 +43,7 @@
 RECORD_STRUCT(message_item, MESSAGE_ITEM);
 
 #define MESSAGE(R, F)                                                                              \
-	F(R, TEXT, event, "report, or fleet when an audit tells")                                  \
+	F(R, TEXT, event, "report, or fleet when an audit sends it")                               \
 	F(R, TEXT, verdict, "the worst of the profiles' verdicts; none of a fleet")                \
 	F(R, TEXT, word, "the same in capitals, or FLEET")                                         \
 	F(R, TEXT, mark, "the same as a sign")                                                     \

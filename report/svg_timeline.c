@@ -250,7 +250,7 @@ static struct str caption_of(const struct timeline *t, struct arena *keep)
 	const struct moment_row *m = t->parts[0].moment;
 	struct str name = part_name(t, m, keep), length = time_text(keep, m->step_s);
 	if (isnan(m->step))
-		out_fmt(o, "All that was recorded, %.*s on %.*s: nothing tells its steps apart",
+		out_fmt(o, "All that was recorded, %.*s on %.*s: its steps were not found",
 			STR_ARG(length), STR_ARG(name));
 	else
 		out_fmt(o, "Step %.0f, %.*s on %.*s: %s", m->step, STR_ARG(length), STR_ARG(name),

@@ -229,7 +229,7 @@ static void put_unsure(struct page *p, const struct report *r)
 	if (left && told)
 		page_fmt(p, PAGE_LABEL, "; and %td more (-v)", left);
 	else if (left)
-		page_z(p, ": -v tells why");
+		page_z(p, ": -v says why");
 	if (first) {
 		struct str advice;
 		first_sentence(text_clean(p->keep, reason_of(first, p->keep)), &advice);
@@ -277,7 +277,7 @@ static void put_notes(struct page *p, const struct report *r, bool whole)
 		page_line(p);
 	}
 	if (left)
-		page_fmt(p, 0, "and %td more: -v tells all", left);
+		page_fmt(p, 0, "and %td more: -v shows all", left);
 	page_line(p);
 }
 

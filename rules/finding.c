@@ -104,7 +104,7 @@ static struct str columns_of(const struct trial *t, const struct subject *s,
 	return words_joined(t->s->keep, names, count, ", ");
 }
 
-/* "the profile does not tell "median execution"", */
+/* "the profile does not say "median execution"", */
 static struct str subject_unknown(
 	const struct trial *t, const struct subject *s, struct str name, struct str *missing)
 {

@@ -32,7 +32,7 @@ static const struct fleet_column totals_columns[] = {
 		"free"),
 	R("roofline_ratio_hi", RATIO, "the same, ops of unknown cost taken as ideal"),
 	R("roofline_workloads", COUNT, "workloads where it is known"),
-	R("mfu", RATIO, "model FLOPs utilisation, where the job file tells the model"),
+	R("mfu", RATIO, "model FLOPs utilisation, where the job file describes the model"),
 	R("mfu_workloads", COUNT, "workloads where it is known"),
 	R("share", RATIO, "step time that settling every finding would give back"),
 	RECOVERABLE_COLUMNS,
@@ -73,7 +73,7 @@ static const struct fleet_column missing_columns[] = {
 	R("chip_hours", COUNT, "chip-hours of the usage file that no usable run speaks for"),
 	R("dollars", DOLLARS, "what they cost"),
 	R("is_new", BOOL,
-		"it is missing for the first time, or has to be there; told by a message"),
+		"it is missing for the first time, or has to be there; a message names it"),
 	T("snoozed_until", "last day of the silence that the fleet file knows of"),
 	T("reason", "of that silence"),
 };

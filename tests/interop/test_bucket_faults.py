@@ -208,7 +208,7 @@ class Faults(test_buckets.Served):
                     sums[:1] if self.scheme == "s3" else sums[1:])
             return True
         self.server.trouble = flip
-        self.refused(self.first, "their checksum is not the one that the server tells", LATER)
+        self.refused(self.first, "their checksum is not the one that the server gives", LATER)
 
     # ---- silent --------------------------------------------------------------------------------
 

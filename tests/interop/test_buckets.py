@@ -276,7 +276,7 @@ class Own(Served):
             return True
         self.server.trouble = flip
         self.refused("s3://runs/log/plugins/profile/2026_03_14_09_26_53/worker-0.xplane.pb",
-                     "checksum is not the one that the server tells")
+                     "checksum is not the one that the server gives")
 
     def test_silent(self):
         self.server.trouble = self.stall(60)

@@ -326,7 +326,7 @@ static void work_of_a_mover(void **state)
 		"*Slower by 220%: w*\\n3.20 s per step, was 1.00 s; its roofline time rose "
 		"by 100%; 5.5 chips lost");
 	assert_has(text, "*Other work: v*\\n1.90 s per step, was 1.00 s; its roofline time rose by "
-			 "100%: another batch or model, which the job file can tell");
+			 "100%: another batch or model, which the job file can say");
 	assert_has(text, "1 workload slower, 0 faster, 1 at other work.");
 }
 

@@ -212,9 +212,9 @@ static void unknown_where(void **state)
 	assert_int_equal(result("r")->unknown, 1); /* false and NULL is false: c is none */
 	assert_int_equal(finding("r", "a")->verdict, VERDICT_INCONCLUSIVE);
 	assert_str(finding("r", "a")->missing, "time_share");
-	assert_str(finding("r", "a")->message, "the profile does not tell \"share of the "
+	assert_str(finding("r", "a")->message, "the profile does not say \"share of the "
 					       "steady-step time of all devices\"");
-	assert_str(result("r")->reason, "the profile does not tell \"share of the "
+	assert_str(result("r")->reason, "the profile does not say \"share of the "
 					"steady-step time of all devices\"");
 	assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);
 }
@@ -537,7 +537,7 @@ static void unknown_gates(void **state)
 	judge_yaml(GATED);
 	assert_verdict("open-one", VERDICT_INCONCLUSIVE);
 	assert_str(result("held")->reason,
-		"gate open-one failed: the profile does not tell \"steady "
+		"gate open-one failed: the profile does not say \"steady "
 		"steps: complete, without warm-up, compilation or profiler start\"");
 	assert_verdict("free", VERDICT_PASS);
 	assert_int_equal(j.verdict, VERDICT_INCONCLUSIVE);

@@ -412,7 +412,7 @@ static void one_annotation_is_no_lack_of_marks(void **state)
 	xrun_measure(&run);
 	assert_number(xrun_row(&run)->steps, 0);
 	assert_text(xrun_quality(&run, "steps-found")->detail,
-		"1 step in the capture: nothing tells warm-up from work");
+		"1 step in the capture: nothing separates warm-up from work");
 }
 
 /* Marks around nothing that ran on a device. */
@@ -758,7 +758,7 @@ static void annotations_on_one_host_alone(void **state)
 	assert_number(xrun_row(&run)->steps, 4);
 	assert_number(xrun_op(&run, "dot.1")->common->count, 8);
 	assert_text(xrun_quality(&run, "steps-found")->detail,
-		"steps were told apart by what repeats: the host has 3 annotations of steps, and "
+		"steps were found by what repeats: the host has 3 annotations of steps, and "
 		"no work of a device is of one");
 }
 
@@ -785,7 +785,7 @@ static void marks_that_are_numbered_by_name(void **state)
 	mark_by_number("train", 24);
 	assert_text(xrun_row(&run)->steps_source, "annotation");
 	assert_number(xrun_row(&run)->steps, 22);
-	assert_text(xrun_quality(&run, "steps-found")->detail, "steps were told apart");
+	assert_text(xrun_quality(&run, "steps-found")->detail, "steps were found");
 }
 
 /* Numbers that come again are stages, or buckets: of many only some are listed. */
@@ -795,7 +795,7 @@ static void marks_that_are_called_by_stages(void **state)
 	mark_by_number("stage", 8);
 	assert_number(xrun_row(&run)->steps, 2);
 	assert_text(xrun_quality(&run, "steps-found")->detail,
-		"steps were told apart: 3 of stage 0 (program 7), which are judged, 3 of stage 1 "
+		"steps were found: 3 of stage 0 (program 7), which are judged, 3 of stage 1 "
 		"(program 7), 3 of stage 2 (program 7), 3 of stage 3 (program 7) and 4 more sorts");
 }
 
@@ -2039,7 +2039,7 @@ static void phases_of_more_executions_than_are_kept(void **state)
 	assert_number(rows[3].time_s, 3 * 505 * US);
 	assert_text(xrun_op(&run, "sum.1")->common->role, "step");
 	assert_text(xrun_quality(&run, "steps-found")->detail,
-		"steps were told apart by what repeats: programs ran more than 100000 times on a "
+		"steps were found by what repeats: programs ran more than 100000 times on a "
 		"device, too often to hold each against a mark or a period; a step is from one "
 		"execution of the heaviest program to the next");
 }

@@ -57,11 +57,11 @@ static void test_page(void **state)
 	assert_non_null(t);
 	report_html(&set, HTML_WHOLE, t, &keep, o);
 	struct str page = str_head(out_text(o), str_find(out_text(o), STR("<footer>")));
-	assert_has(page, "<dt>The capture</dt><dd><b>28.1 ms</b> <span>in all: nothing tells its "
-			 "steps apart</span>");
+	assert_has(page, "<dt>The capture</dt><dd><b>28.1 ms</b> <span>in all: its steps were "
+			 "not found</span>");
 	assert_has(page, "<dt>Recoverable</dt><dd><b>18.6 ms</b> <span>66.3% of the capture, if");
 	assert_has(page, ">the capture</text>");
-	assert_has(page, "All that was recorded, 28.1 ms on TPU:0: nothing tells its steps apart.");
+	assert_has(page, "All that was recorded, 28.1 ms on TPU:0: its steps were not found.");
 	assert_has(page, "Without exposed communication the capture takes 20.0 ms on TPU:0,");
 	assert_no_step(page);
 }

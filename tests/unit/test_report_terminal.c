@@ -171,7 +171,7 @@ static void test_causes_are_whole(void **state)
 	for (ptrdiff_t i = 0; i < r.results.count; i++)
 		r.results.items[i].reason = arena_fmt(&keep, "%0400d", 0);
 	assert_non_null(strstr(page_of(r, (struct report_style){ 0 }),
-		"not judged: 1 of 7 rules: -v tells why\n"));
+		"not judged: 1 of 7 rules: -v says why\n"));
 }
 
 static void test_quiet(void **state)
