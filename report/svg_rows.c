@@ -7,7 +7,7 @@
 enum { LEFT = 8, TOP = 4, NAME_HEIGHT = 14, BETWEEN = 8, VALUE_WIDTH = 76 };
 enum { TITLE_HEIGHT = 28, AXIS_HEIGHT = 28, LABEL_LEAST = 6 };
 
-#define CHAR 6.6 /* of a name: an op's letters are wide */
+#define NAME_CHAR 7.0 /* of a name: the letters of ops and streams are wide */
 
 struct svg_rows *svg_rows_new(double height, struct arena *keep)
 {
@@ -47,7 +47,7 @@ static void draw_bar(
 {
 	double left = s.left + fmin(b->from, b->to) * s.scale;
 	double width = fabs(b->to - b->from) * s.scale;
-	int columns = (int)((width - 8) / CHAR);
+	int columns = (int)((width - 8) / NAME_CHAR);
 	bool fits = r->is_lane ? columns >= LABEL_LEAST
 			       : width > SVG_CHAR * text_columns(b->label) + 10;
 	top += b->line * (r->height + 1);
@@ -106,7 +106,8 @@ static double draw_rows(struct svg *x, const struct svg_rows *r, double top)
 			is_beside ? ANCHOR_END : ANCHOR_START,
 			is_beside ? left - 8 : LEFT + (r->ticks ? 4 : 0),
 			top + (is_beside ? r->height / 2 + 4 : NAME_HEIGHT - 4),
-			html_clip(row->name, (int)((is_beside ? left : x->width - LEFT - 8) / CHAR),
+			html_clip(row->name,
+				(int)((is_beside ? left - 8 : x->width - LEFT - 8) / NAME_CHAR),
 				x->keep));
 		for (ptrdiff_t k = 0; k < row->count; k++)
 			draw_bar(x, r, &row->bars[k], s, top + name);
