@@ -35,7 +35,7 @@ bool svg_budget(const struct report *r, struct arena *keep, struct html_picture 
 		"Bars on one scale: what the time is made of, what is left of it, and what is "
 		"ideal.",
 		SVG_WIDE, svg_draw_rows };
-	enum { BAR_HEIGHT = 18, NAME_WIDTH = 118 };
+	enum { BAR_HEIGHT = 18, NAME_WIDTH = 122 };
 	struct svg_rows *rows = svg_rows_new(BAR_HEIGHT, keep);
 	double lo = run_of(r)->roofline_ratio_lo, hi = run_of(r)->roofline_ratio_hi;
 	double step = run_of(r)->step_mean_s, shares[SHARES], at = 0;
