@@ -20,13 +20,14 @@
 	F(R, TEXT, mark, "the same as a sign")                                                     \
 	F(R, TEXT, heading,                                                                        \
 		"state and rule in words, and the workload where there are several profiles")      \
-	F(R, TEXT, text, "message, cost and place in a line")                                      \
+	F(R, TEXT, text, "message, cost and place in a line, and what to do in another")           \
 	F(R, TEXT, rule, "name of the rule")                                                       \
 	F(R, TEXT, workload, "what was run")                                                       \
 	F(R, TEXT, owner, "whose it is, in a fleet")                                               \
 	F(R, TEXT, message, "what is wrong, or why it is unknown")                                 \
 	F(R, TEXT, cost, "step time it costs")                                                     \
 	F(R, TEXT, place, "file and line")                                                         \
+	F(R, TEXT, todo, "what to do about a finding")                                             \
 	F(R, REAL, gain_s, "seconds a step that a fix would give back")                            \
 	F(R, REAL, subjects, "findings of the rule, with this one")                                \
 	F(R, REAL, chips,                                                                          \

@@ -45,10 +45,12 @@ static struct message_item item_of(const struct transition *n, bool is_batch,
 		m.message = n->alert->message;
 		m.cost = text_cut(keep, n->alert->cost, MESSAGE_SHORT_BYTES);
 		const struct finding *f = n->alert->finding;
-		if (f)
+		if (f) {
 			m.place = text_cut(keep,
 				place_text(text_clean(keep, f->source_file), f->source_line, keep),
 				MESSAGE_NAME_BYTES);
+			m.todo = text_cut(keep, text_clean(keep, f->fix), room->text / 2);
+		}
 		m.gain_s = n->alert->gain_s;
 		m.subjects = (double)n->subjects;
 	}
@@ -62,6 +64,8 @@ static struct message_item item_of(const struct transition *n, bool is_batch,
 		out_fmt(o, "; and %.0f more", m.subjects - 1);
 	if (m.place.len)
 		out_fmt(o, " (%.*s)", STR_ARG(m.place));
+	if (m.todo.len)
+		out_fmt(o, "\nTo do: %.*s", STR_ARG(m.todo));
 	m.text = text_cut(keep, out_text(o), room->text);
 	return m;
 }
