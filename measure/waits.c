@@ -342,7 +342,7 @@ static struct str when_of(const struct waiting *w)
 		return STR("while its event loop waits");
 	if (row->launches > 2)
 		return STR("while it launches programs one by one");
-	return row->launching ? STR("while it launches a program") : words[CAUSE_HOST];
+	return row->launching == 1 ? STR("while it launches a program") : words[CAUSE_HOST];
 }
 
 static void host_tell(const struct waiting *w)
@@ -362,8 +362,8 @@ static void host_tell(const struct waiting *w)
 	row->in_background = w->cause == CAUSE_CHECKPOINT && is_any(w, writes_in_background);
 	row->is_debugging = w->cause == CAUSE_SYNC && is_most(w, checks_results);
 	row->dispatching = w->cause == CAUSE_HOST && is_most(w, is_dispatching);
-	row->launching =
-		row->dispatching || (w->cause == CAUSE_HOST && IS_ONE_OF(row->doing, launches));
+	row->launching = row->dispatching == 1 ||
+			 (w->cause == CAUSE_HOST && IS_ONE_OF(row->doing, launches));
 }
 
 /* Whether no check says that a device runs a program of its own. */
