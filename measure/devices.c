@@ -49,9 +49,7 @@ static void device_chip(const struct run *run, const struct device *before, stru
 		d->match = (struct chip_match){ .chip = run->options->chip,
 			.why = STR("named with --hardware") };
 	else if (d->plane->platform == PLATFORM_CPU)
-		d->match = (struct chip_match){
-			.why = STR("a CPU has no roofline here; name a file with --hardware")
-		};
+		d->match = (struct chip_match){ .why = STR("a CPU has no roofline here") };
 	else if (before && is_alike(&before->plane->chip, &d->plane->chip) &&
 		 before->plane->platform != PLATFORM_CPU)
 		d->match = before->match;
