@@ -2,8 +2,8 @@
  * The row of waits: why the device that waits most for the host does.
  *
  * That device holds up the others, which wait for it in their collectives, so its wait is what the
- * job loses.  The cause is told by its gaps, the longest of which have rows, and what the host was
- * at by those of all devices: they tell of one host's threads.
+ * job loses.  Its own gaps say the cause; only the longest have rows.  The gaps of all devices say
+ * what the host was at, since one host's threads serve them all.
  */
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * The texts of a rule for those who read about it before it found anything: see ruleset.h.
  *
- * They are filled as those of a finding are, over a row of which nothing is known.  A number then
- * reads "...", and what a text says only of some runs is left out.
+ * They are filled like a finding's, from a row whose cells are all NULL.  A number then reads
+ * "...", and what a text says only of some runs is left out.
  */
 #include "rules/trial.h"
 
@@ -45,7 +45,7 @@ bool rule_outline(const struct ruleset *set, const struct rule *rule, struct are
 
 	rule_rest_want(rule, err);
 	engine_show(set->engine, &tables, NULL);
-	table_new(&tables, run, keep); /* a run of which nothing is known, either */
+	table_new(&tables, run, keep); /* all its cells are NULL, too */
 	const struct subject unknown = {
 		.row = rows_add(&row, texts->rows, keep), .value = NAN, .unclear = NAN, .gain = NAN
 	};
