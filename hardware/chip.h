@@ -104,10 +104,10 @@ bool chip_is_called(const struct chip *c, struct str name); /* id, name or an al
 /* Whether the text is one of the words: its names, its arch, its compute capability.  Cheap. */
 bool chip_mentions(const struct chip_set *set, ptrdiff_t i, struct str text);
 
-/* How a chip was recognised, or why not; both texts are for people. */
+/* How a chip was recognised, or why not and what to do; the texts are for people. */
 struct chip_match {
-	const struct chip *chip; /* NULL: unknown, and `why` says which line to add to which file */
-	struct str why;
+	const struct chip *chip; /* NULL: unknown */
+	struct str why, todo;	 /* todo: which line to add to which file; missing: nothing */
 };
 struct chip_match chip_recognise(
 	struct chip_set *set, const struct chip_hints *hints, struct arena *keep);

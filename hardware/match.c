@@ -75,9 +75,9 @@ static struct str quoted(struct str name, struct arena *keep)
 	return arena_fmt(keep, "\"%.*s\"", STR_ARG(text_clean(keep, clean)));
 }
 
-static struct chip_match unknown(struct str why)
+static struct chip_match unknown(struct str why, struct str todo)
 {
-	return (struct chip_match){ NULL, why };
+	return (struct chip_match){ NULL, why, todo };
 }
 
 /* ---- by name ------------------------------------------------------------------------------ */
@@ -120,17 +120,18 @@ static struct str add_alias(struct str quoted_name, struct str model, struct are
 		"If `rooflint hardware` lists the chip by another name, add %.*s to \"aliases\" "
 		"in hardware/<that chip>.json. Else copy hardware/%.*s.json, put the line "
 		"\"aliases\": [%.*s], and the chip's own figures into the copy, and pass it with "
-		"--hardware",
+		"--hardware.",
 		STR_ARG(quoted_name), STR_ARG(model), STR_ARG(quoted_name));
 }
+
+static const struct str say_which = STR_INIT("Say which it is with --hardware.");
 
 static struct chip_match by_list(const struct candidates *list, struct str what, struct arena *keep)
 {
 	if (list->count == 1)
-		return (struct chip_match){ list->items[0], what };
+		return (struct chip_match){ list->items[0], what, MISSING };
 	struct str ids = names_of(list, keep);
-	return unknown(arena_fmt(
-		keep, "%.*s fits %.*s: say which with --hardware", STR_ARG(what), STR_ARG(ids)));
+	return unknown(arena_fmt(keep, "%.*s fits %.*s", STR_ARG(what), STR_ARG(ids)), say_which);
 }
 
 static struct chip_match tpu(struct chip_set *set, struct str type, struct arena *keep)
@@ -140,9 +141,9 @@ static struct chip_match tpu(struct chip_set *set, struct str type, struct arena
 	if (list.count)
 		return by_list(&list, arena_fmt(keep, "device type %.*s", STR_ARG(name)), keep);
 	struct str model = model_for(set, type, VENDOR_GOOGLE);
-	struct str advice = add_alias(name, model, keep);
-	return unknown(arena_fmt(keep, "no hardware file knows the device type %.*s. %.*s",
-		STR_ARG(name), STR_ARG(advice)));
+	return unknown(
+		arena_fmt(keep, "no hardware file knows the device type %.*s", STR_ARG(name)),
+		add_alias(name, model, keep));
 }
 
 /* ---- by counters -------------------------------------------------------------------------- */
@@ -209,17 +210,16 @@ static struct chip_match by_counters(struct chip_set *set, const struct chip_hin
 	struct candidates list = counted(set, h, v, arch);
 	struct str what = counters(h, keep), ids = names_of(&list, keep);
 	if (h->cc_major <= 0 && !arch.len)
-		return unknown(STR("the device says neither its name nor its compute capability: "
-				   "name the chip with --hardware"));
+		return unknown(STR("the device says neither its name nor its compute capability"),
+			STR("Name the chip with --hardware."));
 	if (!list.count)
-		return unknown(arena_fmt(keep,
-			"no hardware file fits %.*s: write one with a \"match\" for these figures, "
-			"as hardware/README.md describes it, and pass it with --hardware",
-			STR_ARG(what)));
+		return unknown(arena_fmt(keep, "no hardware file fits %.*s", STR_ARG(what)),
+			STR("Write one with a \"match\" for these figures, as hardware/README.md "
+			    "describes it, and pass it with --hardware."));
 	if (h->core_count <= 0)
-		return unknown(arena_fmt(keep,
-			"%.*s without a core count could be %.*s: say which with --hardware",
-			STR_ARG(what), STR_ARG(ids)));
+		return unknown(arena_fmt(keep, "%.*s without a core count could be %.*s",
+				       STR_ARG(what), STR_ARG(ids)),
+			say_which);
 	return by_list(&list, what, keep);
 }
 
@@ -231,22 +231,26 @@ static struct chip_match unlisted(
 	struct candidates list = counted(set, h, v, MISSING);
 	struct str ids = names_of(&list, keep);
 	if (str_contains(h->device_name, STR(" MIG ")))
-		return unknown(arena_fmt(keep,
-			"%.*s is a slice of a GPU (MIG), whose share of the peaks no file lists: "
-			"write a file with the slice's figures and pass it with --hardware",
-			STR_ARG(name)));
+		return unknown(
+			arena_fmt(keep,
+				"%.*s is a slice of a GPU (MIG), whose share of the peaks no "
+				"file lists",
+				STR_ARG(name)),
+			STR("Write a file with the slice's figures and pass it with --hardware."));
 	if (list.count)
-		return unknown(arena_fmt(keep,
-			"no hardware file lists the name %.*s, but its counters (%.*s) fit %.*s. "
-			"If "
-			"it is that chip, add %.*s to \"aliases\" in hardware/%.*s.json or pass it "
-			"with --hardware",
-			STR_ARG(name), STR_ARG(what), STR_ARG(ids), STR_ARG(name),
-			STR_ARG(list.items[0]->id)));
+		return unknown(
+			arena_fmt(keep,
+				"no hardware file lists the name %.*s, but its counters (%.*s) "
+				"fit %.*s",
+				STR_ARG(name), STR_ARG(what), STR_ARG(ids)),
+			arena_fmt(keep,
+				"If it is that chip, add %.*s to \"aliases\" in hardware/%.*s.json "
+				"or pass it with --hardware.",
+				STR_ARG(name), STR_ARG(list.items[0]->id)));
 	struct str model = model_for(set, h->device_name, v);
-	struct str advice = add_alias(name, model, keep);
-	return unknown(arena_fmt(keep, "no hardware file lists the name %.*s (%.*s). %.*s",
-		STR_ARG(name), STR_ARG(what), STR_ARG(advice)));
+	return unknown(arena_fmt(keep, "no hardware file lists the name %.*s (%.*s)", STR_ARG(name),
+			       STR_ARG(what)),
+		add_alias(name, model, keep));
 }
 
 /* "gfx942:sramecc+:xnack-" -> "gfx942"; missing for any other text. */

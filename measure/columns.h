@@ -536,7 +536,8 @@
 #define QUALITY_COLUMNS(TEXT, REAL)                                                                \
 	TEXT(name, 0, "which check of the data itself")                                            \
 	REAL(ok, BOOL, "whether it holds")                                                         \
-	TEXT(detail, 0, "what was seen")
+	TEXT(detail, 0, "what was seen")                                                           \
+	TEXT(todo, 0, "what would make it hold; missing: that depends on the check alone")
 
 #define DELTAS_COLUMNS(TEXT, REAL)                                                                 \
 	TEXT(metric, METRIC_WORDS, "what is compared, as table.column")                            \

@@ -12,7 +12,8 @@
 #include "base/text.h"
 #include "measure/writers.h"
 
-void quality_add(const struct run *run, const char *name, bool ok, const char *fmt, ...)
+struct quality_row *quality_add(
+	const struct run *run, const char *name, bool ok, const char *fmt, ...)
 {
 	struct quality_row *row = table_new(run->tables, quality, run->keep);
 	va_list args;
@@ -22,6 +23,7 @@ void quality_add(const struct run *run, const char *name, bool ok, const char *f
 	row->ok = ok;
 	row->detail = text_clean(run->keep, arena_vfmt(run->keep, fmt, args));
 	va_end(args);
+	return row;
 }
 
 /* Of accelerators: those of a CPU are made of the ops that its host plane holds. */
@@ -401,7 +403,8 @@ static void quality_chip(const struct run *run)
 			  : "no device ran an op, so none names its chip");
 		return;
 	}
-	quality_add(run, "chip-known", d->match.chip != NULL, "%.*s", STR_ARG(d->match.why));
+	quality_add(run, "chip-known", d->match.chip != NULL, "%.*s", STR_ARG(d->match.why))->todo =
+		text_clean(run->keep, d->match.todo);
 	if (!d->match.chip)
 		return;
 	struct out *drift = out_memory(run->keep);

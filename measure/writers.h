@@ -192,8 +192,8 @@ const struct hlo_module *any_hlo(const struct run *run);
 /* `is_whole`: no table was cut by a limit. */
 void fill_quality(const struct run *run, const struct programs *programs, bool is_whole,
 	struct str job_wrong);
-void quality_add(const struct run *run, const char *name, bool ok, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+struct quality_row *quality_add(const struct run *run, const char *name, bool ok, const char *fmt,
+	...) __attribute__((format(printf, 4, 5)));
 /* spmd.c: the program that a device spent most time in, of those that it ran again and again; or
  * NULL.  And: do all devices run one program? */
 const struct program *heaviest_program(const struct run *run, const struct device *d);

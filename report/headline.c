@@ -136,9 +136,8 @@ static struct str of_trouble(const struct report *r, struct arena *keep)
 {
 	const struct rule_result *rule = headline_cause(r);
 	struct group most = costliest_group(r, (struct group){ NULL, 0, 0, 0 }, keep);
-	struct str reason = rule ? reason_of(rule, keep) : MISSING, advice;
-	reason = reason.len ? first_sentence(text_clean(keep, reason), &advice)
-			    : STR("no rule could be judged");
+	struct str reason = rule ? text_clean(keep, reason_of(rule, keep)) : MISSING;
+	reason = reason.len ? reason : STR("no rule could be judged");
 	const struct deltas_row *d = step_delta(r);
 	if (d && !(d->lo > 0) && !(d->hi < 0))
 		reason = arena_fmt(keep, "%.*s; whether it is slower than %.*s is open",

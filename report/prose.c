@@ -349,17 +349,6 @@ struct str prose_cost(const struct report *r, const struct group *g, struct aren
 	return out_text(o);
 }
 
-struct str first_sentence(struct str text, struct str *rest)
-{
-	for (ptrdiff_t i = 0; i + 1 < text.len; i++)
-		if (text.p[i] == '.' && text.p[i + 1] == ' ') {
-			*rest = str_from_offset(text, i + 2);
-			return str_head(text, i);
-		}
-	*rest = STR("");
-	return text;
-}
-
 struct str evidence_text(const struct evidence *e, struct arena *keep)
 {
 	if (e->value.is_null)

@@ -106,11 +106,6 @@ struct str prose_whole(const struct report *r, const struct group *g, ptrdiff_t 
 void prose_unsure(struct page *p, const struct report *r, const struct rule_result *rule);
 /* The headline's sentence: the message, or what stands in for it. */
 struct str prose_message(const struct report *r, const struct finding *f, struct arena *keep);
-/*
- * Why something could not be judged: the fact, up to a full stop with a blank behind it, and what
- * follows, which is what to do about it; empty where nothing follows.
- */
-struct str first_sentence(struct str text, struct str *rest);
 struct str evidence_text(const struct evidence *e, struct arena *keep);
 /* "6.2 ms (18.0%)": what all fixes give back; missing when nothing is known. */
 struct str prose_gives_back(const struct report *r, struct arena *keep);

@@ -216,7 +216,7 @@ static void put_unsure(struct page *p, const struct report *r)
 		const struct trouble *t = &troubles[next];
 		bool is_told = r->verdict == VERDICT_INCONCLUSIVE && first &&
 			       str_eq(t->rules[0]->reason, first->reason);
-		struct str rest, cause = first_sentence(text_clean(p->keep, t->reason), &rest);
+		struct str cause = text_clean(p->keep, t->reason);
 		if (is_told)
 			continue;
 		if (told == CAUSES_SHOWN || cause.len > room) {
@@ -230,11 +230,8 @@ static void put_unsure(struct page *p, const struct report *r)
 		page_fmt(p, PAGE_LABEL, "; and %td more (-v)", left);
 	else if (left)
 		page_z(p, ": -v says why");
-	if (first) {
-		struct str advice;
-		first_sentence(text_clean(p->keep, reason_of(first, p->keep)), &advice);
-		page_field(p, "do", advice.len ? advice : first->todo);
-	}
+	if (first)
+		page_field(p, "do", first->todo);
 	page_line(p);
 }
 
@@ -246,10 +243,10 @@ enum { NOTES_SHOWN = 3, NOTE_BYTES = 300 };
 static void put_checks(struct page *p, const struct report *r)
 {
 	const struct quality_row *rows = table_rows(&r->tables, quality);
-	struct str told = comparison_missing(r); /* in the head */
+	const struct quality_row *told = check_of(r, STR("baseline-found")); /* in the head */
 	page_break(p);
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, quality); i++) {
-		if (!rows[i].detail.len || rows[i].detail.p == told.p)
+		if (!rows[i].detail.len || (&rows[i] == told && !(told->ok > 0)))
 			continue;
 		put_tag(p, TINT_BOLD, "note", rows[i].name);
 		page_wrap(p, HEADLINE_INDENT, rows[i].detail);

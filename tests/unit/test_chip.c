@@ -218,7 +218,7 @@ static struct chip_match recognise(struct chip_hints h)
 /* Several chips fit. */
 static bool is_open(const struct chip_match *m)
 {
-	return !m->chip && str_ends(m->why, STR("say which with --hardware"));
+	return !m->chip && str_ends(m->todo, STR("Say which it is with --hardware."));
 }
 
 static void assert_is(struct chip_hints h, const char *id)
@@ -264,11 +264,11 @@ static void an_unknown_tpu_gets_a_line_to_add(void **state)
 	assert_null(m.chip);
 	assert_false(is_open(&m));
 	assert_says(m.why, "no hardware file knows the device type \"TPU v9 lite\"");
-	assert_says(m.why, "add \"TPU v9 lite\" to \"aliases\" in hardware/<that chip>.json");
-	assert_says(m.why, "put the line \"aliases\": [\"TPU v9 lite\"],");
-	assert_says(m.why, "--hardware");
+	assert_says(m.todo, "add \"TPU v9 lite\" to \"aliases\" in hardware/<that chip>.json");
+	assert_says(m.todo, "put the line \"aliases\": [\"TPU v9 lite\"],");
+	assert_says(m.todo, "--hardware");
 	m = recognise((struct chip_hints){ .device_type = STR("TPU v6") });
-	assert_says(m.why, "copy hardware/tpu_v6e.json");
+	assert_says(m.todo, "copy hardware/tpu_v6e.json");
 	m = recognise((struct chip_hints){ .device_type = STR("TPU\n\x01v9") });
 	assert_null(memchr(m.why.p, 1, (size_t)m.why.len));
 }
@@ -436,15 +436,15 @@ static void an_unlisted_name_is_not_overruled(void **state)
 	assert_null(m.chip);
 	assert_says(m.why, "no hardware file lists the name \"NVIDIA H800\"");
 	assert_says(m.why, "(compute capability 9.0, 132 cores, 85.0 GB) fit h100_sxm");
-	assert_says(m.why, "add \"NVIDIA H800\" to \"aliases\" in hardware/h100_sxm.json");
+	assert_says(m.todo, "add \"NVIDIA H800\" to \"aliases\" in hardware/h100_sxm.json");
 	m = recognise(nvidia("NVIDIA H100 80GB HBM3 MIG 1g.10gb", 9, 0, 16, 10468982784.0));
 	assert_null(m.chip);
 	assert_says(m.why, "slice of a GPU (MIG)");
 	m = recognise(nvidia("NVIDIA RTX 9000", 13, 0, 200, 64e9));
 	assert_null(m.chip);
-	assert_says(m.why, "put the line \"aliases\": [\"NVIDIA RTX 9000\"],");
+	assert_says(m.todo, "put the line \"aliases\": [\"NVIDIA RTX 9000\"],");
 	m = recognise((struct chip_hints){ .vendor = STR("AMD"), .device_name = STR("Radeon") });
-	assert_says(m.why, "copy hardware/mi300x.json");
+	assert_says(m.todo, "copy hardware/mi300x.json");
 }
 
 /* ---- planes ------------------------------------------------------------------------------- */
