@@ -120,11 +120,11 @@ static struct str add_alias(struct str quoted_name, struct str model, struct are
 		"If `rooflint hardware` lists the chip by another name, add %.*s to \"aliases\" "
 		"in hardware/<that chip>.json. Else copy hardware/%.*s.json, put the line "
 		"\"aliases\": [%.*s], and the chip's own figures into the copy, and pass it with "
-		"--hardware.",
+		"--hardware",
 		STR_ARG(quoted_name), STR_ARG(model), STR_ARG(quoted_name));
 }
 
-static const struct str say_which = STR_INIT("Say which it is with --hardware.");
+static const struct str say_which = STR_INIT("Say which it is with --hardware");
 
 static struct chip_match by_list(const struct candidates *list, struct str what, struct arena *keep)
 {
@@ -211,11 +211,11 @@ static struct chip_match by_counters(struct chip_set *set, const struct chip_hin
 	struct str what = counters(h, keep), ids = names_of(&list, keep);
 	if (h->cc_major <= 0 && !arch.len)
 		return unknown(STR("the device says neither its name nor its compute capability"),
-			STR("Name the chip with --hardware."));
+			STR("Name the chip with --hardware"));
 	if (!list.count)
 		return unknown(arena_fmt(keep, "no hardware file fits %.*s", STR_ARG(what)),
 			STR("Write one with a \"match\" for these figures, as hardware/README.md "
-			    "describes it, and pass it with --hardware."));
+			    "describes it, and pass it with --hardware"));
 	if (h->core_count <= 0)
 		return unknown(arena_fmt(keep, "%.*s without a core count could be %.*s",
 				       STR_ARG(what), STR_ARG(ids)),
@@ -236,7 +236,7 @@ static struct chip_match unlisted(
 				"%.*s is a slice of a GPU (MIG), whose share of the peaks no "
 				"file lists",
 				STR_ARG(name)),
-			STR("Write a file with the slice's figures and pass it with --hardware."));
+			STR("Write a file with the slice's figures and pass it with --hardware"));
 	if (list.count)
 		return unknown(
 			arena_fmt(keep,
@@ -245,7 +245,7 @@ static struct chip_match unlisted(
 				STR_ARG(name), STR_ARG(what), STR_ARG(ids)),
 			arena_fmt(keep,
 				"If it is that chip, add %.*s to \"aliases\" in hardware/%.*s.json "
-				"or pass it with --hardware.",
+				"or pass it with --hardware",
 				STR_ARG(name), STR_ARG(list.items[0]->id)));
 	struct str model = model_for(set, h->device_name, v);
 	return unknown(arena_fmt(keep, "no hardware file lists the name %.*s (%.*s)", STR_ARG(name),

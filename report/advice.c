@@ -160,17 +160,13 @@ static struct str advice_column(const struct report *r, struct str column)
 	return MISSING;
 }
 
-/* What to do about the first of "column, table.column" that has an advice. */
-static struct str advice_columns(const struct report *r, struct str columns)
+/* What to do about the first of them that has an advice. */
+static struct str advice_columns(const struct report *r, const struct reads *unknown)
 {
-	struct str column;
-	while (str_next(&columns, ',', &column)) {
-		column = str_from_offset(column, str_rfind_char(column, '.') + 1);
-		struct str text = advice_column(r, str_trim(column));
-		if (text.p)
-			return text;
-	}
-	return MISSING;
+	struct str text = MISSING;
+	for (ptrdiff_t i = 0; i < unknown->count && !text.p; i++)
+		text = advice_column(r, unknown->items[i].column->name);
+	return text;
 }
 
 static struct str advice_gate(
@@ -204,7 +200,7 @@ struct str advice_for(const struct report *r, const struct judgement *j,
 	struct str text = MISSING;
 	for (ptrdiff_t i = 0; i < j->finding_count && !text.p; i++)
 		if (str_eq(j->findings[i].rule, result->name))
-			text = advice_columns(r, j->findings[i].missing);
+			text = advice_columns(r, &j->findings[i].unknown);
 	if (!text.p)
 		text = advice_gate(j, result->rule, keep);
 	if (!text.p && result->gate) /* it was judged, and found wanting */

@@ -263,11 +263,10 @@ static struct template_list counts_of(const struct maker *m)
 }
 
 /* What a rule could not be judged for is told with that rule. */
-static bool is_reason(const struct report *r, struct str detail)
+static bool is_reason(const struct report *r, struct str check)
 {
 	for (ptrdiff_t i = 0; i < r->results.count; i++)
-		if (r->results.items[i].verdict == VERDICT_INCONCLUSIVE &&
-			str_contains(r->results.items[i].reason, detail))
+		if (str_eq(r->results.items[i].lacks, check))
 			return true;
 	return false;
 }
@@ -278,7 +277,7 @@ static struct template_list notes_of(const struct maker *m)
 	struct html_note *items = NULL;
 	ptrdiff_t count = 0, cap = 0;
 	for (ptrdiff_t i = 0; i < table_count(&m->r->tables, quality); i++)
-		if (rows[i].ok == 0 && rows[i].detail.len && !is_reason(m->r, rows[i].detail))
+		if (rows[i].ok == 0 && rows[i].detail.len && !is_reason(m->r, rows[i].name))
 			*arena_push(m->keep, items, count, cap) =
 				(struct html_note){ rows[i].name, rows[i].detail };
 	for (ptrdiff_t i = 0; i < m->r->notes.count; i++)

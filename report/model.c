@@ -260,7 +260,7 @@ struct str reason_of(const struct rule_result *rule, struct arena *keep)
 
 static bool same_trouble(const struct rule_result *a, const struct rule_result *b)
 {
-	return a->reason.len && str_eq(a->reason, b->reason) && str_eq(a->todo, b->todo);
+	return a->lacks.len && str_eq(a->lacks, b->lacks);
 }
 
 /* The gate that it waits for, if that is told itself. */

@@ -192,6 +192,14 @@ static void put_troubles(struct page *p, const struct report *r)
 /* In a paragraph of them, three lines of text; -v has all. */
 enum { CAUSES_SHOWN = 3, CAUSES_BYTES = 3 * 76 };
 
+static bool is_of_trouble(const struct trouble *t, const struct rule_result *rule)
+{
+	ptrdiff_t i = 0;
+	while (i < t->count && t->rules[i] != rule)
+		i++;
+	return i < t->count;
+}
+
 /*
  * One paragraph: how many rules, their causes, and what to do about the first that counts.  The
  * headline of an inconclusive report has told that cause.
@@ -209,13 +217,12 @@ static void put_unsure(struct page *p, const struct report *r)
 	page_break(p);
 	page_tint(p, TINT_UNSURE, STR("not judged"));
 	page_fmt(p, PAGE_LABEL, ": %td of %td rules", open, r->results.count);
-	while (first && lead < count && !str_eq(troubles[lead].rules[0]->reason, first->reason))
+	while (first && lead < count && !is_of_trouble(&troubles[lead], first))
 		lead++;
 	for (ptrdiff_t i = 0; i < count; i++) {
 		ptrdiff_t next = lead == count || i > lead ? i : i == 0 ? lead : i - 1;
 		const struct trouble *t = &troubles[next];
-		bool is_told = r->verdict == VERDICT_INCONCLUSIVE && first &&
-			       str_eq(t->rules[0]->reason, first->reason);
+		bool is_told = r->verdict == VERDICT_INCONCLUSIVE && next == lead;
 		struct str cause = text_clean(p->keep, t->reason);
 		if (is_told)
 			continue;

@@ -82,36 +82,31 @@ static void add_evidence(const struct trial *t, const struct subject *s, const s
 
 /* ---- what is missing ---------------------------------------------------------------------- */
 
-/* Which of the columns that an expression reads; *first: of them. */
+/* Which of the columns that an expression reads. */
 enum which { WHICH_NULL, WHICH_ELSEWHERE, WHICH_ALL };
-static struct str columns_of(const struct trial *t, const struct subject *s,
-	const struct expression *x, enum which which, const struct column **first)
+static struct reads columns_of(const struct trial *t, const struct subject *s,
+	const struct expression *x, enum which which)
 {
-	struct str *names = arena_make(t->s->keep, struct str, x->facts.reads.count + 1);
-	ptrdiff_t count = 0;
+	struct reads ret = { NULL, 0, 0 };
 
-	*first = NULL;
 	for (ptrdiff_t i = 0; i < x->facts.reads.count; i++) {
 		const struct column_read *read = &x->facts.reads.items[i];
 		const void *row = row_of(t, s, read);
 		bool is_null = row && cell_is_null(read->column, row);
 
-		if (which == WHICH_ALL || (which == WHICH_NULL ? is_null : !row)) {
-			*first = *first ? *first : read->column;
-			names[count++] = read_name(t, read);
-		}
+		if (which == WHICH_ALL || (which == WHICH_NULL ? is_null : !row))
+			*arena_push(t->s->keep, ret.items, ret.count, ret.cap) = *read;
 	}
-	return words_joined(t->s->keep, names, count, ", ");
+	return ret;
 }
 
 /* "the profile does not say "median execution"", */
-static struct str subject_unknown(
-	const struct trial *t, const struct subject *s, struct str name, struct str *missing)
+static struct str subject_unknown(const struct trial *t, const struct subject *s, struct finding *f)
 {
-	const struct column *first;
+	struct reads *unknown = &f->unknown;
 
 	if (s->open == &t->code->unclear && !isnan(s->value) && !isnan(s->unclear)) {
-		*missing = columns_of(t, s, s->open, WHICH_ALL, &first);
+		*unknown = columns_of(t, s, s->open, WHICH_ALL);
 		return arena_fmt(t->s->keep, "of %.*s %.*s is known, and %.*s may come %s",
 			STR_ARG(t->rule->name),
 			STR_ARG(unit_text(t->s->keep, s->value, t->code->unit)),
@@ -119,13 +114,15 @@ static struct str subject_unknown(
 			t->rule->at_least ? "off it" : "on top");
 	}
 	/* Where no cell in sight is NULL, it was computed over others; x / 0 names nothing. */
-	*missing = columns_of(t, s, s->open, WHICH_NULL, &first);
-	if (!first)
-		*missing = columns_of(t, s, s->open, WHICH_ELSEWHERE, &first);
-	if (first) /* the same of many subjects, and of many rules */
-		return column_absence(first, t->s->keep);
+	*unknown = columns_of(t, s, s->open, WHICH_NULL);
+	if (!unknown->count)
+		*unknown = columns_of(t, s, s->open, WHICH_ELSEWHERE);
+	if (unknown->count) { /* the same of many subjects, and of many rules */
+		f->lacks = unknown->items[0].column->name;
+		return column_absence(unknown->items[0].column, t->s->keep);
+	}
 	return arena_fmt(t->s->keep, "%.*s cannot be judged: the rule's %s is unknown for it",
-		STR_ARG(name), s->open->key);
+		STR_ARG(f->name), s->open->key);
 }
 
 /* ---- places ------------------------------------------------------------------------------- */
@@ -273,11 +270,19 @@ bool finding_fill(
 		(!trial_prepare(t, texts, s) ||
 			!trial_ended(t, texts, sqlite3_step(texts->stmt), SQLITE_ROW)))
 		return false;
-	if (verdict == VERDICT_INCONCLUSIVE && s->open)
-		ret->message = subject_unknown(t, s, ret->name, &ret->missing);
-	else
+	if (verdict == VERDICT_INCONCLUSIVE && s->open) {
+		ret->message = subject_unknown(t, s, ret);
+		struct list names = { NULL, 0, 0 };
+		for (ptrdiff_t i = 0; i < ret->unknown.count; i++)
+			list_add(&names, read_name(t, &ret->unknown.items[i]), t->s->keep);
+		ret->missing = words_joined(t->s->keep, names.items, names.count, ", ");
+	} else {
 		ret->message = t->rule->message.text.p ? finding_says(t, &message, 1)
 						       : usual_message(t, ret);
+		if (NAMED(table_rows(t->s->tables, quality), table_count(t->s->tables, quality),
+			    ret->subject))
+			ret->lacks = ret->subject;
+	}
 	ret->cause = finding_says(t, code->cause, t->rule->cause.count);
 	ret->fix = finding_says(t, code->fix, t->rule->fix.count);
 	if (s->waiver) {

@@ -466,25 +466,27 @@ static struct str nothing_reason(const struct trial *t)
 		STR_ARG(def->name), rows);
 }
 
-/* The first finding that is inconclusive speaks for those that say the same. */
+/* The first finding that is inconclusive speaks for those that lack the same. */
 static struct str inconclusive_reason(const struct trial *t)
 {
 	const struct judgement *ret = t->s->ret;
-	const struct rule_result *r = t->result;
+	struct rule_result *r = t->result;
 	const struct finding *first = NULL;
 	int64_t bad = 0;
 
 	for (ptrdiff_t i = r->first_finding; i < ret->finding_count; i++) {
-		if (ret->findings[i].verdict != VERDICT_INCONCLUSIVE)
+		const struct finding *f = &ret->findings[i];
+		if (f->verdict != VERDICT_INCONCLUSIVE)
 			continue;
-		first = first ? first : &ret->findings[i];
-		bad += !bad || !str_eq(ret->findings[i].message, first->message);
+		first = first ? first : f;
+		bad += f == first || !f->lacks.p || !str_eq(f->lacks, first->lacks);
 	}
 	if (r->subjects + r->unknown == 0)
 		return nothing_reason(t);
 	if (!bad)
 		return arena_fmt(t->s->keep, "%.0f of at least %d subjects found", r->subjects,
 			t->rule->min_subjects);
+	r->lacks = first->lacks;
 	return bad == 1 ? first->message
 			: arena_fmt(t->s->keep, "%.*s, and %lld more", STR_ARG(first->message),
 				  (long long)(bad - 1));
@@ -679,6 +681,7 @@ static void hold_up(struct trial *t, const struct rule_result *gate, ptrdiff_t f
 	number_clear(t);
 	r->cost = NAN;
 	r->let_be = 0;
+	r->lacks = MISSING;
 	r->closed_gate = gate->name;
 	r->reason = arena_fmt(
 		s->keep, "gate %.*s failed: %.*s", STR_ARG(gate->name), STR_ARG(gate->reason));

@@ -109,7 +109,10 @@ struct judge_context {
 	F(R, TEXT, fix, "what to do")
 struct finding {
 	FINDING(finding, RECORD_MEMBER)
-	ptrdiff_t rank; /* while judging: of its rule among all, the costliest is 0 */
+	/* While judging. */
+	ptrdiff_t rank;	      /* of its rule among all, the costliest is 0 */
+	struct reads unknown; /* what `missing` names */
+	struct str lacks;     /* as of a rule's result; missing: it is alone with its message */
 };
 
 #define PLACES_KEPT 20 /* of a finding: what a reader looks through */
@@ -150,6 +153,9 @@ RECORD_STRUCT(rule_number, RULE_NUMBER);
 	F(R, FLAG, of_capacity, "the share is of the memory, else of the step")                    \
 	F(R, REAL, let_be, "subjects beyond a limit that together do not matter")                  \
 	F(R, TEXT, reason, "why it is not applicable, inconclusive or off")                        \
+	F(R, TEXT, lacks,                                                                          \
+		"what the reason is about: a column that is unknown, or a check that does not "    \
+		"hold")                                                                            \
 	F(R, TEXT, closed_gate, "the gate that holds it up")                                       \
 	F(R, REAL, withheld, "subjects that would not pass, while a gate holds it up")             \
 	F(R, TEXT, todo, "what would make it conclusive") /* report_build says it */               \

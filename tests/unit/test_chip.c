@@ -218,7 +218,7 @@ static struct chip_match recognise(struct chip_hints h)
 /* Several chips fit. */
 static bool is_open(const struct chip_match *m)
 {
-	return !m->chip && str_ends(m->todo, STR("Say which it is with --hardware."));
+	return !m->chip && str_ends(m->todo, STR("Say which it is with --hardware"));
 }
 
 static void assert_is(struct chip_hints h, const char *id)

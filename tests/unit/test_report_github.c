@@ -56,10 +56,12 @@ static void test_evidence_that_counts_warns(void **state)
 	struct rule_result rules[] = {
 		{ .name = STR("a"),
 			.verdict = VERDICT_INCONCLUSIVE,
-			.reason = STR("gate x failed") },
+			.reason = STR("no roofline is known"),
+			.lacks = STR("roofline_s") },
 		{ .name = STR("b"),
 			.verdict = VERDICT_INCONCLUSIVE,
-			.reason = STR("gate x failed"),
+			.reason = STR("no roofline is known"),
+			.lacks = STR("roofline_s"),
 			.subjects = 2,
 			.withheld = 2 },
 		{ .name = STR("x"),
@@ -71,7 +73,8 @@ static void test_evidence_that_counts_warns(void **state)
 	r.results.count = COUNT_OF(rules);
 	struct str text = github(&r);
 	assert_line(line_of(text, 0), "::warning title=inconclusive%3A x::could not be judged");
-	assert_line(line_of(text, 1), "::notice title=inconclusive%3A a%2C b::gate x failed");
+	assert_line(
+		line_of(text, 1), "::notice title=inconclusive%3A a%2C b::no roofline is known");
 }
 
 static void test_unreadable(void **state)

@@ -163,15 +163,15 @@ static void test_causes_are_whole(void **state)
 	for (ptrdiff_t i = 0; i < r.results.count; i++)
 		r.results.items[i].reason =
 			STR("half of the time is in work whose kind is unknown (the largest takes "
-			    "0.5% of it). More is in phases");
+			    "0.5% of it)");
 	assert_non_null(strstr(page_of(r, (struct report_style){ 0 }),
 		"not judged: 1 of 7 rules: half of the time is in work whose kind is unknown (the\n"
 		"  largest takes 0.5% of it)\n"));
 	/* What has no room is left to -v, not cut. */
 	for (ptrdiff_t i = 0; i < r.results.count; i++)
 		r.results.items[i].reason = arena_fmt(&keep, "%0400d", 0);
-	assert_non_null(strstr(page_of(r, (struct report_style){ 0 }),
-		"not judged: 1 of 7 rules: -v says why\n"));
+	assert_non_null(strstr(
+		page_of(r, (struct report_style){ 0 }), "not judged: 1 of 7 rules: -v says why\n"));
 }
 
 static void test_quiet(void **state)
@@ -389,15 +389,18 @@ static void test_same_trouble_is_said_once(void **state)
 		{ .name = STR("a"),
 			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("no chip"),
+			.lacks = STR("chip"),
 			.todo = STR("name it") },
 		{ .name = STR("b"), .verdict = VERDICT_PASS },
 		{ .name = STR("c"),
 			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("no chip"),
+			.lacks = STR("chip"),
 			.todo = STR("name it") },
 		{ .name = STR("e"),
 			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("no chip"),
+			.lacks = STR("chip"),
 			.subjects = 3,
 			.withheld = 2,
 			.todo = STR("name it") },
@@ -406,6 +409,7 @@ static void test_same_trouble_is_said_once(void **state)
 		{ .name = STR("f"),
 			.verdict = VERDICT_INCONCLUSIVE,
 			.reason = STR("no chip (lost)"),
+			.lacks = STR("lost"),
 			.subjects = 3,
 			.withheld = 1,
 			.todo = STR("name it") },
