@@ -210,7 +210,9 @@ static struct chip_match by_counters(struct chip_set *set, const struct chip_hin
 	struct candidates list = counted(set, h, v, arch);
 	struct str what = counters(h, keep), ids = names_of(&list, keep);
 	if (h->cc_major <= 0 && !arch.len)
-		return unknown(STR("the device says neither its name nor its compute capability"),
+		return unknown(
+			STR("the chip is unknown: the device says neither its name nor its compute "
+			    "capability"),
 			STR("Name the chip with --hardware"));
 	if (!list.count)
 		return unknown(arena_fmt(keep, "no hardware file fits %.*s", STR_ARG(what)),
