@@ -34,18 +34,14 @@ static bool load_one(struct str path, const struct load_options *options, struct
 	return true;
 }
 
-/* Runs that do not match can be compared here, as the user asks for it; the difference is told. */
+/* Runs that are not alike are shown beside each other, as the user asks for it. */
 static bool compare(struct baseline *base, struct tables *head, struct arena *keep,
 	struct report *ret, struct diag *err)
 {
 	const struct baseline *chosen;
 	struct diag_list *notes = arena_make(keep, struct diag_list, 1);
-	ptrdiff_t rows = table_count(head, quality);
 	if (!baseline_compare(head, base, 1, NOISE_PRIOR_DEFAULT, keep, &chosen, notes, err))
 		return false;
-	if (!chosen && table_count(head, quality) > rows)
-		diag_note(notes, keep, DIAG_DIFFERS, "not the same work: %.*s",
-			STR_ARG(table_rows(head, quality)[rows].detail));
 	*ret = (struct report){ .tables = *head };
 	ret->notes.items = notes->items;
 	ret->notes.count = (ptrdiff_t)notes->count;

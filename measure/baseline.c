@@ -68,14 +68,23 @@ static bool is_same_run(const struct tables *x, const struct tables *y)
 static const struct {
 	struct str column;
 	const char *words;
-} parity[] = { { STR_INIT("main_program"), "the main program" }, { STR_INIT("chip"), "the chip" },
+} parity[] = { { STR_INIT("platform"), "the platform" },
+	{ STR_INIT("main_program"), "the main program" }, { STR_INIT("chip"), "the chip" },
 	{ STR_INIT("chips"), "the number of chips" },
 	{ STR_INIT("devices"), "the number of devices at work" },
 	{ STR_INIT("phase"), "the phase" }, { STR_INIT("global_batch"), "the global batch" },
 	{ STR_INIT("evidence"), "the evidence" } };
 
+/* In the order of STEPS_WORDS: what marks a step. */
+static const char *const marks[] = { "nothing", "an execution of the program",
+	"the job's annotation", "the profiler's line of steps" };
+
 static struct str cell_shown(const struct column *c, const void *row, struct arena *keep)
 {
+	if (str_eq(c->name, STR("steps_source")) && !cell_is_null(c, row))
+		for (int i = 0; i < COUNT_OF(marks); i++)
+			if (str_eq(cell_text(c, row), word_at(STEPS_WORDS, i)))
+				return str_from(marks[i]);
 	if (c->type == COLUMN_TEXT)
 		return cell_is_null(c, row) ? STR("unknown") : cell_text(c, row);
 	return unit_text(keep, cell_real(c, row), c->unit);
@@ -85,8 +94,10 @@ static bool cells_differ(const struct column *c, const void *a, const void *b)
 {
 	if (cell_is_null(c, a) || cell_is_null(c, b))
 		return str_eq(c->name, STR("chip")) && cell_is_null(c, a) != cell_is_null(c, b);
-	return c->type == COLUMN_TEXT ? !str_eq(cell_text(c, a), cell_text(c, b))
-				      : cell_real(c, a) != cell_real(c, b);
+	if (c->type != COLUMN_TEXT)
+		return cell_real(c, a) != cell_real(c, b);
+	struct str x = cell_text(c, a), y = cell_text(c, b);
+	return !str_eq(x, y) && !str_eq(x, STR("unknown")) && !str_eq(y, STR("unknown"));
 }
 
 /* Executions of the main program in a step: of its ops, those in a loop come more often. */
@@ -112,17 +123,26 @@ static bool steps_are_alike(const struct tables *head, const struct baseline *it
 	struct arena scratch, struct diag *why)
 {
 	const struct run_row *here = row_of_run(head), *base = row_of_run(item->tables);
+	const struct column *source = table_column(&table_defs[TABLE_run], STR("steps_source"));
 	double a = main_per_step(head), b = main_per_step(item->tables);
+	struct str none = word_at(STEPS_WORDS, 0);
 
+	/* How long a capture is says nothing of a step. */
+	if (str_eq(here->steps_source, none) != str_eq(base->steps_source, none))
+		return diag_set(why, DIAG_DIFFERS,
+			"nothing marks the steps of %.*s, and %s has steps",
+			STR_ARG(str_eq(here->steps_source, none) ? STR("this run") : item->name),
+			str_eq(here->steps_source, none) ? "the baseline" : "this run");
 	if (str_eq(here->steps_source, base->steps_source) ||
 		!(fmax(a, b) > STEP_RATIO_MAX * fmin(a, b)))
 		return true;
 	return diag_set(why, DIAG_DIFFERS,
-		"a step is %.*s executions of %.*s here (steps by %.*s) and %.*s in %.*s (by "
+		"a step is %.*s executions of %.*s here (marked by %.*s) and %.*s in %.*s (by "
 		"%.*s); --step names what a step is in both",
 		STR_ARG(unit_text(&scratch, a, UNIT_COUNT)), STR_ARG(here->main_program),
-		STR_ARG(here->steps_source), STR_ARG(unit_text(&scratch, b, UNIT_COUNT)),
-		STR_ARG(item->name), STR_ARG(base->steps_source));
+		STR_ARG(cell_shown(source, here, &scratch)),
+		STR_ARG(unit_text(&scratch, b, UNIT_COUNT)), STR_ARG(item->name),
+		STR_ARG(cell_shown(source, base, &scratch)));
 }
 
 /* Why not: the first column in which the two must agree and do not. */
@@ -239,7 +259,7 @@ static void tell_dtypes(const struct tables *head, const struct tables *base, st
 		if ((here >= NEWS_SHARE) == (there >= NEWS_SHARE))
 			continue;
 		diag_note(notes, keep, DIAG_DIFFERS,
-			"matmuls in %.*s: %.*s of the time, %.*s before", STR_ARG(name),
+			"matmuls in %.*s take %.*s of the time, was %.*s", STR_ARG(name),
 			STR_ARG(unit_text(keep, here, UNIT_RATIO)),
 			STR_ARG(unit_text(keep, there, UNIT_RATIO)));
 	}
@@ -249,22 +269,26 @@ static void tell_dtypes(const struct tables *head, const struct tables *base, st
 static void tell_news(const struct tables *head, const struct baseline *base,
 	const struct op_diff *d, struct arena *keep, struct diag_list *notes)
 {
-	static const struct str told[] = { STR_INIT("jax_version"), STR_INIT("jaxlib_version"),
-		STR_INIT("runtime_version"), STR_INIT("platform"), STR_INIT("hosts"),
-		STR_INIT("steps_source") };
+	static const struct {
+		struct str column;
+		const char *words;
+	} told[] = { { STR_INIT("jax_version"), "JAX is" },
+		{ STR_INIT("jaxlib_version"), "jaxlib is" },
+		{ STR_INIT("runtime_version"), "the runtime is" },
+		{ STR_INIT("hosts"), "the number of hosts is" },
+		{ STR_INIT("steps_source"), "what marks a step is" } };
 	struct str ops = d ? news_of_ops(d, keep) : STR("");
 
 	for (ptrdiff_t i = 0; i < COUNT_OF(told); i++) {
-		const struct column *c = table_column(&table_defs[TABLE_run], told[i]);
+		const struct column *c = table_column(&table_defs[TABLE_run], told[i].column);
 		if (cells_differ(c, row_of_run(head), row_of_run(base->tables)))
-			diag_note(notes, keep, DIAG_DIFFERS, "%.*s: %.*s, and %.*s before",
-				STR_ARG(c->name), STR_ARG(cell_shown(c, row_of_run(head), keep)),
+			diag_note(notes, keep, DIAG_DIFFERS, "%s %.*s, was %.*s", told[i].words,
+				STR_ARG(cell_shown(c, row_of_run(head), keep)),
 				STR_ARG(cell_shown(c, row_of_run(base->tables), keep)));
 	}
 	tell_dtypes(head, base->tables, keep, notes);
 	if (ops.len)
-		diag_note(notes, keep, DIAG_DIFFERS, "the program differs from that of %.*s: %.*s",
-			STR_ARG(base->name), STR_ARG(ops));
+		diag_note(notes, keep, DIAG_DIFFERS, "the program changed: %.*s", STR_ARG(ops));
 }
 
 /* ---- the comparison ------------------------------------------------------------------------- */

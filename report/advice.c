@@ -90,9 +90,7 @@ static const struct advice advices[] = {
 	{ OF_HOST " " OF_STEPS, LACK_XLA | LACK_EXPORT | LACK_STEPS, RANGED_STEPS },
 	{ OF_HOST " " OF_STEPS, LACK_XLA | LACK_STEPS, TRACED_STEPS },
 	{ OF_HOST " " OF_STEPS, LACK_STEPS, WHOLE_STEPS },
-	{ "lo", LACK_ANY,
-		STR_INIT("Name more baselines, or capture more steps; the line on the step time "
-			 "says how many would do.") },
+	{ "lo", LACK_ANY, STR_INIT("Name more baselines, or capture more steps.") },
 	{ "all_hosts_read", LACK_ANY,
 		STR_INIT("Copy the files of the other hosts beside these, and read all of them "
 			 "(without --hosts-sample). Where nothing says how many there are, say it "
@@ -161,11 +159,15 @@ static struct str advice_column(const struct report *r, struct str column)
 }
 
 /* What to do about the first of them that has an advice. */
-static struct str advice_columns(const struct report *r, const struct reads *unknown)
+static struct str advice_columns(
+	const struct report *r, const struct reads *unknown, struct arena *keep)
 {
 	struct str text = MISSING;
-	for (ptrdiff_t i = 0; i < unknown->count && !text.p; i++)
-		text = advice_column(r, unknown->items[i].column->name);
+	for (ptrdiff_t i = 0; i < unknown->count && !text.p; i++) {
+		struct str column = unknown->items[i].column->name;
+		text = str_eq(column, STR("lo")) ? comparison_needs(r, keep) : MISSING;
+		text = text.p ? text : advice_column(r, column);
+	}
 	return text;
 }
 
@@ -200,7 +202,7 @@ struct str advice_for(const struct report *r, const struct judgement *j,
 	struct str text = MISSING;
 	for (ptrdiff_t i = 0; i < j->finding_count && !text.p; i++)
 		if (str_eq(j->findings[i].rule, result->name))
-			text = advice_columns(r, &j->findings[i].unknown);
+			text = advice_columns(r, &j->findings[i].unknown, keep);
 	if (!text.p)
 		text = advice_gate(j, result->rule, keep);
 	if (!text.p && result->gate) /* it was judged, and found wanting */

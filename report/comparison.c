@@ -10,25 +10,22 @@ static const struct metric_look {
 	struct str metric;
 	const char *name;
 	enum unit unit;
-	bool always;	   /* told even when nothing changed */
-	bool exact;	   /* there is no noise in it */
-	const char *least; /* in words, behind the number that would have been seen */
+	bool always; /* told even when nothing changed */
+	bool exact;  /* there is no noise in it */
 } looks[] = {
-	{ STR_INIT("run.step_time_s"), "a step takes", UNIT_SECONDS, true, false, "% slower" },
+	{ STR_INIT("run.step_time_s"), "a step takes", UNIT_SECONDS, true, false },
 	{ STR_INIT("run.predicted_step_s"), "a step is predicted to take at least", UNIT_SECONDS,
-		true, true, "" },
-	{ STR_INIT("run.step_flops"), "the ops of a step compute", UNIT_FLOPS, false, true, "" },
-	{ STR_INIT("run.roofline_ratio_lo"), "the roofline share is", UNIT_RATIO, false, false,
-		"% slower" },
-	{ STR_INIT("run.mfu"), "the MFU is", UNIT_RATIO, false, false, "% slower" },
+		true, true },
+	{ STR_INIT("run.step_flops"), "the ops of a step compute", UNIT_FLOPS, false, true },
+	{ STR_INIT("run.roofline_ratio_lo"), "the roofline share is", UNIT_RATIO, false, false },
+	{ STR_INIT("run.mfu"), "the MFU is", UNIT_RATIO, false, false },
 	{ STR_INIT("run.comms_exposed_ratio"), "waiting for communication takes", UNIT_RATIO, false,
-		false, " points more" },
-	{ STR_INIT("run.idle_ratio"), "idle time is", UNIT_RATIO, false, false, " points more" },
+		false },
+	{ STR_INIT("run.idle_ratio"), "idle time is", UNIT_RATIO, false, false },
 	{ STR_INIT("run.transfer_ratio"), "moving data to or from the host takes", UNIT_RATIO,
-		false, false, " points more" },
-	{ STR_INIT("memory.window_peak_bytes"), "memory peaks at", UNIT_BYTES, false, true, "" },
-	{ STR_INIT("memory.compiled_bytes"), "the compiler plans for", UNIT_BYTES, false, true,
-		"" },
+		false, false },
+	{ STR_INIT("memory.window_peak_bytes"), "memory peaks at", UNIT_BYTES, false, true },
+	{ STR_INIT("memory.compiled_bytes"), "the compiler plans for", UNIT_BYTES, false, true },
 };
 
 bool note_is_comparison(const struct diag_note *note)
@@ -78,86 +75,120 @@ static struct str noise_text(const struct deltas_row *d, struct arena *keep)
 	return out_text(o);
 }
 
-struct str comparison_needs(const struct deltas_row *d, struct arena *keep)
+struct str comparison_needs(const struct report *r, struct arena *keep)
 {
+	const struct deltas_row *d = step_delta(r);
 	struct out *o = out_memory(keep);
-	bool by_baselines = d->baselines_more > 0, by_steps = d->steps_more > 0;
-	if (!isnan(d->lo))
-		return STR("");
-	if (by_baselines)
+	if (!d || !isnan(d->lo))
+		return MISSING;
+	if (isnan(d->resolution))
+		return STR("Capture whole steps: without them noise cannot be told from change.");
+	if (d->baselines_more > 0)
 		out_fmt(o, "%.0f more baseline%s like these", d->baselines_more,
 			d->baselines_more == 1 ? "" : "s");
-	if (by_steps)
-		out_fmt(o, "%s%.0f times the steps in every run (%.0f in this one)",
-			by_baselines ? ", or " : "", d->steps_times, d->steps_more);
-	if (!by_baselines && !by_steps)
-		return STR("; neither more baselines nor more steps would settle it");
-	return arena_fmt(keep, "; %.*s would settle it", STR_ARG(out_text(o)));
+	if (d->steps_more > 0)
+		out_fmt(out_part(o, ", or "),
+			"%.0f times the steps in every run (%.0f in this one)", d->steps_times,
+			d->steps_more);
+	if (!out_text(o).len)
+		return STR("Neither more baselines nor more steps would settle it.");
+	return arena_fmt(keep, "%.*s would settle whether it is slower.", STR_ARG(out_text(o)));
 }
 
-/* How sure that is, and of what. */
-static struct str surety_text(
-	const struct metric_look *look, const struct deltas_row *d, struct arena *keep)
+/* How sure the change of the step is. */
+static struct str surety_text(const struct deltas_row *d, struct arena *keep)
 {
-	if (look->exact)
-		return STR("");
+	struct str noise = noise_text(d, keep);
 	if (isnan(d->resolution))
-		return STR("; without steps noise cannot be told from change");
-	struct str noise = look->always ? arena_fmt(keep, " (%.*s)", STR_ARG(noise_text(d, keep)))
-					: STR(""); /* told once */
+		return STR("without steps noise cannot be told from change");
 	if (d->lo > 0 || d->hi < 0)
-		return arena_fmt(keep, "; that is beyond the noise%.*s", STR_ARG(noise));
-	return arena_fmt(keep, "; %s%.*s; less than %.1f%s would not be seen%.*s",
-		isnan(d->lo) ? "too noisy to tell" : "that is within the noise", STR_ARG(noise),
-		d->resolution * 100, look->least, STR_ARG(comparison_needs(d, keep)));
+		return arena_fmt(keep, "beyond the noise (%.*s)", STR_ARG(noise));
+	return arena_fmt(keep, "%s (%.*s); less than %.1f%% slower would not be seen",
+		isnan(d->lo) ? "too noisy to tell" : "within the noise", STR_ARG(noise),
+		d->resolution * 100);
 }
 
-static struct str comparison_line(const struct report *r, const struct metric_look *look,
+/* "a step takes 1.41 ms, was 2.05 ms (31.5% less)" */
+static void put_metric(struct out *o, const struct report *r, const struct metric_look *look,
 	const struct deltas_row *d, struct arena *keep)
 {
-	bool is_length = str_eq(look->metric, STR("run.step_time_s")) && is_whole_capture(r);
-	struct str against = d->against.p ? d->against : BASELINE_NAMED;
-	if (is_length) /* how long a capture is says nothing of the program */
-		return arena_fmt(keep,
-			"this capture is %.*s long, and %.*s is %.*s: neither has steps, so they "
-			"are "
-			"compared by how often each op ran",
-			STR_ARG(unit_text(keep, d->head, look->unit)), STR_ARG(against),
-			STR_ARG(unit_text(keep, d->base, look->unit)));
 	bool is_share = look->unit == UNIT_RATIO;
 	double percent = 100 * fabs(is_share ? d->head - d->base : d->ratio - 1);
-	struct str change =
-		percent < 0.05 ? STR("the same")
-			       : arena_fmt(keep, "%.1f%s %s", percent, is_share ? " points" : "%",
-					 d->head > d->base ? "more" : "less");
 	struct str left_out = str_eq(look->metric, STR("run.predicted_step_s"))
 				      ? prose_unpredicted(r, keep)
 				      : STR("");
-	return arena_fmt(keep, "%s %.*s%.*s, against %.*s in %.*s: %.*s%.*s", look->name,
+	out_fmt(o, "%s %.*s%.*s, was %.*s", look->name,
 		STR_ARG(unit_text(keep, d->head, look->unit)), STR_ARG(left_out),
-		STR_ARG(unit_text(keep, d->base, look->unit)), STR_ARG(against), STR_ARG(change),
-		STR_ARG(surety_text(look, d, keep)));
+		STR_ARG(unit_text(keep, d->base, look->unit)));
+	if (percent >= 0.05)
+		out_fmt(o, " (%.1f%s %s)", percent, is_share ? " points" : "%",
+			d->head > d->base ? "more" : "less");
 }
 
-/* What changed, or what is always told and did not. */
-static void add_lines(const struct report *r, bool changed, struct arena *keep, struct list *lines)
+static void put_delta(struct out *o, const struct report *r, const struct metric_look *look,
+	const struct deltas_row *d, enum comparison_told told, struct arena *keep)
 {
-	for (ptrdiff_t i = 0; i < table_count(&r->tables, deltas); i++) {
-		const struct deltas_row *d = &table_rows(&r->tables, deltas)[i];
-		const struct metric_look *look = NAMED(looks, COUNT_OF(looks), d->metric);
-		if (look && has_changed(look, d) == changed && (changed || look->always))
-			list_add(lines, comparison_line(r, look, d, keep), keep);
+	bool is_step = str_eq(look->metric, STR("run.step_time_s"));
+	if (is_step && is_whole_capture(r)) { /* its length says nothing of the program */
+		out_fmt(o,
+			"the capture is %.*s long, was %.*s: neither has steps, so they are "
+			"compared by how often each op ran",
+			STR_ARG(unit_text(keep, d->head, look->unit)),
+			STR_ARG(unit_text(keep, d->base, look->unit)));
+		return;
 	}
+	if (!look->always || told == COMPARISON_WHOLE)
+		put_metric(o, r, look, d, keep);
+	if (is_step)
+		out_fmt(o, "%s%.*s", told == COMPARISON_WHOLE ? ": " : "the step's change is ",
+			STR_ARG(surety_text(d, keep)));
+}
+
+/* Of one set of baselines: what changed, then what is always told and did not. */
+static struct str against_text(
+	const struct report *r, struct str against, enum comparison_told told, struct arena *keep)
+{
+	const struct deltas_row *rows = table_rows(&r->tables, deltas);
+	struct out *all = out_memory(keep);
+	for (ptrdiff_t i = 0; i < 2 * table_count(&r->tables, deltas); i++) {
+		bool changed = i < table_count(&r->tables, deltas);
+		const struct deltas_row *d = &rows[i % table_count(&r->tables, deltas)];
+		const struct metric_look *look = NAMED(looks, COUNT_OF(looks), d->metric);
+		struct out *one = out_memory(keep);
+		if (!look || !str_eq(d->against, against) || has_changed(look, d) != changed ||
+			!(changed || look->always))
+			continue;
+		put_delta(one, r, look, d, told, keep);
+		if (out_text(one).len)
+			out_str(out_part(all, "; "), out_text(one));
+	}
+	return out_text(all);
+}
+
+static struct str failed_check(const struct report *r, struct str name)
+{
+	const struct quality_row *row = check_of(r, name);
+	return row && !(row->ok > 0) ? row->detail : MISSING;
 }
 
 struct str comparison_missing(const struct report *r)
 {
-	const struct quality_row *row = check_of(r, STR("baseline-found"));
-	return row && !(row->ok > 0) ? row->detail : MISSING;
+	return failed_check(r, STR("baseline-found"));
 }
 
-struct list comparison_lines(const struct report *r, struct arena *keep)
+struct str comparison_unlike(const struct report *r)
 {
+	return failed_check(r, STR("baseline-comparable"));
+}
+
+struct str comparison_name(const struct deltas_row *d, struct arena *keep)
+{
+	return path_end(text_clean(keep, d->against.p ? d->against : BASELINE_NAMED));
+}
+
+struct list comparison_lines(const struct report *r, enum comparison_told told, struct arena *keep)
+{
+	const struct deltas_row *rows = table_rows(&r->tables, deltas);
 	struct list lines = { 0 };
 	struct str missing = comparison_missing(r);
 	if (missing.p)
@@ -166,16 +197,24 @@ struct list comparison_lines(const struct report *r, struct arena *keep)
 				STR_ARG(text_clean(keep, missing))),
 			keep);
 	/* Without a failure the first line says it. */
-	const struct quality_row *alike = check_of(r, STR("baseline-comparable"));
-	if (r->verdict == VERDICT_FAIL && alike && !(alike->ok > 0))
+	struct str unlike = comparison_unlike(r);
+	if (r->verdict == VERDICT_FAIL && unlike.p)
 		list_add(&lines,
-			arena_fmt(keep, "not compared: %.*s",
-				STR_ARG(text_clean(keep, alike->detail))),
+			arena_fmt(keep, "not compared: %.*s", STR_ARG(text_clean(keep, unlike))),
 			keep);
 	for (ptrdiff_t i = 0; i < r->notes.count; i++)
 		if (note_is_comparison(&r->notes.items[i]))
 			list_add(&lines, text_clean(keep, r->notes.items[i].text), keep);
-	add_lines(r, true, keep, &lines);
-	add_lines(r, false, keep, &lines);
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, deltas); i++) {
+		bool is_first = true;
+		for (ptrdiff_t k = 0; k < i; k++)
+			is_first = is_first && !str_eq(rows[k].against, rows[i].against);
+		struct str text = is_first ? against_text(r, rows[i].against, told, keep) : MISSING;
+		if (text.len)
+			list_add(&lines,
+				arena_fmt(keep, "against %.*s: %.*s",
+					STR_ARG(comparison_name(&rows[i], keep)), STR_ARG(text)),
+				keep);
+	}
 	return lines;
 }

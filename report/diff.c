@@ -72,7 +72,14 @@ struct diff_times diff_times(const struct op_diff *d)
 	return (struct diff_times){ d->base_step_s, d->head_step_s, false };
 }
 
-/* Before, after, and what made it. */
+static const char *what_takes(const struct op_diff *d)
+{
+	return diff_times(d).by_ops ? "All ops together take"
+	       : d->is_window	    ? "The same work takes"
+				    : "A step takes";
+}
+
+/* After, before, and what made it. */
 struct str diff_headline(const struct op_diff *d, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
@@ -80,13 +87,10 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 	double base = t.base_s, head = t.head_s, change = base > 0 ? head / base - 1 : NAN;
 	if (d->is_window && isnan(d->work))
 		return arena_fmt(keep,
-			"The captures hold different work, and no steps: ops take %.*s, %.*s "
-			"before",
+			"The captures hold different work, and no steps: ops take %.*s, was %.*s",
 			STR_ARG(time_text(keep, d->head_ops_s)),
 			STR_ARG(time_text(keep, d->base_ops_s)));
-	out_z(o, t.by_ops	? "All ops together take "
-		 : d->is_window ? "The same work takes "
-				: "A step takes ");
+	out_fmt(o, "%s ", what_takes(d));
 	if (!(fabs(change) >= SAME_MOST)) {
 		out_fmt(o, "%.*s%s", STR_ARG(time_text(keep, head)),
 			isnan(change) ? "" : ", as before");
@@ -95,10 +99,10 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 					      : arena_fmt(keep, "%.*s %s",
 							STR_ARG(ratio_text(keep, fabs(change))),
 							change > 0 ? "longer" : "less time");
-		out_fmt(o, "%.*s: %.*s, %.*s before", STR_ARG(much), STR_ARG(time_text(keep, head)),
+		out_fmt(o, "%.*s: %.*s, was %.*s", STR_ARG(much), STR_ARG(time_text(keep, head)),
 			STR_ARG(time_text(keep, base)));
 		if (d->is_window && fabs(d->work - 1) >= 0.005)
-			out_fmt(o, " (scaled: the capture before holds %.3g times the work)",
+			out_fmt(o, " (scaled: the older capture holds %.3g times the work)",
 				1 / d->work);
 		put_reason(o, d, head - base, keep);
 	}
@@ -112,9 +116,17 @@ static struct str first_line(const struct diff_report *d, struct arena *keep)
 {
 	struct str line = diff_headline(d->ops, keep);
 	const struct tables *t = &d->report->tables;
+	const struct diff_times times = diff_times(d->ops);
+	struct str unlike = comparison_unlike(d->report);
 	bool is_told = !d->ops->is_planned && !d->ops->is_window && d->ops->base_step_s > 0 &&
 		       fabs(d->ops->head_step_s / d->ops->base_step_s - 1) >= SAME_MOST;
 
+	/* No factor, where `check` would not judge one. */
+	if (unlike.p)
+		return arena_fmt(keep, "Not the same work: %.*s. %s %.*s, was %.*s",
+			STR_ARG(text_clean(keep, unlike)), what_takes(d->ops),
+			STR_ARG(time_text(keep, times.head_s)),
+			STR_ARG(time_text(keep, times.base_s)));
 	for (ptrdiff_t i = 0; is_told && i < table_count(t, deltas); i++) {
 		const struct deltas_row *row = &table_rows(t, deltas)[i];
 		if (str_eq(row->metric, STR("run.step_time_s")) && !isnan(row->resolution) &&
@@ -122,6 +134,12 @@ static struct str first_line(const struct diff_report *d, struct arena *keep)
 			return arena_fmt(keep, "%.*s; this may be noise", STR_ARG(line));
 	}
 	return line;
+}
+
+/* The first line has said the change of a step. */
+static struct list diff_lines(const struct diff_report *d, struct arena *keep)
+{
+	return comparison_lines(d->report, COMPARISON_REST, keep);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -168,9 +186,9 @@ static void put_kinds(struct page *p, const struct op_diff *d)
 		page_pad(p, 12);
 		page_put(p, text_clean(p->keep, k->kind));
 		page_pad(p, 32);
-		page_put(p, arena_fmt(p->keep, "%.*s, %.*s before",
-				    STR_ARG(time_text(p->keep, k->head_s)),
-				    STR_ARG(time_text(p->keep, k->base_s))));
+		page_put(p,
+			arena_fmt(p->keep, "%.*s, was %.*s", STR_ARG(time_text(p->keep, k->head_s)),
+				STR_ARG(time_text(p->keep, k->base_s))));
 	}
 	page_line(p);
 }
@@ -181,7 +199,7 @@ void diff_text(const struct diff_report *d, struct arena *keep, struct out *out)
 	ptrdiff_t most = d->most ? TEXT_MOST : 0;
 	struct template_list lists = html_changes(d->ops->items, d->ops->count, most, keep);
 	const struct html_changes *ops = lists.items;
-	struct list lines = comparison_lines(d->report, keep);
+	struct list lines = diff_lines(d, keep);
 	page_fmt(&p, 0, "%.*s", STR_ARG(first_line(d, keep)));
 	page_item(&p, LINE_INDENT, "after: %.*s", STR_ARG(text_clean(keep, d->head)));
 	page_item(&p, LINE_INDENT, "before: %.*s", STR_ARG(text_clean(keep, d->base)));
@@ -202,7 +220,7 @@ static void add_clean(cJSON *o, const char *key, struct str s, struct arena *kee
 	json_add_str(o, key, text_clean(keep, s));
 }
 
-/* Columns of the table changes, under their names, but for one. */
+/* Columns of the table changes. */
 static void add_change(cJSON *list, const struct changes_row *row, struct arena *keep)
 {
 	static const char *const names[] = { "change", "key", "name", "kind", "shape", "base_shape",
@@ -212,15 +230,14 @@ static void add_change(cJSON *list, const struct changes_row *row, struct arena 
 	for (ptrdiff_t i = 0; i < COUNT_OF(names); i++) {
 		const struct column *c =
 			table_column(&table_defs[TABLE_changes], str_from(names[i]));
-		const char *key = str_eq(c->name, STR("feeds")) ? "before" : names[i];
-		json_add_cell(o, key, c, row, keep);
+		json_add_cell(o, names[i], c, row, keep);
 	}
 }
 
 void diff_json(const struct diff_report *d, struct arena *keep, struct out *out)
 {
 	cJSON *root = cJSON_CreateObject(), *list;
-	struct list lines = comparison_lines(d->report, keep);
+	struct list lines = diff_lines(d, keep);
 	json_add_str(root, "format", STR("rooflint-diff"));
 	json_add_str(root, "version", STR("1.0"));
 	add_clean(root, "base", d->base, keep);
@@ -282,7 +299,7 @@ void diff_markdown(const struct diff_report *d, struct arena *keep, struct out *
 {
 	struct template_list lists = html_changes(d->ops->items, d->ops->count, d->most, keep);
 	const struct html_changes *ops = lists.items;
-	struct list lines = comparison_lines(d->report, keep);
+	struct list lines = diff_lines(d, keep);
 	out_z(out, "### ");
 	md_text(out, first_line(d, keep));
 	out_z(out, "\n\n");

@@ -4,8 +4,7 @@
 #include "base/text.h"
 #include "report/prose.h"
 
-/* The step, or what is predicted of it, beside the first baseline; NULL: not compared. */
-static const struct deltas_row *step_delta(const struct report *r)
+const struct deltas_row *step_delta(const struct report *r)
 {
 	const struct deltas_row *rows = table_rows(&r->tables, deltas);
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, deltas); i++)
@@ -27,7 +26,8 @@ static bool is_about_baseline(const struct report *r, const struct finding *f)
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-struct str headline_cost(const struct report *r, const struct group *g, struct arena *keep)
+/* "73.4% of the step (23.8 ms of 32.5 ms)"; missing: not known. */
+static struct str cost_of(const struct report *r, const struct group *g, struct arena *keep)
 {
 	double step_s = run_of(r)->step_mean_s;
 	if (!(g->gain_s > 0) || !isfinite(g->gain_s) || !(step_s > 0))
@@ -88,13 +88,25 @@ static void put_decided(
 		STR_ARG(unit_text(keep, fails ? n->fail_limit : n->warn_limit, n->unit)));
 }
 
+/* What is told instead: most of the deciding one's time may be counted in others. */
+static struct group most_of(const struct report *r, const struct group *g, struct arena *keep)
+{
+	return g->items[0]->shared_s > g->gain_s ? costliest_group(r, *g, keep) : *g;
+}
+
+/* Its message says it where no cost is known, and what is about a baseline. */
+static bool says_message(
+	const struct report *r, const struct group *g, const struct group *most, struct arena *keep)
+{
+	return !cost_of(r, most, keep).len || is_about_baseline(r, g->items[0]);
+}
+
 static struct str of_finding(const struct report *r, const struct group *g, struct arena *keep)
 {
 	const struct finding *f = g->items[0];
-	/* Most of the deciding one's time may be counted in others. */
-	struct group most = f->shared_s > g->gain_s ? costliest_group(r, *g, keep) : *g;
-	struct str cost = headline_cost(r, &most, keep), name, file, place;
-	bool is_told = !cost.len || is_about_baseline(r, f);
+	struct group most = most_of(r, g, keep);
+	struct str cost = cost_of(r, &most, keep), name, file, place;
+	bool is_told = says_message(r, g, &most, keep);
 	struct out *o = out_memory(keep);
 	if (!is_told && most.items != g->items && rule_of(r, f->rule) && !isnan(f->value))
 		put_decided(o, r, f, keep);
@@ -114,6 +126,24 @@ static struct str of_finding(const struct report *r, const struct group *g, stru
 			STR_ARG(text_brief(keep, text_function(text_clean(keep, name)))),
 			name.len && place.len ? ", " : "", STR_ARG(place));
 	return out_text(o);
+}
+
+const struct finding *headline_finding(const struct report *r, struct arena *keep)
+{
+	struct group g = first_group(r, keep);
+	if (r->verdict == VERDICT_INCONCLUSIVE || !g.count)
+		return NULL;
+	struct group most = most_of(r, &g, keep);
+	return says_message(r, &g, &most, keep) ? g.items[0] : NULL;
+}
+
+bool headline_says_step(const struct report *r, struct arena *keep)
+{
+	const struct deltas_row *d = step_delta(r);
+	const struct finding *f = headline_finding(r, keep);
+	if (!d || is_whole_capture(r) || r->verdict == VERDICT_INCONCLUSIVE)
+		return false;
+	return f ? str_eq(f->subject, d->key) : !first_group(r, keep).count;
 }
 
 /* ---- other verdicts -------------------------------------------------------------------------- */
@@ -140,8 +170,10 @@ static struct str of_trouble(const struct report *r, struct arena *keep)
 	reason = reason.len ? reason : STR("no rule could be judged");
 	const struct deltas_row *d = step_delta(r);
 	if (d && !(d->lo > 0) && !(d->hi < 0))
-		reason = arena_fmt(keep, "%.*s; whether it is slower than %.*s is open",
-			STR_ARG(reason), STR_ARG(text_clean(keep, d->against)));
+		reason = arena_fmt(keep,
+			"%.*s; whether it is slower than %.*s is open (%.*s, was %.*s)",
+			STR_ARG(reason), STR_ARG(comparison_name(d, keep)),
+			STR_ARG(time_text(keep, d->head)), STR_ARG(time_text(keep, d->base)));
 	if (!most.count)
 		return reason;
 	return arena_fmt(
@@ -154,16 +186,16 @@ struct str headline_delta(const struct report *r, struct arena *keep)
 	if (!d || is_whole_capture(r))
 		return MISSING;
 	return arena_fmt(keep, "%+.1f%% against %.*s", (d->head / d->base - 1) * 100,
-		STR_ARG(path_end(text_clean(keep, d->against))));
+		STR_ARG(comparison_name(d, keep)));
 }
 
 static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 {
 	double change = d->head / d->base - 1;
 	struct str head = time_text(keep, d->head), base = time_text(keep, d->base),
-		   against = text_clean(keep, d->against);
+		   against = comparison_name(d, keep);
 	if (d->lo > 0 || d->hi < 0)
-		return arena_fmt(keep, "%.*s %s than %.*s: %.*s, %.*s before",
+		return arena_fmt(keep, "%.*s %s than %.*s: %.*s, was %.*s",
 			STR_ARG(ratio_text(keep, fabs(change))), change > 0 ? "slower" : "faster",
 			STR_ARG(against), STR_ARG(head), STR_ARG(base));
 	if (isnan(d->resolution))
@@ -174,12 +206,10 @@ static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 	if (isnan(d->lo))
 		return arena_fmt(keep,
 			"%.*s, against %.*s in %.*s: too noisy to tell; %.*s slower would not be "
-			"seen%.*s",
+			"seen",
 			STR_ARG(head), STR_ARG(base), STR_ARG(against),
-			STR_ARG(ratio_text(keep, d->resolution)),
-			STR_ARG(comparison_needs(d, keep)));
-	return arena_fmt(keep,
-		"as fast as %.*s: %.*s, %.*s before; %.*s slower would have been seen",
+			STR_ARG(ratio_text(keep, d->resolution)));
+	return arena_fmt(keep, "as fast as %.*s: %.*s, was %.*s; %.*s slower would have been seen",
 		STR_ARG(against), STR_ARG(head), STR_ARG(base),
 		STR_ARG(ratio_text(keep, d->resolution)));
 }

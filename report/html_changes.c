@@ -33,25 +33,29 @@ static struct str place_of(
 /* Beyond it an op runs more often or less; one execution in some steps may be missing. */
 #define OFTEN 0.05
 
+static struct str runs_text(double per_step, struct arena *keep)
+{
+	return arena_fmt(keep, "%.*s run%s", STR_ARG(unit_text(keep, per_step, UNIT_COUNT)),
+		per_step == 1 ? "" : "s");
+}
+
 static struct str times_of(const struct changes_row *c, struct arena *keep)
 {
 	struct str head = time_text(keep, c->head_s), base = time_text(keep, c->base_s);
 	if (isnan(c->base_s))
 		return head;
 	if (isnan(c->head_s))
-		return arena_fmt(keep, "%.*s before", STR_ARG(base));
+		return arena_fmt(keep, "was %.*s", STR_ARG(base));
 	if (fabs(c->head_per_step / c->base_per_step - 1) > OFTEN)
-		return arena_fmt(keep, "%.*s, %.*s before; %.*s time%s instead of %.*s",
-			STR_ARG(head), STR_ARG(base),
-			STR_ARG(unit_text(keep, c->head_per_step, UNIT_COUNT)),
-			c->head_per_step == 1 ? "" : "s",
-			STR_ARG(unit_text(keep, c->base_per_step, UNIT_COUNT)));
+		return arena_fmt(keep, "%.*s in %.*s, was %.*s in %.*s", STR_ARG(head),
+			STR_ARG(runs_text(c->head_per_step, keep)), STR_ARG(base),
+			STR_ARG(runs_text(c->base_per_step, keep)));
 	double factor = c->head_s / c->base_s;
 	if (factor >= 10) /* a percentage would be a riddle */
-		return arena_fmt(keep, "%.*s, %.*s before (%.3g times)", STR_ARG(head),
-			STR_ARG(base), factor);
-	return arena_fmt(keep, "%.*s, %.*s before (%+.0f%%)", STR_ARG(head), STR_ARG(base),
-		100 * (factor - 1));
+		return arena_fmt(
+			keep, "%.*s, was %.*s (%.3g times)", STR_ARG(head), STR_ARG(base), factor);
+	return arena_fmt(
+		keep, "%.*s, was %.*s (%+.0f%%)", STR_ARG(head), STR_ARG(base), 100 * (factor - 1));
 }
 
 /* One of a few words before a name or a shape that may be missing. */
@@ -69,7 +73,7 @@ static void put_others(struct out *o, double ops)
 		out_fmt(o, " and %.0f other%s", ops - 1, ops > 2 ? "s" : "");
 }
 
-/* "copy bf16[8,128], before dot.3, in place of fusion.2; 1.2 ms per step" */
+/* "copy bf16[8,128], feeding dot.3, in place of fusion.2; 1.2 ms per step" */
 static struct str sentence_of(
 	const struct changes_row *c, enum change_length length, struct arena *keep)
 {
@@ -80,7 +84,7 @@ static struct str sentence_of(
 	put_others(o, c->head_ops);
 	if (!str_eq(c->shape, c->base_shape))
 		put_name(o, ", was", c->base_shape, length, keep);
-	put_name(o, ", before", c->feeds, length, keep);
+	put_name(o, ", feeding", c->feeds, length, keep);
 	if (c->base_ops > 1 || !str_eq(c->instead_of, c->name)) {
 		put_name(o, ", in place of", c->instead_of, length, keep);
 		put_others(o, c->base_ops);

@@ -290,7 +290,7 @@ static struct template_list notes_of(const struct maker *m)
 
 struct template_list html_comparison(const struct report *r, struct arena *keep)
 {
-	struct list lines = comparison_lines(r, keep);
+	struct list lines = comparison_lines(r, COMPARISON_WHOLE, keep);
 	struct html_note *items = arena_make(keep, struct html_note, lines.count);
 	for (ptrdiff_t i = 0; i < lines.count; i++)
 		items[i].text = lines.items[i];

@@ -71,7 +71,8 @@ static void put_head(struct paper *p, const struct report *r)
 	out_z(o, "**\n\n");
 	md_text(o, prose_brief(r, "\xc3\x97", p->keep));
 	out_z(o, "\n\n");
-	struct list lines = prose_speaks(r, p->keep), compared = comparison_lines(r, p->keep);
+	struct list lines = prose_speaks(r, p->keep),
+		    compared = comparison_lines(r, COMPARISON_WHOLE, p->keep);
 	for (ptrdiff_t i = 0; i < compared.count; i++)
 		list_add(&lines, compared.items[i], p->keep);
 	for (ptrdiff_t i = 0; i < lines.count; i++)

@@ -91,6 +91,11 @@ ptrdiff_t group_troubles(const struct report *r, struct arena *keep, struct trou
 struct str advice_for(const struct report *r, const struct judgement *j,
 	const struct rule_result *result, struct arena *keep);
 
+/* The step, or what is predicted of it, beside the first baseline; NULL: not compared. */
+const struct deltas_row *step_delta(const struct report *r);
+/* "3 more baselines like these would settle whether it is slower."; missing: it is no question. */
+struct str comparison_needs(const struct report *r, struct arena *keep);
+
 /* ---- the records of report.json (record.h), in the order of the schema ----------------------- */
 
 void json_add_cell(

@@ -165,10 +165,12 @@ void page_heaviest(struct page *p, const struct report *r, ptrdiff_t most);
 
 /* One clean line, without the verdict and the profile; never empty but for a report of nothing. */
 struct str headline_of(const struct report *r, struct arena *keep);
+/* The finding whose message the headline is; or NULL. */
+const struct finding *headline_finding(const struct report *r, struct arena *keep);
+/* Whether it says how the step changed against the baseline. */
+bool headline_says_step(const struct report *r, struct arena *keep);
 /* Why rules could not be judged, first of all: what had to be, before what else; or NULL. */
 const struct rule_result *headline_cause(const struct report *r);
-/* What a rule's findings cost: "73.4% of the step (23.8 ms of 32.5 ms)"; missing: not known. */
-struct str headline_cost(const struct report *r, const struct group *g, struct arena *keep);
 /* The step beside the baseline's: "+7.60% against night-0.json"; missing: not compared. */
 struct str headline_delta(const struct report *r, struct arena *keep);
 
@@ -176,11 +178,14 @@ struct str headline_delta(const struct report *r, struct arena *keep);
 
 /* Why there was no earlier run to compare with; missing: there was, or none was asked for. */
 struct str comparison_missing(const struct report *r);
+/* Why the baselines that were there are not alike; missing: one is, or none was there. */
+struct str comparison_unlike(const struct report *r);
+/* What it is compared with, short enough for a sentence. */
+struct str comparison_name(const struct deltas_row *d, struct arena *keep);
+/* Whether the step's change is told, or the headline has said it and how sure it is remains. */
+enum comparison_told { COMPARISON_WHOLE, COMPARISON_REST };
 /* What differs, the step time, and what else changed beyond noise; none without a baseline. */
-struct list comparison_lines(const struct report *r, struct arena *keep);
+struct list comparison_lines(const struct report *r, enum comparison_told told, struct arena *keep);
 /* Whether a note is told in those lines. */
 bool note_is_comparison(const struct diag_note *note);
-/* "; 3 more baselines like these would settle it", of one that is too noisy to tell; else empty. */
-struct str comparison_needs(const struct deltas_row *d, struct arena *keep);
-
 #endif

@@ -103,20 +103,22 @@ static void put_inputs(struct page *p, const struct report *r, bool all)
 		page_item(p, HEAD_INDENT + 2, "and %.0f more", left);
 }
 
-static void put_head(struct page *p, const struct report *r, bool verbose)
+/* Whether the headline has said how the step changed. */
+static enum comparison_told told_by(const struct report *r, struct arena *keep)
+{
+	return headline_says_step(r, keep) ? COMPARISON_REST : COMPARISON_WHOLE;
+}
+
+static void put_head(struct page *p, const struct report *r)
 {
 	page_told(p, HEAD_INDENT, prose_ran(r, "x", p->keep));
-	put_inputs(p, r, verbose);
+	put_inputs(p, r, true);
 	page_told(p, HEAD_INDENT, prose_job(r, p->keep));
 	page_told(p, HEAD_INDENT, prose_speaks_for(r, p->keep));
-	/* A report that could not judge has no room for which other steps could be. */
-	if (r->verdict != VERDICT_INCONCLUSIVE || verbose)
-		page_told(p, HEAD_INDENT, prose_sorts(r, p->keep));
+	page_told(p, HEAD_INDENT, prose_sorts(r, p->keep));
 	put_shares(p, r);
 	page_told(p, HEAD_INDENT, prose_promise(r, p->keep));
-	/* Without steps the headline has said all that can be said of the comparison. */
-	if (r->verdict != VERDICT_INCONCLUSIVE || verbose || !is_whole_capture(r))
-		page_lines(p, HEAD_INDENT, comparison_lines(r, p->keep));
+	page_lines(p, HEAD_INDENT, comparison_lines(r, told_by(r, p->keep), p->keep));
 	page_line(p);
 }
 
@@ -127,7 +129,6 @@ static void put_tag(struct page *p, enum tint tint, const char *word, struct str
 	struct out *o = out_memory(p->keep);
 	out_fmt(o, "%s[%.*s]", word, STR_ARG(name));
 	page_tint(p, tint, out_text(o));
-	page_z(p, ": ");
 }
 
 /* The indent of a headline's second line: under the words of --> file. */
@@ -140,7 +141,8 @@ static void put_finding(struct page *p, const struct report *r, const struct gro
 	struct prose_style prose = { style->verbose ? g->count : OTHERS_SHOWN, style->verbose };
 	page_break(p);
 	put_tag(p, verdict_looks[f->verdict].tint, verdict_looks[f->verdict].tag, f->rule);
-	page_wrap(p, HEADLINE_INDENT, prose_message(r, f, p->keep));
+	if (headline_finding(r, p->keep) != f)
+		page_fmt(p, HEADLINE_INDENT, ": %.*s", STR_ARG(prose_message(r, f, p->keep)));
 	prose_group(p, r, g, &prose);
 }
 
@@ -152,7 +154,8 @@ static void put_waived(struct page *p, const struct report *r)
 		const struct group *g = &groups[i];
 		page_break(p);
 		put_tag(p, TINT_DIM, "waived", g->items[0]->rule);
-		page_wrap(p, HEADLINE_INDENT, prose_message(r, g->items[0], p->keep));
+		page_fmt(p, HEADLINE_INDENT, ": %.*s",
+			STR_ARG(prose_message(r, g->items[0], p->keep)));
 		if (g->count > 1)
 			page_fmt(p, HEADLINE_INDENT, " and %lld more", (long long)g->count - 1);
 		page_line(p);
@@ -237,8 +240,15 @@ static void put_unsure(struct page *p, const struct report *r)
 		page_fmt(p, PAGE_LABEL, "; and %td more (-v)", left);
 	else if (left)
 		page_z(p, ": -v says why");
-	if (first)
-		page_field(p, "do", first->todo);
+	if (first) {
+		/* What was asked for stands beside what had to be. */
+		struct str needs = comparison_needs(r, p->keep);
+		bool is_told = !needs.len || str_eq(first->lacks, STR("lo"));
+		page_field(p, "do",
+			is_told ? first->todo
+				: arena_fmt(p->keep, "%.*s %.*s", STR_ARG(first->todo),
+					  STR_ARG(needs)));
+	}
 	page_line(p);
 }
 
@@ -256,7 +266,7 @@ static void put_checks(struct page *p, const struct report *r)
 		if (!rows[i].detail.len || (&rows[i] == told && !(told->ok > 0)))
 			continue;
 		put_tag(p, TINT_BOLD, "note", rows[i].name);
-		page_wrap(p, HEADLINE_INDENT, rows[i].detail);
+		page_fmt(p, HEADLINE_INDENT, ": %.*s", STR_ARG(rows[i].detail));
 		page_line(p);
 	}
 }
@@ -275,9 +285,10 @@ static void put_notes(struct page *p, const struct report *r, bool whole)
 		if (!shown++)
 			page_break(p);
 		put_tag(p, TINT_BOLD, "note", diag_name(n->id, p->keep));
-		page_wrap(p, HEADLINE_INDENT,
-			whole ? n->text
-			      : text_cut(p->keep, text_clean(p->keep, n->text), NOTE_BYTES));
+		page_fmt(p, HEADLINE_INDENT, ": %.*s",
+			STR_ARG(whole ? n->text
+				      : text_cut(p->keep, text_clean(p->keep, n->text),
+						NOTE_BYTES)));
 		page_line(p);
 	}
 	if (left)
@@ -339,46 +350,45 @@ static void put_error(struct page *p, const struct report *r)
 }
 
 /*
- * "also: warning[idle] costs 5.26% of the step" of those that found no room.  A report that could
- * not judge leaves out all of them, and still says what to do about the costliest.
+ * "also: fail[idle], 33.2% of the step; warning[new-ops], 11.1%": those that found no room.  A
+ * report that could not judge leaves out all of them: the headline has said what the costliest
+ * costs, and its fix follows.
  */
-static void put_left_out(
+static const struct finding *put_left_out(
 	struct page *p, const struct report *r, const struct group *groups, ptrdiff_t count)
 {
 	const struct finding *costliest = NULL;
 	struct out *also = out_memory(p->keep);
-	double most_s = 0;
+	double most_s = 0, step_s = run_of(r)->step_mean_s;
 	bool is_unsure = r->verdict == VERDICT_INCONCLUSIVE;
+	const char *of = arena_z(p->keep, arena_fmt(p->keep, " of the %s", prose_span(r)));
 	for (ptrdiff_t i = 0; i < count; i++) {
-		const struct finding *f = groups[i].items[0];
+		const struct group *g = &groups[i];
+		const struct finding *f = g->items[0];
 		const struct rule_result *rule = rule_of(r, f->rule);
 		/* Its rule is told with what could not be judged. */
-		if (is_unsure && rule && rule->verdict == VERDICT_INCONCLUSIVE &&
-			!(groups[i].gain_s > 0))
+		if (is_unsure && rule && rule->verdict == VERDICT_INCONCLUSIVE && !(g->gain_s > 0))
 			continue;
-		if (groups[i].cost_s > most_s) {
+		if (g->cost_s > most_s) {
 			costliest = f;
-			most_s = groups[i].cost_s;
+			most_s = g->cost_s;
 		}
-		/* The headline has said it of the only one. */
-		struct str cost = f->of_window		    ? prose_cost(r, &groups[i], p->keep)
-				  : is_unsure && count == 1 ? STR("")
-							    : headline_cost(r, &groups[i], p->keep);
-		out_fmt(out_part(also, "; "), "%s[%.*s]%s%.*s", verdict_looks[f->verdict].tag,
-			STR_ARG(text_clean(p->keep, f->rule)), cost.len ? " costs " : "",
-			STR_ARG(cost));
+		out_fmt(out_part(also, "; "), "%s[%.*s]", verdict_looks[f->verdict].tag,
+			STR_ARG(text_clean(p->keep, f->rule)));
+		if (f->of_window) {
+			out_fmt(also, ", %.*s", STR_ARG(prose_cost(r, g, p->keep)));
+		} else if (g->gain_s > 0 && step_s > 0) {
+			out_fmt(also, ", %.*s%s", STR_ARG(ratio_text(p->keep, g->gain_s / step_s)),
+				of);
+			of = "";
+		}
 	}
 	if (!out_text(also).len)
-		return;
+		return NULL;
 	page_break(p);
 	page_fmt(p, PAGE_LABEL, "also: %.*s", STR_ARG(out_text(also)));
-	if (is_unsure && costliest && count == 1)
-		page_fmt(p, PAGE_LABEL, ": %.*s", STR_ARG(costliest->fix));
-	else if (is_unsure && costliest)
-		page_field(p, "fix",
-			arena_fmt(p->keep, "%.*s: %.*s", STR_ARG(costliest->rule),
-				STR_ARG(costliest->fix)));
 	page_line(p);
+	return is_unsure ? costliest : NULL;
 }
 
 static void put_tail(
@@ -393,52 +403,141 @@ static void put_tail(
 	page_line(p);
 }
 
+/* What fits a screen beside a prompt; a report that could not judge is told in half of it. */
+enum { LINES_MOST = 40, LINES_UNSURE = 20, HEAVIEST = 3 };
+
+/* What a screen is made of; where there is no room, the last of the least worth goes first. */
+enum worth { WORTH_ALL, WORTH_MUCH, WORTH_SOME, WORTH_LITTLE };
+struct screen {
+	const struct page *page;
+	struct piece {
+		struct str text;
+		enum worth worth;
+	} * pieces;
+	ptrdiff_t count, cap;
+};
+
+/* A page for the next piece. */
 static struct page page_aside(const struct page *p)
 {
 	return (struct page){ out_memory(p->keep), p->keep, p->color, p->width, 0 };
 }
 
-static ptrdiff_t lines_of(const struct page *aside)
+static void add_piece(struct screen *s, enum worth worth, struct page *piece)
 {
-	struct str text = out_text(aside->out);
+	page_line(piece);
+	if (out_text(piece->out).len)
+		*arena_push(piece->keep, s->pieces, s->count, s->cap) =
+			(struct piece){ out_text(piece->out), worth };
+}
+
+static void add_told(struct screen *s, enum worth worth, struct str text)
+{
+	struct page piece = page_aside(s->page);
+	page_told(&piece, HEAD_INDENT, text);
+	add_piece(s, worth, &piece);
+}
+
+static ptrdiff_t lines_of(const struct screen *s)
+{
 	ptrdiff_t lines = 0;
-	for (ptrdiff_t i = 0; i < text.len; i++)
-		lines += text.p[i] == '\n';
+	for (ptrdiff_t i = 0; i < s->count; i++)
+		for (ptrdiff_t k = 0; k < s->pieces[i].text.len; k++)
+			lines += s->pieces[i].text.p[k] == '\n';
 	return lines;
 }
 
-/* What fits a screen beside a prompt; a report that could not judge is told in half of it. */
-enum { LINES_MOST = 40, LINES_UNSURE = 20, HEAVIEST = 3 };
+static bool drop_piece(struct screen *s)
+{
+	ptrdiff_t least = 0;
+	for (ptrdiff_t i = 1; i < s->count; i++)
+		if (s->pieces[i].worth >= s->pieces[least].worth)
+			least = i;
+	if (s->pieces[least].worth == WORTH_ALL)
+		return false;
+	s->count--;
+	memmove(&s->pieces[least], &s->pieces[least + 1],
+		(size_t)(s->count - least) * sizeof(s->pieces[0]));
+	return true;
+}
 
-/* The costliest findings whole, while there is room; the others in a line. */
+static void add_head(struct screen *s, const struct report *r)
+{
+	struct arena *keep = s->page->keep;
+	struct list compared = comparison_lines(r, told_by(r, keep), keep);
+	struct page verdict = page_aside(s->page), inputs = page_aside(s->page),
+		    shares = page_aside(s->page);
+	put_verdict(&verdict, r);
+	put_inputs(&inputs, r, false);
+	put_shares(&shares, r);
+	add_piece(s, WORTH_ALL, &verdict);
+	add_told(s, WORTH_MUCH, prose_ran(r, "x", keep));
+	add_piece(s, WORTH_LITTLE, &inputs);
+	add_told(s, WORTH_SOME, prose_job(r, keep));
+	add_told(s, WORTH_SOME, prose_speaks_for(r, keep));
+	/* A report that could not judge has no room for which other steps could be. */
+	if (r->verdict != VERDICT_INCONCLUSIVE)
+		add_told(s, WORTH_LITTLE, prose_sorts(r, keep));
+	add_piece(s, WORTH_MUCH, &shares);
+	add_told(s, WORTH_SOME, prose_promise(r, keep));
+	/* Without steps the headline has said all that can be said of the comparison. */
+	if (r->verdict != VERDICT_INCONCLUSIVE || !is_whole_capture(r))
+		for (ptrdiff_t i = 0; i < compared.count; i++)
+			add_told(s, i + 1 < compared.count ? WORTH_SOME : WORTH_MUCH,
+				compared.items[i]);
+}
+
+/* The costliest findings whole, `shown` of them; the others in a line. */
+static void fill_screen(struct screen *s, const struct report *r, const struct report_style *style,
+	const struct group *groups, ptrdiff_t count, ptrdiff_t shown)
+{
+	struct page findings = page_aside(s->page), also = page_aside(s->page),
+		    fix = page_aside(s->page), unsure = page_aside(s->page),
+		    heaviest = page_aside(s->page), waived = page_aside(s->page),
+		    notes = page_aside(s->page), tail = page_aside(s->page);
+	const struct finding *costliest;
+	*s = (struct screen){ .page = s->page };
+	add_head(s, r);
+	for (ptrdiff_t i = 0; i < shown; i++)
+		put_finding(&findings, r, &groups[i], style);
+	costliest = put_left_out(&also, r, groups + shown, count - shown);
+	if (costliest)
+		page_field(&fix, "fix",
+			arena_fmt(s->page->keep, "%.*s: %.*s", STR_ARG(costliest->rule),
+				STR_ARG(costliest->fix)));
+	put_unsure(&unsure, r);
+	page_heaviest(&heaviest, r, HEAVIEST);
+	put_waived(&waived, r);
+	put_notes(&notes, r, false);
+	put_tail(&tail, r, groups, count);
+	add_piece(s, WORTH_ALL, &findings);
+	add_piece(s, WORTH_ALL, &also);
+	add_piece(s, WORTH_SOME, &fix);
+	add_piece(s, WORTH_ALL, &unsure);
+	add_piece(s, WORTH_MUCH, &heaviest);
+	add_piece(s, WORTH_MUCH, &waived);
+	add_piece(s, WORTH_SOME, &notes);
+	add_piece(s, WORTH_ALL, &tail);
+}
+
 static void put_screen(struct page *p, const struct report *r, const struct report_style *style,
 	const struct group *groups, ptrdiff_t count)
 {
-	ptrdiff_t most = r->verdict == VERDICT_INCONCLUSIVE ? LINES_UNSURE : LINES_MOST;
-	struct page head = page_aside(p), tail = page_aside(p);
-	ptrdiff_t shown = 0;
-	put_verdict(&head, r);
-	put_head(&head, r, false);
-	put_unsure(&tail, r);
-	page_heaviest(&tail, r, HEAVIEST);
-	put_waived(&tail, r);
-	put_notes(&tail, r, false);
-	put_tail(&tail, r, groups, count);
-	for (; shown < count; shown++) {
-		struct page finding = page_aside(p), rest = page_aside(p);
-		bool has_to = !shown && r->verdict != VERDICT_INCONCLUSIVE;
-		put_finding(&finding, r, &groups[shown], style);
-		put_left_out(&rest, r, groups + shown + 1, count - shown - 1);
-		if (!has_to &&
-			lines_of(&head) + lines_of(&finding) + lines_of(&rest) + lines_of(&tail) >
-				most)
+	bool is_unsure = r->verdict == VERDICT_INCONCLUSIVE;
+	ptrdiff_t most = is_unsure ? LINES_UNSURE : LINES_MOST;
+	ptrdiff_t shown = count && !is_unsure;
+	struct screen screen = { .page = p }, more = { .page = p };
+	fill_screen(&screen, r, style, groups, count, shown);
+	while (shown < count) {
+		fill_screen(&more, r, style, groups, count, ++shown);
+		if (lines_of(&more) > most)
 			break;
-		out_str(head.out, out_text(finding.out));
+		screen = more;
 	}
-	if (shown < count)
-		put_left_out(&head, r, groups + shown, count - shown);
-	out_str(p->out, out_text(head.out));
-	out_str(p->out, out_text(tail.out));
+	while (lines_of(&screen) > most && drop_piece(&screen))
+		;
+	for (ptrdiff_t i = 0; i < screen.count; i++)
+		out_str(p->out, screen.pieces[i].text);
 }
 
 static void put_profile(struct page *p, const struct report *r, const struct report_style *style)
@@ -451,7 +550,7 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 	}
 	put_verdict(p, r);
 	if (!style->quiet) {
-		put_head(p, r, style->verbose);
+		put_head(p, r);
 		for (ptrdiff_t i = 0; i < count; i++)
 			put_finding(p, r, &groups[i], style);
 		put_troubles(p, r);

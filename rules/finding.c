@@ -199,7 +199,7 @@ struct str places_text(const struct trial *t, const struct places_told *places)
 
 	for (ptrdiff_t i = 0; i < told; i++)
 		names[i] = arena_fmt(t->s->keep, "%.*s (%.*s)",
-			STR_ARG(text_brief(t->s->keep, places->items[i].name)),
+			STR_ARG(text_brief(t->s->keep, text_function(places->items[i].name))),
 			STR_ARG(unit_text(t->s->keep, places->items[i].value, t->code->unit)));
 	struct str text = words_joined(t->s->keep, names, told, more ? ", " : " and ");
 	return more ? arena_fmt(t->s->keep, "%.*s and %td more", STR_ARG(text), more) : text;

@@ -229,9 +229,9 @@ def another_libtpu(nights):
     asked = ("--store", nights.store, "--baseline", LAST5)
     report, _, _ = nights.check(run, *asked)
     expect("judged", verdicts(report)["step-regression"][0] == "fail")
-    told = "runtime_version: TFRT TPU v5 lite, Built on Nov 9, and TFRT TPU v5 lite, Built on Nov 1"
+    told = "the runtime is TFRT TPU v5 lite, Built on Nov 9, was TFRT TPU v5 lite, Built on Nov 1"
     expect(report["notes"], report["notes"][0]["text"].startswith(told))
-    expect("jax is the same", "jax_version" not in notes(report))
+    expect("jax is the same", "JAX is" not in notes(report))
 
 
 def pinned_and_rolling(nights):
@@ -274,7 +274,7 @@ def one_is_enough(nights):
     first = recorded(nights, 1)[0]
     _, status, _ = nights.check(nights.build(1, slower=1.185), "--baseline", first)
     expect("18.5% slower fails", status == 1)
-    expect(nights.headline, "% more; that is beyond the noise (1.0% between runs: assumed"
+    expect(nights.headline, "the step's change is beyond the noise (1.0% between runs: assumed"
            in nights.headline)
     _, status, _ = nights.check(nights.build(2), "--baseline", first)
     expect("a quiet night passes", status == 0)
@@ -391,7 +391,7 @@ def an_improvement(nights):
     expect("passes", verdicts(report)["step-regression"][0] == "pass")
     with open(page, encoding="utf-8") as file:
         told = [line for line in file if "a step takes" in line]
-    expect(told, told and "% less; that is beyond the noise (" in told[0] and "seen in 5 runs" in told[0])
+    expect(told, told and "% less): beyond the noise (" in told[0] and "seen in 5 runs" in told[0])
 
 
 class Hook:

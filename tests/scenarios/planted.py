@@ -155,7 +155,7 @@ def first(said):
 
 def check(said, want):
     if isinstance(want, str):
-        is_so = said["news"] and said["news"][0].startswith(want) and not first(said)
+        is_so = said["news"] and want in said["news"][0] and not first(said)
     else:
         is_so = first(said) and first(said)[0] == want[0] and want[1] in first(said)[1:]
     if not is_so:

@@ -98,10 +98,9 @@ static void test_the_headline_names_a_slow_device(void **state)
 		"devices host=w1 device=TPU:1 slowness=1.3\n" OP("a", "0.16", "1");
 	(void)state;
 	diff(before, after);
-	assert_str(diff_headline(&d, &keep),
-		"A step takes 26.7% longer: 190 ms, 150 ms before; TPU:1"
-		" of w1 takes 30.0% longer in its ops than the other"
-		" devices");
+	assert_str(diff_headline(&d, &keep), "A step takes 26.7% longer: 190 ms, was 150 ms; TPU:1"
+					     " of w1 takes 30.0% longer in its ops than the other"
+					     " devices");
 	diff_ops(&head, &base, &keep, &d);
 	assert_null(d.straggler);
 	diff_ops(&head, &head, &keep, &d);
@@ -468,8 +467,8 @@ static void test_windows(void **state)
 	assert_true(d.is_window);
 	assert_true(fabs(d.work - 30. / 34) < 1e-12);
 	assert_str(diff_headline(&d, &keep),
-		"The same work takes 13.3% longer: 300 ms, 265 ms before (scaled: the capture "
-		"before holds 1.13 times the work); mostly by send (+32.0 ms)");
+		"The same work takes 13.3% longer: 300 ms, was 265 ms (scaled: the older "
+		"capture holds 1.13 times the work); mostly by send (+32.0 ms)");
 	assert_int_equal(d.count, 1);
 	assert_true(fabs(d.items[0].base_s - 0.03) < 1e-12);
 	assert_true(fabs(d.items[0].head_s - 0.062) < 1e-12);

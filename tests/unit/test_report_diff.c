@@ -181,11 +181,11 @@ static void test_headline(void **state)
 		.base_step_s = 10e-3,
 		.head_step_s = 13e-3 };
 	assert_string_equal(arena_z(&keep, diff_headline(&ops, &keep)),
-		"A step takes 30.0% longer: 13.0 ms, 10.0 ms before; mostly by dot.1, "
+		"A step takes 30.0% longer: 13.0 ms, was 10.0 ms; mostly by dot.1, "
 		"train/model.py:9 (+3.00 ms)");
 	ops.head_step_s = 30e-3;
 	assert_string_equal(arena_z(&keep, diff_headline(&ops, &keep)),
-		"A step takes 3 times as long: 30.0 ms, 10.0 ms before; ops make up 3.00 ms of "
+		"A step takes 3 times as long: 30.0 ms, was 10.0 ms; ops make up 3.00 ms of "
 		"it, the rest passes between them");
 	ops.head_step_s = 10.01e-3;
 	assert_string_equal(
@@ -195,8 +195,8 @@ static void test_headline(void **state)
 		"The same work takes 10.0 ms, as before");
 	ops.work = NAN;
 	assert_string_equal(arena_z(&keep, diff_headline(&ops, &keep)),
-		"The captures hold different work, and no steps: ops take 11.0 ms, 8.00 ms "
-		"before");
+		"The captures hold different work, and no steps: ops take 11.0 ms, was 8.00 "
+		"ms");
 }
 
 /* Whether the first line says that its change may be noise; lo and hi are of the step's change. */
