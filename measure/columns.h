@@ -64,12 +64,18 @@
 	REAL(hosts, COUNT,                                                                         \
 		"hosts whose profile was read; where a host has several processes, those")         \
 	REAL(hosts_expected, COUNT, "the same of the job by its file or the device assignment")    \
+	REAL(all_hosts_read, BOOL,                                                                 \
+		"whether these are all hosts of the job; NULL: some are missing, or nothing says " \
+		"how many there are")                                                              \
 	REAL(machines, COUNT, "hosts that the profiles name; NULL where one names none")           \
 	TEXT(phase, PHASE_WORDS, "training, inference, or not known")                              \
 	REAL(steps, COUNT,                                                                         \
 		"steady steps: complete, without warm-up, compilation or profiler start")          \
 	TEXT(steps_source, STEPS_WORDS, "where the steps come from")                               \
 	TEXT(main_program, 0, "the program whose executions are the steps")                        \
+	REAL(whole_hlo, BOOL,                                                                      \
+		"whether the profile holds the HLO of its program; NULL: it does not, or not all " \
+		"of it")                                                                           \
 	REAL(programs_per_step, COUNT,                                                             \
 		"executions of programs in a step, on the device that ends last")                  \
 	TEXT(jax_version, 0, "version of JAX, by the capture, else by the job file")               \

@@ -432,6 +432,13 @@ const struct hlo_module *any_hlo(const struct run *run)
 	return NULL;
 }
 
+bool has_whole_hlo(const struct run *run)
+{
+	const struct hlo_module *h = any_hlo(run);
+
+	return run->first && h && !h->partial;
+}
+
 static void quality_hlo(const struct run *run, const struct programs *programs)
 {
 	const struct hlo_module *h = any_hlo(run);
@@ -450,7 +457,7 @@ static void quality_hlo(const struct run *run, const struct programs *programs)
 			: "the program's HLO is not in the profile: capture with enable_hlo_proto";
 	struct str dumped = run->first && run->main ? run->main->dumped : MISSING;
 
-	quality_add(run, "hlo-present", run->first && h && !h->partial, "%s%.*s",
+	quality_add(run, "hlo-present", has_whole_hlo(run), "%s%.*s",
 		dumped.p ? "the program's HLO is that of the dump, " : says, STR_ARG(dumped));
 	if (programs->unread.p)
 		quality_add(run, "plans-read", false,

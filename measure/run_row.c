@@ -385,6 +385,8 @@ struct str fill_run(const struct run *run, const struct run_parts *parts, struct
 	row->hosts = (double)run->host_count;
 	row->machines = machines_named(run);
 	row->hosts_expected = run->shape.hosts_expected;
+	row->all_hosts_read = row->hosts >= row->hosts_expected ? 1 : (double)NAN;
+	row->whole_hlo = has_whole_hlo(run) ? 1 : (double)NAN;
 	row->verdict_share = parts->verdict_share;
 	row->programs_per_step = programs_per_step(run);
 	run_row_steps(run, row);

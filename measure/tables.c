@@ -159,7 +159,7 @@ void row_copy(const struct table_def *def, void *to, const void *from)
 #define NO_HOST	     "the profile holds no events of the host"
 #define NO_WAITS     NO_HOST ", or its steps were not found"
 
-/* By name alone: a rule's own SELECT hands a column on under it. */
+/* By name, which columns of several tables share. */
 static const struct {
 	struct str column, lacks;
 } absences[] = {
@@ -183,26 +183,26 @@ static const struct {
 	{ STR_INIT("all_hosts_read"),
 		STR_INIT("not all hosts of the job were read (files are missing, or --hosts-sample "
 			 "left them out), or nothing says how many it has") },
-	{ STR_INIT("has_hlo"), STR_INIT("the program's HLO is not in the profile, and without it "
-					"only a part is known") },
+	{ STR_INIT("whole_hlo"), STR_INIT("the program's HLO is not in the profile, and without it "
+					  "only a part is known") },
 	{ STR_INIT("expected_hi_s"),
 		STR_INIT("the size of these collectives or the speed of the links is unknown, or "
 			 "the job file's slices contradict the profile") },
-	{ STR_INIT("expected_bytes"),
-		STR_INIT("nothing says how much memory is expected, as the program's HLO would") },
 	{ STR_INIT("owner_bytes"),
 		STR_INIT("the job file does not say how much memory is expected") },
 	{ STR_INIT("lo"),
 		STR_INIT("the runs, or their steps, differ too much to tell a change from noise") },
 	{ STR_INIT("unattributed_ratio"), STR_INIT("no device op was recorded") },
-	{ STR_INIT("share"), STR_INIT("a part of what this rule adds up is unknown") },
-	{ STR_INIT("unsized"), STR_INIT("collectives of unknown size, or over links of unknown "
-					"speed, could decide it") },
 };
+
+const struct column *column_owner(const struct column *c)
+{
+	return c->of ? c->of : c->meaning.len ? c : NULL;
+}
 
 struct str column_absence(const struct column *c, struct arena *keep)
 {
-	struct str said = c->meaning.len ? c->meaning : c->name, rest;
+	struct str said = c->meaning, rest;
 	for (ptrdiff_t i = 0; i < COUNT_OF(absences); i++)
 		if (str_eq(absences[i].column, c->name))
 			return absences[i].lacks;

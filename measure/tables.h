@@ -27,6 +27,7 @@ struct column {
 	ptrdiff_t offset;  /* of the cell in the row, or from CELL_COMMON on in op_common */
 	const char *words; /* TEXT: allowed values separated by '|', or NULL */
 	struct str meaning;
+	const struct column *of; /* of a SELECT's: the table's that it hands on; NULL: none */
 };
 
 struct table_def {
@@ -104,7 +105,9 @@ struct str word_at(const char *words, int place);
 bool word_is(struct str word, const char *words, int place);
 const struct table_def *table_find(struct str name); /* NULL if unknown */
 const struct column *table_column(const struct table_def *def, struct str name); /* or NULL */
-/* Why this column is NULL: what the profile lacks, else the column's own words. */
+/* The table's own: itself, or what a SELECT hands on under this name; NULL: a SELECT made it. */
+const struct column *column_owner(const struct column *c);
+/* Why a table's own column is NULL: what the profile lacks, else the column's own words. */
 struct str column_absence(const struct column *c, struct arena *keep);
 double cell_real(const struct column *c, const void *row);
 struct str cell_text(const struct column *c, const void *row);

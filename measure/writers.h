@@ -186,6 +186,7 @@ void fill_files(const struct run *run);
 struct str files_line(const struct run *run); /* the same in words */
 /* The main program's HLO; without a main one, that of any program that ran; or NULL. */
 const struct hlo_module *any_hlo(const struct run *run);
+bool has_whole_hlo(const struct run *run); /* of a program that ran */
 
 /* ---- quality --------------------------------------------------------------------------------- */
 

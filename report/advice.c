@@ -32,11 +32,11 @@ struct advice {
 #define OF_HOST "compiles_in_steps input_wait_ratio sync_wait_ratio"
 #define OF_PROGRAM                                                                                 \
 	"flops flops_source hbm_bytes logical_bytes padded_bytes padding_ratio copy_cause "        \
-	"message_bytes wire_bytes compiled_* expected_bytes arguments_bytes temp_bytes "           \
+	"message_bytes wire_bytes compiled_* arguments_bytes temp_bytes "                          \
 	"output_bytes "                                                                            \
 	"other_live_bytes unattributed_ratio layout_copy_ratio update_excess_ratio regathers "     \
-	"unknown_kind_ratio unclear_comms_ratio operand_kind remat_flops_ratio unsized "           \
-	"expected_*_s has_hlo"
+	"unknown_kind_ratio unclear_comms_ratio operand_kind remat_flops_ratio "                   \
+	"expected_*_s whole_hlo"
 #define OF_ALLOCATOR "capacity_bytes *_peak_bytes fragmentation samples"
 #define OF_STEPS                                                                                   \
 	"steps step_* *_share per_step idle_ratio busy_ratio comms_*_ratio compute_ratio "         \
@@ -80,10 +80,6 @@ static const struct advice advices[] = {
 			 "sizes of these collectives are data, or the speed of the links is not in "
 			 "the chip's file: add the links in a copy of the file and give it to "
 			 "--hardware.") },
-	{ "unsized", LACK_ANY,
-		STR_INIT("The sizes of these collectives are data, or the speed of the links is "
-			 "not in the chip's file: add the links in a copy of the file and give it "
-			 "to --hardware.") },
 	{ OF_HOST, LACK_HOST,
 		STR_INIT("Record it with host tracing on (host_tracer_level 2), and keep the whole "
 			 "*.xplane.pb.") },
@@ -164,9 +160,11 @@ static struct str advice_columns(
 {
 	struct str text = MISSING;
 	for (ptrdiff_t i = 0; i < unknown->count && !text.p; i++) {
-		struct str column = unknown->items[i].column->name;
-		text = str_eq(column, STR("lo")) ? comparison_needs(r, keep) : MISSING;
-		text = text.p ? text : advice_column(r, column);
+		const struct column *c = column_owner(unknown->items[i].column);
+		if (c && str_eq(c->name, STR("lo")))
+			text = comparison_needs(r, keep);
+		if (c && !text.p)
+			text = advice_column(r, c->name);
 	}
 	return text;
 }

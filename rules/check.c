@@ -1106,15 +1106,21 @@ static struct dimension dimension_of(const struct checker *c, const struct sql_r
 }
 
 /* Notes the result that has just been read, under the name that the SELECTs around it see. */
-static struct sql_result note_result(struct checker *c, struct dimension d)
+static struct sql_result note_result(struct checker *c, const struct value *v)
 {
-	struct sql_result r = { d, ahead(c, -1)->text };
+	struct sql_result r = { v->dimension, ahead(c, -1)->text, v->column };
 	struct str name = is_ahead(c, "as") ? ahead(c, 1)->text : r.name;
 	r.dimension = dimension_of(c, &r);
 	if (r.dimension.kind >= DIMENSION_TEXT)
 		list_add(r.dimension.kind == DIMENSION_TEXT ? &c->texts : &c->numbers, name,
 			&c->scratch);
 	return r;
+}
+
+/* A compound hands a column on where each of its SELECTs has the same. */
+static void same_column(struct sql_result *r, const struct column *c)
+{
+	r->column = r->column == c ? c : NULL;
 }
 
 /*
@@ -1125,7 +1131,8 @@ static struct value select_value(struct checker *c)
 {
 	struct sql_results own = { NULL, 0, 0 };
 	struct sql_results *results = c->at ? &own : &c->facts->results;
-	bool is_first = true, is_listing = false, is_new = false;
+	bool is_listing = false, is_new = false;
+	ptrdiff_t selects = 0, place = 0; /* of a compound; of a result in its SELECT */
 	const struct token *t = ahead(c, 0);
 	if (c->names->own)
 		fail(c, DIAG_RULE_SQL, t->text,
@@ -1137,8 +1144,9 @@ static struct value select_value(struct checker *c)
 		ptrdiff_t before = c->at;
 		bool is_mark = token_is(t, ",") || token_is(t, "*");
 		if (token_is(t, "select")) {
-			is_listing = is_new = is_first; /* of a compound, or behind WITH */
-			is_first = false;
+			is_listing = is_new = true;
+			selects++;
+			place = 0;
 		}
 		is_new |= token_is(t, ",");
 		is_listing &= !token_is(t, "*") && !token_is(t, "from");
@@ -1152,9 +1160,12 @@ static struct value select_value(struct checker *c)
 		} else {
 			struct value v = expression(c, 0);
 			is_listing &= !token_is(ahead(c, -1), "*");
-			if (is_new && is_listing)
+			if (is_new && is_listing && selects == 1)
 				*arena_push(c->keep, results->items, results->count, results->cap) =
-					note_result(c, v.dimension);
+					note_result(c, &v);
+			else if (is_new && is_listing && place < results->count)
+				same_column(&results->items[place], v.column);
+			place += is_new;
 			is_new = false;
 			c->at += c->at == before && !c->failed; /* it begins no expression */
 		}

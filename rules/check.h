@@ -61,7 +61,8 @@ struct sql_facts {
 	struct sql_results {
 		struct sql_result {
 			struct dimension dimension;
-			struct str name; /* the last word of its expression */
+			struct str name;	     /* the last word of its expression */
+			const struct column *column; /* that is all of the expression, or NULL */
 		} * items;
 		ptrdiff_t count, cap;
 	} results;

@@ -112,8 +112,8 @@ static enum unit unit_by_suffix(struct str name)
 }
 
 /*
- * A result column is what a column of its name is that the SELECT reads.  Else it is what SQLite
- * declares, and a number has the unit that its name says.
+ * A result column is the table's column that it hands on, under its own name or another.  Else it
+ * is what SQLite declares, and a number has the unit that its name says.
  */
 static struct column select_column(
 	sqlite3_stmt *stmt, int i, const struct sql_facts *facts, struct arena *keep)
@@ -123,9 +123,17 @@ static struct column select_column(
 	const char *declared = sqlite3_column_decltype(stmt, i);
 	struct column c = { .name = name, .type = COLUMN_REAL };
 
+	const struct column *of = i < results->count ? results->items[i].column : NULL;
 	for (ptrdiff_t k = 0; k < facts->reads.count; k++)
 		if (str_eq(facts->reads.items[k].column->name, name))
-			return *facts->reads.items[k].column;
+			of = facts->reads.items[k].column;
+	if (of) {
+		c = *of;
+		c.name = name;
+		c.words = str_eq(of->name, name) ? of->words : NULL; /* a UNION may have others */
+		c.of = of;
+		return c;
+	}
 	if ((declared && !strcmp(declared, "TEXT")) ||
 		(i < results->count && results->items[i].dimension.kind == DIMENSION_TEXT))
 		c.type = COLUMN_TEXT;

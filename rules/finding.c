@@ -117,9 +117,13 @@ static struct str subject_unknown(const struct trial *t, const struct subject *s
 	*unknown = columns_of(t, s, s->open, WHICH_NULL);
 	if (!unknown->count)
 		*unknown = columns_of(t, s, s->open, WHICH_ELSEWHERE);
-	if (unknown->count) { /* the same of many subjects, and of many rules */
-		f->lacks = unknown->items[0].column->name;
-		return column_absence(unknown->items[0].column, t->s->keep);
+	for (ptrdiff_t i = 0; i < unknown->count; i++) {
+		const struct column *c = column_owner(unknown->items[i].column);
+
+		if (!c)
+			continue;
+		f->lacks = c->name; /* the same of many subjects, and of many rules */
+		return column_absence(c, t->s->keep);
 	}
 	return arena_fmt(t->s->keep, "%.*s cannot be judged: the rule's %s is unknown for it",
 		STR_ARG(f->name), s->open->key);

@@ -12,10 +12,10 @@
 
 #define AS_TEXT(name, words, meaning)                                                              \
 	{ STR_INIT(#name), COLUMN_TEXT, UNIT_NONE, offsetof(struct ROW, name), words,              \
-		STR_INIT(meaning) },
+		STR_INIT(meaning), NULL },
 #define AS_REAL(name, unit, meaning)                                                               \
 	{ STR_INIT(#name), COLUMN_REAL, UNIT_##unit, offsetof(struct ROW, name), NULL,             \
-		STR_INIT(meaning) },
+		STR_INIT(meaning), NULL },
 
 /* clang-format off */
 #define ROW run_facts

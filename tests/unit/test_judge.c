@@ -283,6 +283,30 @@ static void unknown_elsewhere(void **state)
 		"a cannot be judged: the rule's assert is unknown for it");
 }
 
+/* A column that a SELECT hands on is the table's, under any name; what it makes is its own. */
+static void unknown_of_a_select(void **state)
+{
+	(void)state;
+	add("ops key=a name=a p50_s=1\nrun name=x\n");
+	judge_yaml(HEAD "  r:\n    select: select key, mfu as lo from ops join run\n"
+			"    value: lo\n    at_most: 1\n");
+	assert_str(finding("r", "a")->message,
+		"the job file does not say the model and its tokens, or contradicts the profile");
+	assert_str(finding("r", "a")->missing, "lo");
+	assert_str(result("r")->lacks, "mfu");
+	judge_yaml(HEAD "  r:\n    select: select key, mfu + 1 as lo from ops join run\n"
+			"    value: lo\n    at_most: 1\n");
+	assert_str(finding("r", "a")->message,
+		"a cannot be judged: the rule's value is unknown for it");
+	assert_str(finding("r", "a")->missing, "lo");
+	assert_null(result("r")->lacks.p);
+	judge_yaml(
+		HEAD "  r:\n    select: select key, p50_s * 0 as n, mfu as lo from ops join run\n"
+		     "      union all select key, 0, hfu from ops join run\n"
+		     "    value: lo\n    at_most: 1\n");
+	assert_null(result("r")->lacks.p);
+}
+
 /* ---- what a finding says ------------------------------------------------------------------ */
 
 static void evidence(void **state)
@@ -1300,17 +1324,17 @@ static void places_belong_to_their_row(void **state)
 	    "collectives key=c name=ag.3 kind=all-gather role=other module=jit_save "
 	    "exposed_share=0.3\n");
 	context.today = STR("2026-11-01");
-	judge_yaml(HEAD
-		"  r:\n"
-		"    select: select 'step' as key, 'step' as role, 0.35 as share union all "
-		"select 'jit_eval', 'other', 0.4 union all select 'jit_save', 'other', 0.3\n"
-		"    value: share\n"
-		"    at_most: { warn: 10%, fail: 20% }\n"
-		"    places: { from: collectives, value: exposed_share }\n"
-		"    message: \"{value:percent}: {places}\"\n"
-		"waivers:\n"
-		"  - { rule: r, where: role = 'step', at_most: 90%, owner: o, "
-		"reason: meant, expires: 2030-01-01 }\n");
+	judge_yaml(
+		HEAD "  r:\n"
+		     "    select: select 'step' as key, 'step' as role, 0.35 as share union all "
+		     "select 'jit_eval', 'other', 0.4 union all select 'jit_save', 'other', 0.3\n"
+		     "    value: share\n"
+		     "    at_most: { warn: 10%, fail: 20% }\n"
+		     "    places: { from: collectives, value: exposed_share }\n"
+		     "    message: \"{value:percent}: {places}\"\n"
+		     "waivers:\n"
+		     "  - { rule: r, where: role = 'step', at_most: 90%, owner: o, "
+		     "reason: meant, expires: 2030-01-01 }\n");
 	assert_verdict("r", VERDICT_FAIL);
 	assert_int_equal(finding("r", "step")->verdict, VERDICT_WAIVED);
 	assert_str(finding("r", "jit_eval")->message, "40.0%: ag.2 (40.0%)");
@@ -1920,6 +1944,7 @@ static void refused_queries(void **state)
 	"judged_ratio=0.9 roofline_ratio_lo=0.2 roofline_ratio_hi=0.8 window_s=0.1 "               \
 	"evidence=measured compute_ratio=0.5 comms_exposed_ratio=0.05 "                            \
 	"idle_ratio=0.01 layout_copy_ratio=0.01 update_excess_ratio=0 transfer_ratio=0.01 "        \
+	"all_hosts_read=1 whole_hlo=1 "                                                            \
 	"tiny_ops_ratio=0.01 tiny_ops_count_ratio=0.2 compiles_in_steps=0\n"                       \
 	"devices host=h device=0 core_type=compute slowness=1 wait_ratio=0.01 busy_s=0.05 "        \
 	"window_s=0.1\n"                                                                           \
@@ -1996,6 +2021,7 @@ int main(void)
 		TEST(switched_off),
 		TEST(unknown_where),
 		TEST(unknown_assert),
+		TEST(unknown_of_a_select),
 		TEST(unknown_warn),
 		TEST(weights_within_a_rule),
 		TEST(unknown_elsewhere),

@@ -293,8 +293,10 @@ static void test_what_is_lacking(void **state)
 		{ "flops", "nsys", "nvidia", WHOLE, "The program does not say what" },
 		{ "attainable_s", "trace", "tpu", WHOLE & ~CHIP, "Name the chip with" },
 		{ "attainable_s", "trace", "tpu", WHOLE & ~HLO, "Exports do not hold the program" },
-		{ "unsized", "nsys", "nvidia", WHOLE & ~HLO, "Exports do not hold" },
-		{ "unsized", "xplane", "tpu", WHOLE, "The sizes of these collectives" },
+		/* What a rule's own SELECT makes is the rule's to explain. */
+		{ "unsized", "xplane", "tpu", WHOLE, "`rooflint explain -v any`" },
+		{ "expected_hi_s", "nsys", "nvidia", WHOLE & ~HLO, "Exports do not hold" },
+		{ "expected_hi_s", "xplane", "tpu", WHOLE, "Where the job file contradicts" },
 		{ "expected_hi_s", "xplane", "tpu", WHOLE & ~HLO, "The program (HLO) is not" },
 		{ "input_wait_ratio", "xplane", "tpu", WHOLE & ~HOST,
 			"Record it with host tracing" },
@@ -341,11 +343,10 @@ static void test_advice_knows_its_columns(void **state)
 	(void)state;
 	static const char *const read_by_rules[] = { "attainable_s", "efficiency", "t_math_s",
 		"expected_hi_s", "padding_ratio", "compiled_bytes", "window_peak_bytes",
-		"capacity_bytes", "expected_bytes", "owner_bytes", "transfer_s",
-		"layout_copy_ratio", "judged_ratio", "unattributed_ratio", "steps", "idle_ratio",
-		"comms_exposed_ratio", "exposed_share", "step_share", "tiny_ops_ratio", "mfu",
-		"regathers", "all_hosts_read", "has_hlo", "unsized", "compiles_in_steps",
-		"remat_flops_ratio" };
+		"capacity_bytes", "owner_bytes", "transfer_s", "layout_copy_ratio", "judged_ratio",
+		"unattributed_ratio", "steps", "idle_ratio", "comms_exposed_ratio", "exposed_share",
+		"step_share", "tiny_ops_ratio", "mfu", "regathers", "all_hosts_read", "whole_hlo",
+		"compiles_in_steps", "remat_flops_ratio" };
 	struct tables t = { 0 };
 	struct rule rule = rule_named("any", TABLE_run);
 	struct rule_result result = {
@@ -360,7 +361,7 @@ static void test_advice_knows_its_columns(void **state)
 static void test_advice_fits_the_framework(void **state)
 {
 	(void)state;
-	static const char *const columns[] = { "attainable_s", "expected_bytes", "steps",
+	static const char *const columns[] = { "attainable_s", "compiled_bytes", "steps",
 		"idle_ratio", "comms_exposed_ratio", "layout_copy_ratio", "window_peak_bytes",
 		"input_wait_ratio", "step_time_s" };
 	static const char *const formats[] = { "xplane", "nsys" };
