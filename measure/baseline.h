@@ -39,6 +39,30 @@ struct baseline {
 /* How several that were named one by one are called in deltas. */
 #define BASELINE_NAMED STR("the baselines")
 
+/* How a figure of the run moves from step to step. */
+enum series {
+	SERIES_TIME,	 /* it is the step's time */
+	SERIES_INVERSE,	 /* as one over the step's time: work that does not change */
+	SERIES_SHARE,	 /* as a time of the step over the step */
+	SERIES_CONSTANT, /* not at all: it has no noise */
+	SERIES_PLANNED,	 /* the same of two plans alone: what has run has its own figures */
+};
+
+/* What is compared: METRICS in columns.h. */
+struct metric {
+	struct str word; /* of deltas.metric */
+	enum table_id table;
+	struct str column;
+	enum series series;
+	struct str part; /* SERIES_SHARE: column of steps */
+	bool more_is_worse;
+	struct str name;  /* in words */
+	const char *says; /* "a step takes" */
+};
+const struct metric *metric_find(struct str word);
+const struct column *metric_column(const struct metric *m);
+bool metric_is_exact(const struct metric *m); /* there is no noise in it */
+
 #define BASELINE_ALPHA 0.01 /* what counts as seen: one false alarm in a hundred nights */
 
 /*

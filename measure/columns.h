@@ -33,12 +33,31 @@
 #define PLATFORM_WORDS	   "unknown|tpu|nvidia|amd|cpu"
 #define STEPS_WORDS	   "window|program|annotation|steps-line"
 #define GAP_WORDS	   "unknown|input|compile|checkpoint|transfer|sync|host|program"
-#define METRIC_WORDS                                                                               \
-	"run.step_time_s|run.roofline_ratio_lo|run.mfu|run.comms_exposed_ratio|run.idle_ratio|"    \
-	"run.transfer_ratio|memory.window_peak_bytes|run.step_flops|run.predicted_step_s|"         \
-	"memory.compiled_bytes"
-#define FRAMEWORK_WORDS	  "jax|tensorflow|pytorch"
-#define ATTRIBUTION_WORDS "profile|name|schedule|none"
+/*
+ * What a run is compared by: table, column, how it moves from step to step (enum series), for a
+ * share its part of a step, whether more is worse, what it is called, and how a sentence about it
+ * begins.  F: the first one, whose baselines tell which lie beyond the others; M: the rest.
+ */
+#define METRICS(F, M)                                                                              \
+	F(run, step_time_s, TIME, "", true, "the step time", "a step takes")                       \
+	M(run, roofline_ratio_lo, INVERSE, "", false, "the roofline share",                        \
+		"the roofline share is")                                                           \
+	M(run, mfu, INVERSE, "", false, "the MFU", "the MFU is")                                   \
+	M(run, comms_exposed_ratio, SHARE, "comms_exposed_s", true, "the exposed communication",   \
+		"waiting for communication takes")                                                 \
+	M(run, idle_ratio, SHARE, "idle_s", true, "the idle time", "idle time is")                 \
+	M(run, transfer_ratio, SHARE, "transfer_s", true, "the time in transfers",                 \
+		"moving data to or from the host takes")                                           \
+	M(memory, window_peak_bytes, CONSTANT, "", true, "the peak memory", "memory peaks at")     \
+	M(run, step_flops, CONSTANT, "", true, "the work of a step", "the ops of a step compute")  \
+	M(run, predicted_step_s, PLANNED, "", true, "the predicted step time",                     \
+		"a step is predicted to take at least")                                            \
+	M(memory, compiled_bytes, PLANNED, "", true, "the planned memory", "the compiler plans for")
+#define METRIC_WORD(table, column, ...)	     #table "." #column
+#define METRIC_WORD_MORE(table, column, ...) "|" #table "." #column
+#define METRIC_WORDS			     METRICS(METRIC_WORD, METRIC_WORD_MORE)
+#define FRAMEWORK_WORDS			     "jax|tensorflow|pytorch"
+#define ATTRIBUTION_WORDS		     "profile|name|schedule|none"
 
 #define RUN_COLUMNS(TEXT, REAL)                                                                    \
 	TEXT(name, 0, "name of the run: its directory, or --job's workload")                       \

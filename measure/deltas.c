@@ -3,34 +3,28 @@
 
 #include <math.h>
 
+#include "base/text.h"
 #include "measure/baseline.h"
 
-/* How a figure of the run moves from step to step. */
-enum series {
-	SERIES_TIME,	/* it is the step's time */
-	SERIES_INVERSE, /* as one over the step's time: work that does not change */
-	SERIES_SHARE,	/* as a time of the step over the step */
-};
+#define METRIC(table, column, series, part, worse, name, says)                                     \
+	{ STR_INIT(#table "." #column), TABLE_##table, STR_INIT(#column), SERIES_##series,         \
+		STR_INIT(part), worse, STR_INIT(name), says },
+static const struct metric metrics[] = { METRICS(METRIC, METRIC) };
 
-static const struct metric { /* in the order of METRIC_WORDS, and constants behind them */
-	struct str column;   /* of run */
-	struct str name;     /* in words */
-	enum series series;
-	struct str part; /* SERIES_SHARE: column of steps */
-	bool more_is_worse;
-} metrics[] = {
-	/* The first one tells which baselines lie beyond the others. */
-	{ STR_INIT("step_time_s"), STR_INIT("the step time"), SERIES_TIME, { NULL, 0 }, true },
-	{ STR_INIT("roofline_ratio_lo"), STR_INIT("the roofline share"), SERIES_INVERSE,
-		{ NULL, 0 }, false },
-	{ STR_INIT("mfu"), STR_INIT("the MFU"), SERIES_INVERSE, { NULL, 0 }, false },
-	{ STR_INIT("comms_exposed_ratio"), STR_INIT("the exposed communication"), SERIES_SHARE,
-		STR_INIT("comms_exposed_s"), true },
-	{ STR_INIT("idle_ratio"), STR_INIT("the idle time"), SERIES_SHARE, STR_INIT("idle_s"),
-		true },
-	{ STR_INIT("transfer_ratio"), STR_INIT("the time in transfers"), SERIES_SHARE,
-		STR_INIT("transfer_s"), true },
-};
+const struct metric *metric_find(struct str word)
+{
+	return NAMED(metrics, COUNT_OF(metrics), word);
+}
+
+const struct column *metric_column(const struct metric *m)
+{
+	return table_column(&table_defs[m->table], m->column);
+}
+
+bool metric_is_exact(const struct metric *m)
+{
+	return m->series >= SERIES_CONSTANT;
+}
 
 static bool is_log(const struct metric *m)
 {
@@ -44,11 +38,10 @@ static bool is_log(const struct metric *m)
 static bool read_run(const struct metric *m, const struct tables *t, struct arena scratch,
 	struct run_reading *ret)
 {
-	const struct column *c = table_column(&table_defs[TABLE_run], m->column);
 	const struct column *part = table_column(&table_defs[TABLE_steps], m->part);
 	const struct steps_row *rows = table_rows(t, steps);
 	double *series = arena_make(&scratch, double, table_count(t, steps) + 1);
-	double value = cell_real(c, table_rows(t, run));
+	double value = cell_real(metric_column(m), table_rows(t, run));
 	ptrdiff_t n = 0;
 
 	for (ptrdiff_t i = 0; i < table_count(t, steps); i++) {
@@ -166,16 +159,16 @@ static double rounded(double x)
 	return isfinite(scale) && scale > 0 ? round(x * scale) / scale : x;
 }
 
-static struct deltas_row *add_delta(struct tables *head, struct str metric, struct str name,
+static struct deltas_row *add_delta(struct tables *head, const struct metric *m,
 	const struct run_sample *sample, struct arena *keep)
 {
 	struct deltas_row *row = table_new(head, deltas, keep);
 	struct str query = sample->query;
 
-	row->metric = metric;
-	row->name = name;
+	row->metric = m->word;
+	row->name = m->name;
 	row->key =
-		query.p ? arena_fmt(keep, "%.*s, %.*s", STR_ARG(metric), STR_ARG(query)) : metric;
+		query.p ? arena_fmt(keep, "%.*s, %.*s", STR_ARG(m->word), STR_ARG(query)) : m->word;
 	row->against = query.p ? query : sample->count == 1 ? sample->names[0] : BASELINE_NAMED;
 	return row;
 }
@@ -213,7 +206,6 @@ static void compare_metric(const struct metric *m, struct tables *head,
 {
 	const struct figures f = figures_of(m, head, samples, left, count, keep);
 	const struct run_reading *here = &f.all[0];
-	struct str metric = word_at(METRIC_WORDS, (int)(m - metrics));
 	const struct run_row *run = table_rows(head, run);
 	double step_s = m->series == SERIES_TIME ? run->step_time_s : run->step_mean_s;
 
@@ -223,10 +215,8 @@ static void compare_metric(const struct metric *m, struct tables *head,
 		struct noise noise;
 		double half = noise_interval(here, f.sets, f.set_count, i, prior, BASELINE_ALPHA,
 			fmax(fabs(by), BLIND), &noise);
-		struct deltas_row *row =
-			add_delta(head, metric, m->name, &samples[f.sample_of[i]], keep);
-		row->head = cell_real(
-			table_column(&table_defs[TABLE_run], m->column), table_rows(head, run));
+		struct deltas_row *row = add_delta(head, m, &samples[f.sample_of[i]], keep);
+		row->head = cell_real(metric_column(m), run);
 		row->base = rounded(is_log(m) ? exp(mean) : mean);
 		row->ratio = row->base > 0 ? rounded(row->head / row->base) : (double)NAN;
 		row->n_head = rounded(here->worth);
@@ -241,41 +231,29 @@ static void compare_metric(const struct metric *m, struct tables *head,
 
 /* ---- without noise -------------------------------------------------------------------------- */
 
-/* One number of each run, which no step varies: the largest of a column. */
-static const struct constant {
-	struct str name;
-	enum table_id table;
-	struct str column;
-	bool planned; /* of two plans alone: what has run has its own figures */
-} constants[] = {
-	{ STR_INIT("the peak memory"), TABLE_memory, STR_INIT("window_peak_bytes"), false },
-	{ STR_INIT("the work of a step"), TABLE_run, STR_INIT("step_flops"), false },
-	{ STR_INIT("the predicted step time"), TABLE_run, STR_INIT("predicted_step_s"), true },
-	{ STR_INIT("the planned memory"), TABLE_memory, STR_INIT("compiled_bytes"), true },
-};
-
-/* NaN when none is known. */
-static double constant_of(const struct constant *c, const struct tables *t)
+/* The largest of its table, which no step varies; NaN when none is known. */
+static double constant_of(const struct metric *m, const struct tables *t)
 {
-	const struct table_def *def = &table_defs[c->table];
-	const struct column *column = table_column(def, c->column);
-	const struct table *rows = &t->items[c->table];
+	const struct table *rows = &t->items[m->table];
 	double most = NAN;
 
-	for (ptrdiff_t i = 0; i < rows->count && (!c->planned || is_planned(t)); i++)
-		most = fmax(most, cell_real(column, (const char *)rows->rows + i * def->row_bytes));
+	for (ptrdiff_t i = 0; i < rows->count && (m->series != SERIES_PLANNED || is_planned(t));
+		i++)
+		most = fmax(most,
+			cell_real(metric_column(m),
+				(const char *)rows->rows + i * table_defs[m->table].row_bytes));
 	return most;
 }
 
-static void compare_constant(const struct constant *c, struct tables *head,
+static void compare_constant(const struct metric *m, struct tables *head,
 	const struct run_sample *sample, struct arena *keep)
 {
-	const struct column *column = table_column(&table_defs[c->table], c->column);
-	double here = constant_of(c, head), least = NAN, most = NAN, sum = 0;
+	enum unit unit = metric_column(m)->unit;
+	double here = constant_of(m, head), least = NAN, most = NAN, sum = 0;
 	ptrdiff_t n = 0;
 
 	for (ptrdiff_t i = 0; i < sample->count; i++) {
-		double there = constant_of(c, sample->runs[i]);
+		double there = constant_of(m, sample->runs[i]);
 		if (!(there > 0))
 			continue;
 		least = fmin(least, there);
@@ -285,8 +263,7 @@ static void compare_constant(const struct constant *c, struct tables *head,
 	}
 	if (isnan(here) || !n)
 		return;
-	struct str metric = word_at(METRIC_WORDS, (int)(COUNT_OF(metrics) + (c - constants)));
-	struct deltas_row *row = add_delta(head, metric, c->name, sample, keep);
+	struct deltas_row *row = add_delta(head, m, sample, keep);
 	row->runs = (double)n;
 	row->head = here;
 	row->base = sum / (double)n;
@@ -294,9 +271,9 @@ static void compare_constant(const struct constant *c, struct tables *head,
 	row->worse = rounded(here / row->base - 1);
 	row->lo = rounded(here / most - 1);
 	row->hi = rounded(here / least - 1);
-	if (column->unit == UNIT_BYTES)
+	if (unit == UNIT_BYTES)
 		row->lost_bytes = round(here - row->base);
-	if (column->unit == UNIT_SECONDS)
+	if (unit == UNIT_SECONDS)
 		row->lost_s = rounded(here - row->base);
 }
 
@@ -310,9 +287,11 @@ void compare_runs(struct tables *head, const struct run_sample *samples, ptrdiff
 	for (ptrdiff_t i = 0; i < count; i++)
 		left[i] = arena_make(keep, bool, samples[i].count);
 	leave_out(head, samples, left, count, prior, keep, notes);
-	for (ptrdiff_t i = 0; i < COUNT_OF(metrics); i++)
-		compare_metric(&metrics[i], head, samples, left, count, prior, keep);
+	for (ptrdiff_t k = 0; k < COUNT_OF(metrics); k++)
+		if (!metric_is_exact(&metrics[k]))
+			compare_metric(&metrics[k], head, samples, left, count, prior, keep);
 	for (ptrdiff_t i = 0; i < count; i++)
-		for (ptrdiff_t k = 0; k < COUNT_OF(constants); k++)
-			compare_constant(&constants[k], head, &samples[i], keep);
+		for (ptrdiff_t k = 0; k < COUNT_OF(metrics); k++)
+			if (metric_is_exact(&metrics[k]))
+				compare_constant(&metrics[k], head, &samples[i], keep);
 }

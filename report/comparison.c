@@ -6,42 +6,26 @@
 #include "measure/baseline.h"
 #include "report/prose.h"
 
-static const struct metric_look {
-	struct str metric;
-	const char *name;
-	enum unit unit;
-	bool always; /* told even when nothing changed */
-	bool exact;  /* there is no noise in it */
-} looks[] = {
-	{ STR_INIT("run.step_time_s"), "a step takes", UNIT_SECONDS, true, false },
-	{ STR_INIT("run.predicted_step_s"), "a step is predicted to take at least", UNIT_SECONDS,
-		true, true },
-	{ STR_INIT("run.step_flops"), "the ops of a step compute", UNIT_FLOPS, false, true },
-	{ STR_INIT("run.roofline_ratio_lo"), "the roofline share is", UNIT_RATIO, false, false },
-	{ STR_INIT("run.mfu"), "the MFU is", UNIT_RATIO, false, false },
-	{ STR_INIT("run.comms_exposed_ratio"), "waiting for communication takes", UNIT_RATIO, false,
-		false },
-	{ STR_INIT("run.idle_ratio"), "idle time is", UNIT_RATIO, false, false },
-	{ STR_INIT("run.transfer_ratio"), "moving data to or from the host takes", UNIT_RATIO,
-		false, false },
-	{ STR_INIT("memory.window_peak_bytes"), "memory peaks at", UNIT_BYTES, false, true },
-	{ STR_INIT("memory.compiled_bytes"), "the compiler plans for", UNIT_BYTES, false, true },
-};
-
 bool note_is_comparison(const struct diag_note *note)
 {
 	return note->id == DIAG_DIFFERS;
 }
 
+/* How long a step takes is told even when nothing changed. */
+static bool is_always(const struct metric *m)
+{
+	return metric_column(m)->unit == UNIT_SECONDS;
+}
+
 /* A smaller change is not told: half a percent, or half a point of a share. */
 #define CHANGE_LEAST 0.005
 
-static bool has_changed(const struct metric_look *look, const struct deltas_row *d)
+static bool has_changed(const struct metric *m, const struct deltas_row *d)
 {
-	double change = look->unit == UNIT_RATIO ? d->head - d->base : d->ratio - 1;
+	double change = metric_column(m)->unit == UNIT_RATIO ? d->head - d->base : d->ratio - 1;
 	if (!(fabs(change) >= CHANGE_LEAST))
 		return false;
-	return look->exact || d->lo > 0 || d->hi < 0;
+	return metric_is_exact(m) || d->lo > 0 || d->hi < 0;
 }
 
 /* Beyond this many times what is assumed, the assumption does not hold. */
@@ -109,36 +93,36 @@ static struct str surety_text(const struct deltas_row *d, struct arena *keep)
 }
 
 /* "a step takes 1.41 ms, was 2.05 ms (31.5% less)" */
-static void put_metric(struct out *o, const struct report *r, const struct metric_look *look,
+static void put_metric(struct out *o, const struct report *r, const struct metric *m,
 	const struct deltas_row *d, struct arena *keep)
 {
-	bool is_share = look->unit == UNIT_RATIO;
+	enum unit unit = metric_column(m)->unit;
+	bool is_share = unit == UNIT_RATIO;
 	double percent = 100 * fabs(is_share ? d->head - d->base : d->ratio - 1);
-	struct str left_out = str_eq(look->metric, STR("run.predicted_step_s"))
-				      ? prose_unpredicted(r, keep)
-				      : STR("");
-	out_fmt(o, "%s %.*s%.*s, was %.*s", look->name,
-		STR_ARG(unit_text(keep, d->head, look->unit)), STR_ARG(left_out),
-		STR_ARG(unit_text(keep, d->base, look->unit)));
+	struct str left_out =
+		m->series == SERIES_PLANNED && is_always(m) ? prose_unpredicted(r, keep) : STR("");
+	out_fmt(o, "%s %.*s%.*s, was %.*s", m->says, STR_ARG(unit_text(keep, d->head, unit)),
+		STR_ARG(left_out), STR_ARG(unit_text(keep, d->base, unit)));
 	if (percent >= 0.05)
 		out_fmt(o, " (%.1f%s %s)", percent, is_share ? " points" : "%",
 			d->head > d->base ? "more" : "less");
 }
 
-static void put_delta(struct out *o, const struct report *r, const struct metric_look *look,
+static void put_delta(struct out *o, const struct report *r, const struct metric *m,
 	const struct deltas_row *d, enum comparison_told told, struct arena *keep)
 {
-	bool is_step = str_eq(look->metric, STR("run.step_time_s"));
+	bool is_step = m->series == SERIES_TIME;
+	enum unit unit = metric_column(m)->unit;
 	if (is_step && is_whole_capture(r)) { /* its length says nothing of the program */
 		out_fmt(o,
 			"the capture is %.*s long, was %.*s: neither has steps, so they are "
 			"compared by how often each op ran",
-			STR_ARG(unit_text(keep, d->head, look->unit)),
-			STR_ARG(unit_text(keep, d->base, look->unit)));
+			STR_ARG(unit_text(keep, d->head, unit)),
+			STR_ARG(unit_text(keep, d->base, unit)));
 		return;
 	}
-	if (!look->always || told == COMPARISON_WHOLE)
-		put_metric(o, r, look, d, keep);
+	if (!is_always(m) || told == COMPARISON_WHOLE)
+		put_metric(o, r, m, d, keep);
 	if (is_step)
 		out_fmt(o, "%s%.*s", told == COMPARISON_WHOLE ? ": " : "the step's change is ",
 			STR_ARG(surety_text(d, keep)));
@@ -153,12 +137,12 @@ static struct str against_text(
 	for (ptrdiff_t i = 0; i < 2 * table_count(&r->tables, deltas); i++) {
 		bool changed = i < table_count(&r->tables, deltas);
 		const struct deltas_row *d = &rows[i % table_count(&r->tables, deltas)];
-		const struct metric_look *look = NAMED(looks, COUNT_OF(looks), d->metric);
+		const struct metric *m = metric_find(d->metric);
 		struct out *one = out_memory(keep);
-		if (!look || !str_eq(d->against, against) || has_changed(look, d) != changed ||
-			!(changed || look->always))
+		if (!m || !str_eq(d->against, against) || has_changed(m, d) != changed ||
+			!(changed || is_always(m)))
 			continue;
-		put_delta(one, r, look, d, told, keep);
+		put_delta(one, r, m, d, told, keep);
 		if (out_text(one).len)
 			out_str(out_part(all, "; "), out_text(one));
 	}
