@@ -49,22 +49,13 @@ static bool raw_event_read(struct str bytes, struct raw_event *ret, struct wire 
 {
 	struct wire w = wire_open(bytes);
 	struct wire_field f;
-	bool placed = false;
 
 	*ret = (struct raw_event){ .stats = { bytes.p + bytes.len, 0 }, .readable = ret->readable };
-	for (const uint8_t *before = w.at; wire_next(&w, &f); before = w.at) {
-		if (f.number == XEVENT_STATS && f.type == WIRE_LEN) {
-			if (ret->stats.len == 0)
-				ret->stats = str_span((const char *)before, (const char *)w.end);
-			/* Serializers write fields in order: behind the stats of an event that
-			 * has an offset there is nothing else to learn. */
-			if (placed)
-				return true;
-		} else if (f.type != WIRE_LEN) {
+	for (const uint8_t *before = w.at; wire_next(&w, &f); before = w.at)
+		if (f.type != WIRE_LEN)
 			event_number(&f, ret);
-			placed |= f.number == XEVENT_OFFSET_PS;
-		}
-	}
+		else if (f.number == XEVENT_STATS && ret->stats.len == 0)
+			ret->stats = str_span((const char *)before, (const char *)w.end);
 	return !w.why || bad(fail, &w);
 }
 
@@ -198,28 +189,29 @@ static inline bool part_has(const struct plane_part *part, struct str from, ptrd
 	return part->bytes.p && part->bytes.p + part->bytes.len - from.p >= bytes;
 }
 
-/* Its metadata id is the first field of all known writers. */
 static bool stat_read(const struct plane_part *part, struct str bytes, uint64_t want,
 	struct stats *ret, struct wire *fail)
 {
 	const uint8_t *p = (const uint8_t *)bytes.p;
 	struct wire w = wire_open(bytes);
 	struct wire_field f;
+	int64_t name = 0; /* not written */
 
 	if (part_has(part, bytes, STAT_BODY_READABLE) &&
 		stat_body_fast(part, p, p + bytes.len, want, ret))
 		return true;
-	if (!wire_next(&w, &f))
-		return !w.why || bad(fail, &w);
-	if (f.number != XSTAT_METADATA_ID || f.type != WIRE_VARINT)
-		return true;
-	int32_t id = map_get_id(&part->stats, (int64_t)f.num);
+	while (wire_next(&w, &f))
+		if (f.number == XSTAT_METADATA_ID && f.type == WIRE_VARINT)
+			name = (int64_t)f.num;
+	if (w.why)
+		return bad(fail, &w);
+	int32_t id = map_get_id(&part->stats, name);
 	if (id < 0)
 		ret->present |= STATS_LOST;
 	if ((uint32_t)id >= STAT_COUNT || !(want >> id & 1))
 		return true;
 	ret->present |= UINT64_C(1) << id;
-	return stat_value_read(part, w, &ret->at[id], &ret->present, fail);
+	return stat_value_read(part, wire_open(bytes), &ret->at[id], &ret->present, fail);
 }
 
 bool stats_read(const struct plane_part *part, struct str bytes, uint32_t field, uint64_t want,

@@ -568,7 +568,7 @@ static bool xspace_fields(struct opening *o)
 	ptrdiff_t error_cap = 0, warning_cap = 0;
 	int named = 0;	      /* times that planes ended with a host's name */
 	int repeated = 0;     /* planes that were seen again, as of now */
-	bool is_open = false; /* planes came behind the last name */
+	bool is_open = false; /* planes that are read came behind the last name */
 
 	while (wire_next(&w, &f)) {
 		if (f.type != WIRE_LEN)
@@ -579,7 +579,8 @@ static bool xspace_fields(struct opening *o)
 		if (f.number == XSPACE_PLANES && !plane_index(o, f.bytes))
 			return false;
 		if (f.number == XSPACE_PLANES) {
-			is_open |= profile->repeated == repeated;
+			is_open |= profile->repeated == repeated &&
+				   profile->planes[profile->plane_count - 1].class != PLANE_OTHER;
 			repeated = profile->repeated;
 		}
 		if (f.number == XSPACE_HOSTNAMES) {

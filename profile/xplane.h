@@ -152,8 +152,9 @@ static inline __attribute__((always_inline)) const uint8_t *event_fast(
 		p[0] != WIRE_TAG(XEVENT_OFFSET_PS, WIRE_VARINT) ||
 		!(p = wire_number(p + 1, &offset)))
 		return NULL;
-	if (mostly(p < end && p[0] == WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT)) &&
-		!(p = wire_number(p + 1, &duration)))
+	/* A duration that is missing may yet come behind the stats. */
+	if (mostly(p < end) && (p[0] != WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT) ||
+				       !(p = wire_number(p + 1, &duration))))
 		return NULL;
 	/* Behind the event's end those tags and numbers were the next event's. */
 	if (rarely(p > end) ||
