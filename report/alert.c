@@ -93,8 +93,8 @@ static struct alert *add(
 	struct alerts *all, const struct report *r, enum alert_level level, struct arena *keep)
 {
 	ptrdiff_t order = all->count, place = 0;
-	for (ptrdiff_t i = order - 1; i >= 0 && all->items[i].report == r && !place; i--)
-		place = all->items[i].level == level ? all->items[i].place + 1 : 0;
+	if (order && all->items[order - 1].report == r)
+		place = all->items[order - 1].place + 1;
 	struct alert *a = arena_push(keep, all->items, all->count, all->cap);
 	*a = (struct alert){
 		.level = level, .report = r, .gain_s = NAN, .order = order, .place = place
@@ -176,16 +176,14 @@ static void add_report(struct alerts *all, const struct report *r, struct arena 
 }
 
 /*
- * What stands first in its report comes first, and of several reports the costliest: so a batch
+ * What stands first in its report comes first, and reports come as they are sorted: so a batch
  * tells of every profile before it tells all of one, and each in the report's own order.
  */
 static int by_rank(const void *x, const void *y)
 {
 	const struct alert *a = x, *b = y;
-	int order = order_integers(a->level, b->level);
+	int order = (a->level == ALERT_NOTE) - (b->level == ALERT_NOTE);
 	order = order ? order : order_integers(a->place, b->place);
-	order = order ? order : !!isnan(a->gain_s) - !!isnan(b->gain_s);
-	order = order ? order : order_numbers(b->gain_s, a->gain_s);
 	return order ? order : order_integers(a->order, b->order);
 }
 

@@ -216,31 +216,17 @@ struct doc_template *report_html_load(struct str dir, struct arena *keep, struct
 	return template_load(dir, STR("report.xhtml"), &html_page_record, keep, err);
 }
 
-/* The worst verdict first, then as they are in the set, which is by name. */
-static const struct report **by_verdict(const struct report_set *set, struct arena *keep)
-{
-	const struct report **ret = arena_make(keep, const struct report *, set->count);
-	ptrdiff_t count = 0;
-	for (int v = 0; v < REPORT_VERDICTS; v++)
-		for (ptrdiff_t i = 0; i < set->count; i++)
-			if (set->items[i].verdict == report_verdicts[v])
-				ret[count++] = &set->items[i];
-	assert(count == set->count);
-	return ret;
-}
-
 void report_html(const struct report_set *set, enum html_form form, const struct doc_template *t,
 	struct arena *keep, struct out *out)
 {
 	struct html_report *reports = arena_make(keep, struct html_report, set->count);
 	struct html_page page = { .version = set->tool_version, .is_batch = set->count > 1 };
-	const struct report **sorted = by_verdict(set, keep);
 	struct xhtml x = xhtml_new(out, keep);
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		bool whole = form != HTML_LIST && i < HTML_MAX_WHOLE;
-		reports[i] = report_of(sorted[i], set->count == 1, whole, keep);
+		reports[i] = report_of(&set->items[i], set->count == 1, whole, keep);
 		if (form == HTML_LIST)
-			reports[i].page = report_html_name(sorted[i], keep);
+			reports[i].page = report_html_name(&set->items[i], keep);
 	}
 	page.index = form == HTML_ONE ? STR(HTML_INDEX) : MISSING;
 	page.count = prose_profiles(set, keep);

@@ -195,9 +195,8 @@
 	F(R, LIST(html_count), counts, "rules by verdict")                                         \
 	F(R, LIST(html_note), deltas, "what differs from the baseline")                            \
 	F(R, LIST(html_changes), changes, "ops that changed against the baseline")                 \
-	F(R, LIST(html_finding), brief, "of several, those that failed, then those that warn")     \
-	F(R, LIST(html_finding), failed, "rules that failed")                                      \
-	F(R, LIST(html_finding), warned, "rules that warn")                                        \
+	F(R, LIST(html_finding), found, "what failed or warns, the costliest first")               \
+	F(R, LIST(html_finding), brief, "the same, of several")                                    \
 	F(R, LIST(html_trouble), unsure, "rules that could not be judged")                         \
 	F(R, LIST(html_finding), waived, "findings that are waived")                               \
 	F(R, LIST(html_rule), passed, "rules that passed")                                         \

@@ -169,16 +169,15 @@ static struct html_finding finding_card(const struct maker *m, const struct grou
 	return ret;
 }
 
-/* Adds the cards of a verdict; the first of all is unfolded, as `is_folded` does not say. */
 static struct template_list findings_of(
-	const struct maker *m, enum verdict v, bool is_folded, struct html_finding *items)
+	const struct maker *m, const struct group *groups, ptrdiff_t count)
 {
-	struct group *groups;
-	ptrdiff_t count = group_findings(m->r, v, m->keep, &groups);
+	struct html_finding *items = arena_make(m->keep, struct html_finding, count);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct html_finding *f = &items[i];
+		enum verdict v = groups[i].items[0]->verdict;
 		*f = finding_card(m, &groups[i]);
-		f->is_open = !is_folded && f == items;
+		f->is_open = !i && v != VERDICT_WAIVED;
 		/* "rule-NAME" is where the rule's own verdict is told. */
 		const struct rule_result *rule = rule_of(m->r, f->rule);
 		if (rule && rule->verdict != v)
@@ -253,7 +252,7 @@ static struct template_list counts_of(const struct maker *m)
 					n == 1 ? look->one : look->many),
 				verdict_name(v),
 				arena_fmt(m->keep, "%.*s%s", STR_ARG(m->ids),
-					v == VERDICT_WARN ? "warnings"
+					v == VERDICT_FAIL || v == VERDICT_WARN ? "findings"
 					: v == VERDICT_NOT_APPLICABLE || v == VERDICT_OFF
 						? "skipped"
 						: look->one),
@@ -303,14 +302,13 @@ void html_rules(const struct report *r, struct arena *keep, struct html_report *
 	static const enum verdict skipped[] = { VERDICT_NOT_APPLICABLE, VERDICT_OFF };
 	struct maker m = { r, keep, ret->ids };
 	ret->word = str_from(verdict_looks[r->verdict].word);
-	/* In one array: those that failed, those that warn, those that are waived. */
-	struct html_finding *cards = arena_make(keep, struct html_finding, r->findings.count);
-	ret->failed = findings_of(&m, VERDICT_FAIL, false, cards);
-	ptrdiff_t failed = ret->failed.count;
-	ret->warned = findings_of(&m, VERDICT_WARN, failed > 0, cards + failed);
-	ptrdiff_t told = failed + ret->warned.count;
-	ret->brief = LIST(cards, told > 1 ? told : 0); /* one alone is the headline */
-	ret->waived = findings_of(&m, VERDICT_WAIVED, true, cards + told);
+	struct group *open, *waived;
+	ptrdiff_t found = group_open(r, keep, &open);
+	ptrdiff_t waivers = group_findings(r, VERDICT_WAIVED, keep, &waived);
+	ret->found = findings_of(&m, open, found);
+	if (ret->found.count > 1) /* one alone is the headline */
+		ret->brief = ret->found;
+	ret->waived = findings_of(&m, waived, waivers);
 	ret->unsure = troubles_of(&m);
 	ret->passed = rules_of(&m, passed, 1);
 	ret->skipped = rules_of(&m, skipped, 2);

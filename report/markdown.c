@@ -94,10 +94,8 @@ static void put_batch(struct paper *p, const struct report_set *set)
 		out_fmt(o, "| Verdict | Profile | Machine | Step | %s |\n|---|---|---|--:|--:|\n",
 			p->gain);
 	put(p, o);
-	for (ptrdiff_t i = 0; i < REPORT_VERDICTS * set->count; i++) {
-		const struct report *r = &set->items[i % set->count];
-		if (r->verdict != report_verdicts[i / set->count])
-			continue;
+	for (ptrdiff_t i = 0; i < set->count; i++) {
+		const struct report *r = &set->items[i];
 		const struct str cells[] = { sign(r->verdict, p->keep), cell(r->profile, p->keep),
 			prose_chips(r, "\xc3\x97", p->keep), prose_step(r, p->keep),
 			gain_cell(r->gain_s, p->keep) };

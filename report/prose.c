@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 
+#include "base/stats.h"
 #include "base/text.h"
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
@@ -32,10 +33,33 @@ const struct verdict_look verdict_looks[VERDICT_ERROR + 1] = {
 	[VERDICT_OFF] = { TINT_DIM, "off", "off", "off", "Off", "INCONCLUSIVE", QUESTION, NULL },
 };
 
-const enum verdict report_verdicts[REPORT_VERDICTS] = { VERDICT_FAIL, VERDICT_ERROR,
+/* The verdicts of reports, worst first. */
+enum { REPORT_VERDICTS = 5 };
+static const enum verdict report_verdicts[REPORT_VERDICTS] = { VERDICT_FAIL, VERDICT_ERROR,
 	VERDICT_INCONCLUSIVE, VERDICT_WARN, VERDICT_PASS };
 const enum verdict rule_verdicts[RULE_VERDICTS] = { VERDICT_FAIL, VERDICT_WARN,
 	VERDICT_INCONCLUSIVE, VERDICT_PASS, VERDICT_WAIVED, VERDICT_NOT_APPLICABLE, VERDICT_OFF };
+
+/* Of equal verdicts what costs most of a step, then by name. */
+static int worst_first(const void *x, const void *y)
+{
+	const struct report *a = x, *b = y;
+	double cost_a = a->gain_s / run_of(a)->step_mean_s;
+	double cost_b = b->gain_s / run_of(b)->step_mean_s;
+	int v = 0;
+	while (v < REPORT_VERDICTS && a->verdict != report_verdicts[v] &&
+		b->verdict != report_verdicts[v])
+		v++;
+	if (a->verdict != b->verdict)
+		return a->verdict == report_verdicts[v] ? -1 : 1;
+	int order = order_numbers(cost_b > 0 ? cost_b : 0, cost_a > 0 ? cost_a : 0);
+	return order ? order : str_cmp(a->profile, b->profile);
+}
+
+void report_set_sort(struct report_set *set)
+{
+	sort_by(set->items, set->count, worst_first);
+}
 
 static ptrdiff_t count_reports(const struct report_set *set, enum verdict v)
 {

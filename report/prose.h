@@ -23,9 +23,6 @@ struct verdict_look {
 	const char *profiles;	/* counted reports: "with warnings" */
 };
 extern const struct verdict_look verdict_looks[VERDICT_ERROR + 1];
-/* The verdicts of reports, worst first. */
-enum { REPORT_VERDICTS = 5 };
-extern const enum verdict report_verdicts[REPORT_VERDICTS];
 /* The worst of the reports' verdicts; inconclusive when there are none. */
 enum verdict worst_verdict(const struct report_set *set);
 /* "3 profiles: 1 failed, 2 passed" */

@@ -96,6 +96,9 @@ struct report_style {
 	bool quiet;   /* the verdict line only */
 	int width;    /* columns of the terminal; 0 for 80 */
 };
+/* What every writer goes by: the worst verdict first, then what costs most of its step. */
+void report_set_sort(struct report_set *set);
+
 void report_terminal(const struct report_set *set, const struct report_style *style,
 	struct arena *keep, struct out *out);
 

@@ -19,7 +19,7 @@
  *     2 failed, 1 warning, 1 inconclusive, 9 passed, 2 not applicable
  *
  * Failures come before warnings, each by gain.  The count stands last, where a reader of a long
- * log looks first.  A batch ends with a table of its profiles.
+ * log looks first.  Several profiles begin with the first of them and a table of all.
  */
 #include <limits.h>
 #include <string.h>
@@ -579,9 +579,10 @@ static struct str first_finding(const struct report *r, struct arena *keep)
 
 enum { SUMMARY_COLUMNS = 5 };
 
-/* One row a profile; what is not known is a dash. */
+/* "FAIL  2 profiles: 1 failed, 1 passed; first runs/nightly: ...", and a row for each. */
 static void put_summary(struct page *p, const struct report_set *set)
 {
+	const struct verdict_look *look = &verdict_looks[worst_verdict(set)];
 	static const struct str heads[SUMMARY_COLUMNS] = { STR_INIT(""), STR_INIT("profile"),
 		STR_INIT("step"), STR_INIT("gives back"), STR_INIT("first finding") };
 	struct str *cells = arena_make(p->keep, struct str, (set->count + 1) * SUMMARY_COLUMNS);
@@ -601,6 +602,10 @@ static void put_summary(struct page *p, const struct report_set *set)
 			int end = starts[k] + text_columns(cells[i * SUMMARY_COLUMNS + k]) + 2;
 			starts[k + 1] = end > starts[k + 1] ? end : starts[k + 1];
 		}
+	page_tint(p, look->tint, str_from(look->head));
+	page_z(p, "  ");
+	page_fmt(p, HEAD_INDENT, "%.*s; first %.*s: %.*s", STR_ARG(prose_profiles(set, p->keep)),
+		STR_ARG(set->items[0].profile), STR_ARG(headline_of(&set->items[0], p->keep)));
 	page_break(p);
 	for (ptrdiff_t i = 0; i <= set->count; i++, page_line(p))
 		for (int k = 0; k < SUMMARY_COLUMNS; k++) {
@@ -619,8 +624,10 @@ void report_terminal(const struct report_set *set, const struct report_style *st
 	int width = wanted < WIDTH_LEAST ? WIDTH_LEAST : wanted > WIDTH_MOST ? WIDTH_MOST : wanted;
 	/* One line a profile is a promise of -q: nothing wraps. */
 	struct page page = { out, keep, style->color, style->quiet ? INT_MAX / 2 : width, 0 };
+	if (set->count > 1 && !style->quiet)
+		put_summary(&page, set);
 	for (ptrdiff_t i = 0; i < set->count; i++) {
-		if (i && !style->quiet)
+		if (set->count > 1 && !style->quiet)
 			page_break(&page);
 		if (set->items[i].error.text.p)
 			put_error(&page, &set->items[i]);
@@ -628,10 +635,8 @@ void report_terminal(const struct report_set *set, const struct report_style *st
 			put_profile(&page, &set->items[i], style);
 	}
 	if (set->count > 1) {
-		if (!style->quiet) {
-			put_summary(&page, set);
+		if (!style->quiet)
 			page_break(&page);
-		}
 		page_fmt(&page, 0, "%.*s", STR_ARG(prose_profiles(set, keep)));
 		page_line(&page);
 	}

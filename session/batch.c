@@ -501,7 +501,7 @@ bool batch_run(const struct batch *b, const struct list *paths, struct arena *ke
 		*err = crew->err;
 	ret->tool_version = STR(ROOFLINT_VERSION);
 	if (ok)
-		sort_by(ret->items, ret->count, names_order);
+		report_set_sort(ret);
 	arena_free(&crew->list);
 	arena_free(&crew->names);
 	return ok;

@@ -112,7 +112,7 @@ static void test_ten_of_each(void **state)
 	assert_int_equal(count_lines(text, STR("::error ")), 10);
 	assert_int_equal(count_lines(text, STR("::warning ")), 10);
 	assert_int_equal(count_lines(text, STR("::notice ")), 2);
-	assert_true(str_contains(line_of(text, 0), STR("costs up to 39.0 s")));
+	assert_true(str_contains(line_of(text, 0), STR("costs up to 40.0 s")));
 	assert_line(line_of(text, 21),
 		"::notice title=rooflint::left out here, of the least gain: 16 errors 4 warnings");
 }
