@@ -64,6 +64,12 @@ enum diag_id {
 #undef X
 };
 
+/* 3xx: of rules, job files and baselines; others say which file of a profile they are of. */
+static inline bool diag_is_of_setup(enum diag_id id)
+{
+	return id / 100 == 3;
+}
+
 /* Longest diagnostic kept, in bytes: a sentence, a path of PATH_MAX and a caret excerpt. */
 #define DIAG_BYTES 6144
 

@@ -473,11 +473,10 @@ static bool search_dir(struct search *s, struct str dir, int depth, struct arena
 		/* In a fleet's tree a directory that cannot be read costs itself, and is told. */
 		if (!depth || !s->all_runs || s->err->id != DIAG_FILE_OPEN)
 			return false;
-		struct str why = str_from(s->err->text);
 		run = run_of(dir);
 		run.refused_id = s->err->id;
-		run.refused = arena_fmt(&scratch, "the directory was passed over;%.*s",
-			STR_ARG(str_from_offset(why, str_rfind_char(why, ':') + 1)));
+		run.refused =
+			arena_fmt(&scratch, "the directory was passed over: %s", s->err->text);
 		meet_run(s, depth, &run);
 		return true;
 	}

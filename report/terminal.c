@@ -341,7 +341,8 @@ static void put_error(struct page *p, const struct report *r)
 	page_tint(p, TINT_BAD,
 		arena_fmt(p->keep, "ERROR[%.*s]", STR_ARG(diag_name(r->error.id, p->keep))));
 	page_z(p, "  ");
-	if (!str_contains(text, r->profile))
+	/* What is wrong with rules, a job file or a baseline does not name the profile. */
+	if (diag_is_of_setup(r->error.id))
 		page_put(p, arena_fmt(p->keep, "%.*s: ", STR_ARG(r->profile)));
 	while (str_next(&text, '\n', &line)) {
 		page_put(p, line);

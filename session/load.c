@@ -214,20 +214,18 @@ static bool accept(enum profile_format format, const struct input *in, struct di
 }
 
 /*
- * What a reader said of bytes becomes a message for people: the path in front, and behind it what
- * to do about bytes that break off or make no sense.
+ * What a reader said of bytes becomes a message for people: the path in front, unless it is
+ * missing, and behind it what to do about bytes that break off or make no sense.
  */
 static bool explain(struct str path, struct diag *err)
 {
-	struct diag said = *err;
-	bool named = str_contains(str_from(said.text), path);
-	if (said.id == DIAG_WIRE)
-		return diag_set(err, said.id,
-			"%.*s%s%s; the file is damaged or was cut short: copy or capture it again",
-			STR_ARG(named ? STR("") : path), named ? "" : ": ", said.text);
-	if (said.id == DIAG_FILE_SHRANK || named)
+	if (err->id == DIAG_FILE_SHRANK) /* names it already */
 		return false;
-	return diag_context(err, "%.*s", STR_ARG(path));
+	if (err->id == DIAG_WIRE)
+		diag_set(err, err->id,
+			"%s; the file is damaged or was cut short: copy or capture it again",
+			err->text);
+	return path.p ? diag_context(err, "%.*s", STR_ARG(path)) : false;
 }
 
 /* By enum profile_format. */
@@ -278,10 +276,9 @@ static void open_snapshots(const struct found_run *run, struct arena *keep, stru
 		struct diag *err = arena_make(keep, struct diag, 1);
 		struct input in;
 		bool opened = run->tree->open(run->tree, path, keep, &in, err);
-		if (!opened || !pprof_open(&in, keep, s, err)) {
-			explain(path, err);
+		bool ok = opened && (pprof_open(&in, keep, s, err) || explain(path, err));
+		if (!ok)
 			*s = (struct live_snapshot){ .why = err };
-		}
 		s->name = path_base(path);
 		if (opened)
 			input_close(&in);
@@ -618,7 +615,11 @@ static bool run_check(const struct loaded *l, bool ok, struct diag *err)
 			return false;
 	if (!dump_check(&l->dump, err))
 		return false;
-	return ok || explain(l->count > 1 ? l->run.path : l->inputs[0].path, err);
+	bool is_plan = l->run.files[0].format == FORMAT_DUMP; /* whose reader names its files */
+	return ok || explain(is_plan	    ? MISSING
+			     : l->count > 1 ? l->run.path
+					    : l->inputs[0].path,
+			     err);
 }
 
 /* A file that was passed over may be a process of this run, unless all of its hosts are here. */

@@ -274,18 +274,22 @@ static void test_batch(void **state)
 		"3 profiles: 1 failed, 1 unreadable, 1 passed\n");
 }
 
-/* An error that does not name the profile gets its name; a caret stays under its column. */
+/* What is wrong with the rules gets the profile's name; a caret stays under its column. */
 static void test_error_lines(void **state)
 {
 	(void)state;
 	struct report r;
 	struct diag d;
-	diag_set(&d, DIAG_NO_PROFILE, "no *.xplane.pb below it\n  12 | x\n     | ^");
+	diag_set(&d, DIAG_RULE_SQL, "t.yaml:12:3: x\n  12 | x\n     | ^");
 	report_error(&d, STR("runs/empty"), &(struct tables){ 0 }, STR("recommended"), &keep, &r);
 	assert_string_equal(page_of(r, (struct report_style){ .width = 40 }),
-		"ERROR[RL105]  runs/empty: no *.xplane.pb below it\n"
+		"ERROR[RL305]  runs/empty: t.yaml:12:3: x\n"
 		"  12 | x\n"
 		"     | ^\n");
+	diag_set(&d, DIAG_NO_PROFILE, "runs/empty: no *.xplane.pb below it");
+	report_error(&d, STR("runs/empty"), &(struct tables){ 0 }, STR("recommended"), &keep, &r);
+	assert_string_equal(page_of(r, (struct report_style){ .width = 40 }),
+		"ERROR[RL105]  runs/empty: no *.xplane.pb below it\n");
 }
 
 /* Without steps the window must not pass for one; the job file's line comes second. */
