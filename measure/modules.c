@@ -17,7 +17,7 @@
 struct module_lane {
 	struct program_run *runs;
 	ptrdiff_t count, cap;
-	bool usable, cut;
+	bool usable, cut; /* cut: there are more executions than are kept */
 };
 
 struct reading {
@@ -53,9 +53,8 @@ static bool lane_modules(struct module_lane *t, const struct run *run, const str
 		if (e->name.p != last.p) /* each name stands once */
 			program = program_of_module(run, p, e->name);
 		last = e->name;
-		t->cut = t->count == PROGRAM_RUNS_MAX;
-		if (!program || t->cut)
-			return program != NULL;
+		if (!program)
+			return false;
 		*arena_push(work, t->runs, t->count, t->cap) =
 			(struct program_run){ .start_ps = e->start_ps - shift,
 				.end_ps = e->end_ps - shift,
@@ -66,6 +65,17 @@ static bool lane_modules(struct module_lane *t, const struct run *run, const str
 	return cursor_end(c, &err);
 }
 
+/* More executions than are kept, counted before any is read. */
+static bool lines_cut(const struct plane *p)
+{
+	int64_t room = PROGRAM_RUNS_MAX + 1;
+
+	for (ptrdiff_t i = 0; i < p->lane_count; i++)
+		if (p->lanes[i].class == LANE_MODULES)
+			room -= lane_events(&p->lanes[i], room);
+	return room == 0;
+}
+
 static void device_modules(void *arg, ptrdiff_t i)
 {
 	struct reading *r = arg;
@@ -74,8 +84,15 @@ static void device_modules(void *arg, ptrdiff_t i)
 	struct arena work;
 	bool ok = true;
 
-	if (p->platform != PLATFORM_TPU || r->cut)
+	if (p->platform != PLATFORM_TPU)
 		return;
+	t->cut = lines_cut(p);
+	if (t->cut)
+		r->cut = true;
+	if (r->cut) {
+		plane_drop(p);
+		return;
+	}
 	work = arena_new(SWEEP_ARENA_BYTES);
 	plane_learn(p, &work);
 	for (ptrdiff_t k = 0; ok && k < p->lane_count; k++)
@@ -85,8 +102,6 @@ static void device_modules(void *arg, ptrdiff_t i)
 	plane_drop(p);
 	program_runs_sort(t->runs, t->count);
 	t->usable = ok && t->count > 0;
-	if (t->cut)
-		r->cut = true;
 	pthread_mutex_lock(&r->lock);
 	LONGER(r->run->keep, t->runs, t->count, t->count);
 	pthread_mutex_unlock(&r->lock);
@@ -129,7 +144,7 @@ bool modules_read(struct run *run)
 		struct sweep *s = &run->devices[i].sweep;
 		*s = (struct sweep){ .plane = run->devices[i].plane,
 			.host = run->devices[i].host,
-			.runs_cut = r.cut };
+			.runs_cut = t->cut };
 		s->runs = t->runs;
 		for (ptrdiff_t k = 0; k < t->count; k++)
 			if (!without_ops[t->runs[k].program])

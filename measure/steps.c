@@ -352,8 +352,11 @@ static bool plan_foresee(struct run *run, struct diag *err)
 	if (!by_modules && !devices_look(run, err))
 		return false;
 	if (!schedule_make(run, &is_changed)) {
-		for (ptrdiff_t i = 0; i < run->device_count; i++)
-			run->devices[i].plan = guess[i];
+		for (ptrdiff_t i = 0; i < run->device_count; i++) {
+			struct device *d = &run->devices[i];
+			d->plan = guess[i];
+			d->plan.runs_cut = d->sweep.runs_cut;
+		}
 		run->source = source;
 		return true;
 	}

@@ -434,7 +434,7 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 	bool ok;
 
 	for (;;) {
-		*ret = (struct sweep){ .plane = p, .host = host };
+		*ret = (struct sweep){ .plane = p, .host = host, .runs_cut = plan->runs_cut };
 		ret->gaps = arena_make(keep, struct swept_gap, SWEEP_MAX_GAPS);
 		struct sweeping *s = arena_make(&work, struct sweeping, 1);
 		s->out = ret;

@@ -79,7 +79,8 @@ struct step_plan {
 	 * passed by count, and changed to where that was.  NULL: marks are on the ops' clock. */
 	const struct program_run *listed;
 	ptrdiff_t listed_count;
-	bool keep_runs; /* executions are wanted, */
+	bool runs_cut;	/* there are more executions than are kept: none need be, */
+	bool keep_runs; /* they are wanted, */
 	bool only_runs; /* and nothing else: a look at what ran when, which measures nothing */
 	struct sweep_watch *watch; /* who is told what runs; or NULL */
 };

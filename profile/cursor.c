@@ -431,6 +431,19 @@ struct lane lane_within(
 	return ret;
 }
 
+int64_t lane_events(const struct lane *l, int64_t most)
+{
+	int64_t count = 0;
+
+	for (ptrdiff_t i = 0; i < l->chunk_count; i++) {
+		struct wire w = wire_open(l->chunks[i].bytes);
+		struct wire_field f;
+		while (count < most && wire_next(&w, &f))
+			count += f.number == XLINE_EVENTS && f.type == WIRE_LEN;
+	}
+	return count;
+}
+
 /* ---- parts of a lane ------------------------------------------------------------------------- */
 
 /* Events that stand one behind the other where one is taken to begin, */

@@ -418,6 +418,8 @@ struct time_span {
 struct lane lane_within(
 	const struct lane *l, const struct time_span *spans, ptrdiff_t count, struct arena *keep);
 bool cursor_next(struct cursor *c, struct event *ret);
+/* How many events a lane has, or `most` if there are more; damage ends the count. */
+int64_t lane_events(const struct lane *l, int64_t most);
 /*
  * Where the next event stands that is asked for, NULL as cursor_next is false; and to read it, by
  * another cursor of this lane.  Memory of the file's bytes is not given back.  What was lost of
