@@ -178,7 +178,7 @@ bool keyed_names(const struct keyed *r, const struct key *of, const struct doc_n
 	return ok;
 }
 
-/* Whether an unknown key of the map comes near this one: it is told with that key as its hint. */
+/* Whether an unknown key of the map comes near this one, which is then its hint. */
 static bool is_misspelt(const struct key *of, const struct key *k, const struct doc_node *map)
 {
 	for (ptrdiff_t i = 0; i < map->count; i++)
@@ -209,7 +209,7 @@ bool keyed_map(const struct keyed *r, const struct key *of, const struct doc_nod
 		const struct doc_node *value = doc_get(map, k->name);
 
 		if (value && value == cut)
-			ok = false; /* which is told */
+			ok = false; /* which was reported */
 		else if (value)
 			ok &= key_set(r, k, value);
 		else if (k->required && !is_misspelt(of, k, map))

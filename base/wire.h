@@ -166,7 +166,7 @@ static inline double wire_double(uint64_t bits)
  *	struct wire_list list = wire_list(&f);
  *	while (wire_list_next(&list, &num))
  *		...
- *	list.packed.why tells of damage
+ *	list.packed.why is the damage
  */
 struct wire_list {
 	struct wire packed;

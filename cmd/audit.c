@@ -182,7 +182,7 @@ static bool set_window(struct audit *a)
 
 /* ---- pages of single runs -------------------------------------------------------------------- */
 
-/* Of the runs that lines of the page tell of, not of each of thousands. */
+/* Of the runs that the page lists, not of each of thousands. */
 struct pages {
 	struct audit *audit;
 	const struct doc_template *page;

@@ -46,7 +46,7 @@ static bool has_failed(
 		if (!str_eq(f->rule, rule->name) || f->verdict != VERDICT_FAIL)
 			continue;
 		failed++;
-		known += f->known;
+		known += f->failed_before;
 	}
 	return !failed || known < failed;
 }

@@ -59,7 +59,7 @@ static void put_limit(struct out *o, const struct limit *l)
 		out_fmt(o, " } }  # seen: %.*s\n", STR_ARG(l->seen_text));
 }
 
-/* What the runs do not keep is no limit; it is told in the file, and failures to the user, too. */
+/* What the runs do not keep is no limit; the file says it, and the user sees failures, too. */
 static void put_comments(struct context *c, const struct limits *l)
 {
 	static const struct {

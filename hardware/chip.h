@@ -62,7 +62,7 @@ struct chip {
 	/* Share of the peak that good code reaches, with the source: 1.0 when nothing is known. */
 	struct chip_number attainable_matmul, attainable_hbm, attainable_link, attainable_pcie;
 	struct chip_number attainable_matmul_f8; /* as attainable_matmul unless the file says */
-	/* How GPUs of one family are told apart; NaN or 0 when it does not matter. */
+	/* What sets GPUs of one family apart; NaN or 0 when it does not matter. */
 	int match_core_count, match_cc_major, match_cc_minor;
 	double match_memory_lo, match_memory_hi; /* bytes */
 	double match_clock_lo, match_clock_hi;	 /* Hz */

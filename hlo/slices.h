@@ -31,7 +31,7 @@ struct transfer_group {
 };
 struct transfer_group transfer_group(const struct hlo_instruction *i);
 
-/* Slices of the largest group (pairs tell of two at least), and how many groups there are. */
+/* Slices of the largest group (a pair means two at least), and how many groups there are. */
 void slices_note(struct hlo_module *m);
 
 #endif

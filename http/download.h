@@ -11,7 +11,7 @@
 
 /* What headers tell: texts that fit, or none. */
 struct checks {
-	struct str version_header; /* its name; missing: no version is told */
+	struct str version_header; /* its name; missing: the service names no version */
 	char version[128];
 	char md5[64];	 /* of 32 hexadecimal digits or in Base64 */
 	char crc32c[16]; /* in Base64 */
@@ -19,7 +19,7 @@ struct checks {
 };
 void checks_take(struct checks *c, struct str name, struct str value);
 
-/* Headers come before bytes, so only what they tell of is reckoned. */
+/* Headers come before bytes, so only what they announce is counted. */
 struct download {
 	const struct checks *checks;
 	char path[4096];

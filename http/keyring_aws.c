@@ -74,7 +74,7 @@ struct str aws_profile_get(const struct aws_profile *p, const char *key)
 	return value.p ? value : ini_get(p->config, p->section, str_from(key));
 }
 
-/* A variable's, else the profile's; whoever needs keys of the files is told what is wrong. */
+/* A variable's, else the profile's; whoever needs keys of the files learns what is wrong. */
 static struct str setting(
 	const char *variable, const char *other, const char *key, struct arena *keep)
 {

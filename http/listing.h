@@ -21,7 +21,7 @@ bool listing_read_s3(
 bool listing_read_gcs(
 	struct str body, cJSON *ret, struct str *next, struct arena *keep, struct diag *err);
 
-/* A quoted ETag without its quotes, so that a version is the same wherever it is told. */
+/* A quoted ETag without its quotes, so that a version reads the same everywhere. */
 struct str etag_text(struct str s);
 
 /* "NoSuchBucket", "AccessDenied": a word, or missing where there is none. */

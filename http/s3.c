@@ -100,7 +100,7 @@ static bool prepare(struct call *c, struct diag *err)
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
-/* A bucket of another region is told by a header, or in the refusal's text. */
+/* A header, or the refusal's text, says that a bucket is in another region. */
 static bool learn(struct call *c)
 {
 	struct clouds *all = c->clouds;

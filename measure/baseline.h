@@ -2,8 +2,8 @@
  * A run beside the runs before it: deltas, and whether they may be compared at all.
  *
  *  - What must match is what was asked of the machine: workload, chip, chips, devices, phase and
- *    batch.  A step that is told in another way must be as much work, too.  Everything else that
- *    differs is the news and is told.
+ *    batch.  A step that was found in another way must be as much work, too.  Everything else that
+ *    differs is the news and is reported.
  *  - Times and rates are compared by their ratio, shares of the step by their difference.  The
  *    noise is what noise.h says of steps and runs; a change outside the 99% interval is seen.
  *  - Several sets of baselines, such as a pinned run and the last ten: each is compared alone, with

@@ -182,7 +182,7 @@ static double *devices_slowness(const struct run *run)
 	ptrdiff_t subjects = registry_subject_count(run->registry);
 	double *mid = arena_make(&scratch, double, subjects), largest;
 	double *times = arena_make(&scratch, double, run->device_count);
-	/* What ops tell of a device: how much longer than the median, for how much of its time. */
+	/* A device by its ops: how much longer than the median, for how much of its time. */
 	struct weighted *told = arena_make(&scratch, struct weighted, subjects);
 	struct weighted *matmuls = arena_make(&scratch, struct weighted, subjects);
 

@@ -759,7 +759,7 @@ static double length_of(const struct tables *t)
 	return !run ? (double)NAN : is_window(t) ? run->window_s : run->step_time_s;
 }
 
-/* The length of a capture says nothing: the base is told as if it did the work of the head. */
+/* The length of a capture says nothing: the base is shown as if it did the work of the head. */
 static void compare_windows(struct op_diff *d, const struct tables *base, const struct tables *head,
 	const struct matches *all, struct arena scratch)
 {

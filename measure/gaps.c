@@ -16,7 +16,7 @@
 /* Clocks of host and device agree to so much, or to a tenth of the gap. */
 #define GAP_SLACK_PS INT64_C(200000000)
 
-/* By enum host_class; the others tell of no cause. */
+/* By enum host_class; the others show no cause. */
 static const enum cause causes[HOST_CLASSES] = {
 	[HOST_COMPILE] = CAUSE_COMPILE,
 	[HOST_COMPILER] = CAUSE_COMPILE,
@@ -57,7 +57,7 @@ struct host_gap {
 	bool is_dispatch;  /* most of it lies in such calls */
 };
 
-/* An event that tells of a cause, or hides those that do. */
+/* An event that shows a cause, or hides those that do. */
 struct reason {
 	int64_t start_ps, end_ps;
 	enum host_class class;
@@ -139,7 +139,7 @@ static int64_t overlap_ps(const struct host_gap *g, int64_t start_ps, int64_t en
 }
 
 /* A lane's events are in order. */
-static void gap_see(struct host_gap *g, const struct lane *l, const struct event *e)
+static void gap_cover(struct host_gap *g, const struct lane *l, const struct event *e)
 {
 	if (g->lane != l) {
 		g->lane = l;
@@ -305,7 +305,7 @@ static void gap_dispatch(struct host_gap *g, const struct host_gaps *of, const s
 	g->dispatched_ps = e->end_ps;
 }
 
-static void gap_meet(
+static void gap_consider(
 	struct host_gap *g, const struct host_gaps *of, const struct lane *l, const struct event *e)
 {
 	int64_t half_ps = (g->end_ps - g->start_ps) / 2;
@@ -314,7 +314,7 @@ static void gap_meet(
 
 	if (b.covered_ps <= 0 || is_mark(of->calls, l, e))
 		return;
-	gap_see(g, l, e);
+	gap_cover(g, l, e);
 	g->has_frames |= str_starts(e->name, STR("$"));
 	if (explains_better(&b, &g->host, half_ps))
 		g->host = b;
@@ -374,7 +374,7 @@ static inline ptrdiff_t gap_behind_near(
 
 /* A loader may hand its batch to the device before it returns, or prepare it there; what reaches
  * further is a loop around the work. */
-static void reason_lay(
+static void reason_add(
 	struct host_gap *g, const struct reason *r, const struct calls *calls, const struct lane *l)
 {
 	if (!ends_with(g, r->end_ps)) {
@@ -441,7 +441,7 @@ static void reasons_lay(
 			for (ptrdiff_t k = gap_behind(gaps, n, r->start_ps);
 				k < n && gaps[k]->start_ps < r->end_ps; k++)
 				if (is_of(gaps[k], l))
-					reason_lay(gaps[k], r, g->calls, l);
+					reason_add(gaps[k], r, g->calls, l);
 		}
 	}
 }
@@ -473,7 +473,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 							g->ends[d] - first, e->start_ps, &hints[d]);
 				k < g->ends[d] && g->items[k]->start_ps < e->end_ps; k++)
 				if (launches && is_of(g->items[k], l))
-					gap_meet(g->items[k], g, l, e);
+					gap_consider(g->items[k], g, l, e);
 				else if (e->host == HOST_TRANSFER)
 					gap_copied(g->items[k], e);
 	}
@@ -693,7 +693,7 @@ static int64_t step_work_ps(const struct sweep *s)
 }
 
 /*
- * Shares out the gap's time that no event tells of.  A host that waited for a result could have
+ * Shares out the gap's time that no event covers.  A host that waited for a result could have
  * done the rest beside the device's work, but no more than that lasts.
  */
 static void share_out(struct host_gap *g)
@@ -702,7 +702,7 @@ static void share_out(struct host_gap *g)
 	int64_t work_ps = step_work_ps(&g->device->sweep);
 
 	g->by_cause_ps[CAUSE_UNKNOWN] = 0;
-	for (int c = 0; c < CAUSES; c++) { /* two threads may tell of the same time */
+	for (int c = 0; c < CAUSES; c++) { /* two threads may cover the same time */
 		if (g->by_cause_ps[c] > left_ps)
 			g->by_cause_ps[c] = left_ps;
 		left_ps -= g->by_cause_ps[c];

@@ -11,7 +11,7 @@
  *	schedule  loop_fusion.3  custom-call.1     loop_fusion.4   gemm_fusion.7
  *
  * A library's kernels bear names of its own.  They belong to what stands between the neighbours.
- * Where that can be told in more than one way they are told apart by name alone, as kernels of no
+ * Where there is more than one way to do that, they differ by name alone, as kernels of no
  * program are.
  */
 #ifndef MEASURE_GRAPHS_H
@@ -22,7 +22,7 @@
 /*
  * Reads a learned plane to its end and settles plane->nodes.  Its events are read twice: which
  * nodes a launch has is known only when they have run.  Bytes that cannot be read end the reading:
- * the sweep tells of them.
+ * the sweep reports them.
  */
 void graphs_read(struct plane *p, struct registry *r, struct arena scratch);
 

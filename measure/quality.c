@@ -262,7 +262,7 @@ static int64_t events_lost(const struct run *run, const struct device *d)
 }
 
 /*
- * All devices of the program must tell of about as many steps: kernels of whole devices get lost,
+ * All devices of the program must record about as many steps: kernels of whole devices get lost,
  * and what is judged then is not the job.
  */
 static void quality_devices(const struct run *run)

@@ -50,7 +50,7 @@ struct measure_options {
 	ptrdiff_t source_root_count;
 	/* The top of one, in which the user's files are, and the working directory below it. */
 	struct str checkout, checkout_folder; /* missing: there is none */
-	/* Pattern of the step's mark or module; missing: the job file's, else told by what ran. */
+	/* Pattern of the step's mark or module; missing: the job file's, else found by what ran. */
 	struct str step;
 	int threads; /* at least 1 */
 };

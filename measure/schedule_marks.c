@@ -318,7 +318,7 @@ static const bool *modules_aside(const struct scheduling *s, int32_t host, ptrdi
 	return ret;
 }
 
-/* What a device's work tells of its marks. */
+/* What a device's work says about its marks. */
 enum told {
 	TOLD_NOT,   /* of too much is not known which mark's it is, or none is of any */
 	TOLD_ASIDE, /* all of it runs beside the marks */

@@ -145,7 +145,7 @@ const struct program *registry_listed(const struct registry *r, const struct pla
 void registry_settle(struct registry *r, const struct plane *p, int32_t order);
 void registry_unsettle(struct registry *r); /* before planes are swept, maybe again, */
 void registry_await(struct registry *r, const struct plane *p); /* this one among them */
-/* What was said of these subjects, all of one program, is told: it may be NULL from now on. */
+/* What was said of these subjects, all of one program, was taken: it may be NULL from now on. */
 void registry_forget(struct registry *r, const struct subject *const *subjects, ptrdiff_t count);
 /*
  * Of a program that has not run: itself, by the number it has in its dump, -1 for none, and an

@@ -197,7 +197,7 @@ static void join(struct bar *into, const struct bar *b)
 	for (int i = 0; i < ACTIVITIES; i++)
 		into->busy_ps[i] += b->busy_ps[i];
 	into->ops += b->ops;
-	/* Kernels of one stream may overlap: each is told as it ends. */
+	/* Kernels of one stream may overlap: each is reported as it ends. */
 	if (b->start_ps < into->start_ps)
 		into->start_ps = b->start_ps;
 	if (b->end_ps > into->end_ps)

@@ -113,7 +113,7 @@ static struct hit *hits_collect(const struct waiting *w, ptrdiff_t *count)
 	return hits;
 }
 
-/* Where nothing launches programs, gaps that are all short are told by none of them. */
+/* Where nothing launches programs, gaps that are all short have none of them as a cause. */
 static bool gaps_tell(const struct waiting *w)
 {
 	double most_s = 0;

@@ -2,7 +2,7 @@
  * XLA:CPU has no device planes: its ops stand on host threads, and an ordinal among an event's
  * stats says which (virtual) device ran it.  A thread is not a device, so every ordinal gets a
  * plane that shares the host plane's lanes and names, and takes its own events.  Writers before
- * jaxlib 0.7.2 give no ordinal: the ops of all devices are then in one plane, which is told.
+ * jaxlib 0.7.2 give no ordinal: the ops of all devices are then in one plane, which is reported.
  */
 #include "profile/xplane.h"
 

@@ -645,7 +645,7 @@ static void skip_unasked(struct cursor *c)
 		(l && (!piece || piece->chunk != w->chunk)) || w->base_ps > far_ps ||
 		w->base_ps < -far_ps)
 		return;
-	/* A step annotation is told by its stats. */
+	/* Its stats show that it is a step annotation. */
 	uint64_t bare = c->classes, with_stats = bare | (uint64_t)seeks_steps(c) << HOST_OTHER;
 	stop = w->wire.end - EVENT_READABLE;
 	stop = (const char *)stop < enough ? stop : (const uint8_t *)enough;

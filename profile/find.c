@@ -470,7 +470,7 @@ static bool search_dir(struct search *s, struct str dir, int depth, struct arena
 	struct found_run run;
 	ptrdiff_t count, before = s->count;
 	if (!s->tree->list(s->tree, dir, &scratch, &entries, &count, s->err)) {
-		/* In a fleet's tree a directory that cannot be read costs itself, and is told. */
+		/* In a fleet's tree a directory that cannot be read costs itself alone. */
 		if (!depth || !s->all_runs || s->err->id != DIAG_FILE_OPEN)
 			return false;
 		run = run_of(dir);

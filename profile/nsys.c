@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <math.h>
 
-/* Messages of the profiler that are kept; the first is told. */
+/* Messages of the profiler that are kept; the first is reported. */
 enum { MESSAGES_MAX = 64 };
 
 /* ---- what it is ------------------------------------------------------------------------------ */

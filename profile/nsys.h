@@ -57,8 +57,7 @@ struct nsys_range {
 
 struct nsys_ranges {
 	struct arena *keep;
-	struct str
-		wanted; /* pattern of the ranges that are the steps; missing: told by their words */
+	struct str wanted;  /* pattern of the ranges that are the steps; missing: by their words */
 	bool any_wanted;    /* such a range is there */
 	struct map note_of; /* hash of a text -> index into notes */
 	struct nsys_note *notes;

@@ -13,7 +13,7 @@
 struct spool;
 
 struct spool *spool_new(struct arena *scratch);
-/* Append; where it begins.  What goes wrong is told by spool_done. */
+/* Append; where it begins.  spool_done reports what went wrong. */
 int64_t spool_put(struct spool *s, struct str bytes);
 /*
  * All that was put, in order, takes the place of the input's own bytes, which are let go; the path

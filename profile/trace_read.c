@@ -224,7 +224,7 @@ static inline uint64_t key_number(struct str key)
 	return key.len <= 8 ? n : 0;
 }
 
-/* JAX's events have no category; Kineto's all do.  Other keys may tell of others. */
+/* JAX's events have no category; Kineto's all do.  Other keys may show others. */
 static bool scan_other(struct trace_reader *r, struct jscan *s, struct str key)
 {
 	struct str value;

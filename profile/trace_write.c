@@ -103,7 +103,7 @@ static void put_ref(struct pb *b, int stat, ptrdiff_t ref)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* As it is told to readers. */
+/* As readers see it. */
 static struct str text_of(const struct trace *t, struct str text, struct arena *keep)
 {
 	return t->plain ? text : jscan_text(text, keep);

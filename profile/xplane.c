@@ -603,7 +603,7 @@ static bool xspace_fields(struct opening *o)
 }
 
 /*
- * A text is told by its first bytes.  A plane has bytes below ' ' there: at the latest the tag that
+ * Its first bytes show a text.  A plane has bytes below ' ' there: at the latest the tag that
  * follows its own tag and its length, which has ten bytes at most.
  */
 enum { SNIFF_BYTES = 512, SNIFF_LEAST = 12, SNIFF_SHOWN = 24 };

@@ -1,7 +1,7 @@
 /*
  * From tables and judgement to the report model.
  *
- * Every string is cleaned and copied, so a report outlives the run it tells of.  Which rows of a
+ * Every string is cleaned and copied, so a report outlives its run.  Which rows of a
  * long table are kept depends on the rows alone: the largest by time or size, ties in table order.
  */
 #include <math.h>
@@ -59,7 +59,7 @@ static struct run_row *build_run(const struct tables *tables, struct arena *keep
 	return row;
 }
 
-/* What only the whole tells of each rule. */
+/* What follows for each rule from all of them together. */
 static void settle_rules(const struct judgement *j, struct arena *keep, struct report *ret)
 {
 	for (ptrdiff_t i = 0; i < j->result_count; i++) {
@@ -74,7 +74,7 @@ static void settle_rules(const struct judgement *j, struct arena *keep, struct r
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-/* What a waiver needs to be told of, or the missing string. */
+/* What users should know of a waiver; missing: nothing. */
 static struct str waiver_remark(const struct waiver_result *w)
 {
 	if (w->subjects[EXCUSE_EXPIRED])

@@ -11,7 +11,7 @@ bool note_is_comparison(const struct diag_note *note)
 	return note->id == DIAG_DIFFERS;
 }
 
-/* How long a step takes is told even when nothing changed. */
+/* How long a step takes is said even when nothing changed. */
 static bool is_always(const struct metric *m)
 {
 	return metric_column(m)->unit == UNIT_SECONDS;

@@ -62,7 +62,7 @@ static void put_reason(struct out *o, const struct op_diff *d, double change_s, 
 	}
 }
 
-/* Steps that differ by less are told as the same. */
+/* Steps that differ by less count as the same. */
 #define SAME_MOST 0.005
 
 struct diff_times diff_times(const struct op_diff *d)

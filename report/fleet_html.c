@@ -42,7 +42,7 @@ static struct str head_of(const struct fleet_answer *a)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* A rank is told by the order, and the head stands in front. */
+/* The order shows the rank, and the head stands in front. */
 static bool is_shown(const struct fleet_answer *a, ptrdiff_t column, struct str head)
 {
 	struct str name = a->question->columns[column].name;

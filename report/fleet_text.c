@@ -287,7 +287,7 @@ static struct str count_text(double count, struct arena *keep)
 	return fleet_number_text(count, UNIT_COUNT, keep);
 }
 
-/* Workloads of the usage file that have no usable run of that name are told of, too. */
+/* Workloads of the usage file that have no usable run of that name are listed, too. */
 static void put_hours(
 	const struct fleet_answer *a, ptrdiff_t row, struct arena *keep, struct out *out)
 {

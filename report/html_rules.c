@@ -45,7 +45,7 @@ static bool is_left_out(const struct finding *f, const struct evidence *e)
 	       (e->unit == UNIT_BOOL || e->unit == UNIT_NONE || e->value.real == f->value);
 }
 
-/* What was measured, then the limits, unless the rule's number is told beside them. */
+/* What was measured, then the limits, unless the rule's number stands beside them. */
 static struct template_list evidence_list(
 	const struct maker *m, const struct finding *f, bool with_limits)
 {
@@ -178,7 +178,7 @@ static struct template_list findings_of(
 		enum verdict v = groups[i].items[0]->verdict;
 		*f = finding_card(m, &groups[i]);
 		f->is_open = !i && v != VERDICT_WAIVED;
-		/* "rule-NAME" is where the rule's own verdict is told. */
+		/* "rule-NAME" is where the rule's own verdict stands. */
 		const struct rule_result *rule = rule_of(m->r, f->rule);
 		if (rule && rule->verdict != v)
 			f->id = id_of(m, arena_z(m->keep, verdict_name(v)), f->rule);
@@ -261,7 +261,7 @@ static struct template_list counts_of(const struct maker *m)
 	return LIST(items, count);
 }
 
-/* What a rule could not be judged for is told with that rule. */
+/* The page says with the rule why it could not be judged. */
 static bool is_reason(const struct report *r, struct str check)
 {
 	for (ptrdiff_t i = 0; i < r->results.count; i++)

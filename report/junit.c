@@ -156,7 +156,7 @@ static void put_outcome(
 	close_element(j);
 }
 
-/* What did not break the run, and is told all the same. */
+/* What did not break the run, and is reported all the same. */
 static void put_told(struct junit *j, const struct report *r, const struct rule_result *rule)
 {
 	bool failed = rule->verdict == VERDICT_FAIL;

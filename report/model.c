@@ -266,7 +266,7 @@ static bool same_trouble(const struct rule_result *a, const struct rule_result *
 	return a->lacks.len && str_eq(a->lacks, b->lacks);
 }
 
-/* The gate that it waits for, if that is told itself. */
+/* The gate that it waits for, if that has an entry of its own. */
 static const struct rule_result *gate_of(const struct report *r, const struct rule_result *rule)
 {
 	const struct rule_result *gate =

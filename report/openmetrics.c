@@ -228,7 +228,7 @@ void report_openmetrics(const struct report_set *set, struct arena *keep, struct
 
 /* ---- a fleet --------------------------------------------------------------------------------- */
 
-/* What is told of a column; `unit` is what the name ends in, or NULL. */
+/* The help of a column; `unit` is what the name ends in, or NULL. */
 struct fleet_metric {
 	const char *column, *name, *unit;
 };

@@ -183,6 +183,6 @@ struct str comparison_name(const struct deltas_row *d, struct arena *keep);
 enum comparison_told { COMPARISON_WHOLE, COMPARISON_REST };
 /* What differs, the step time, and what else changed beyond noise; none without a baseline. */
 struct list comparison_lines(const struct report *r, enum comparison_told told, struct arena *keep);
-/* Whether a note is told in those lines. */
+/* Whether a note stands in those lines. */
 bool note_is_comparison(const struct diag_note *note);
 #endif

@@ -19,7 +19,7 @@ struct history {
 	double least, most;
 };
 
-/* Where each level begins is told by its first capture; newest first, so from the back. */
+/* A level begins at its first capture; newest first, so from the back. */
 static void take_levels(
 	const struct fleet_report *r, struct str workload, struct history *h, struct arena *keep)
 {

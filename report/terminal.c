@@ -367,7 +367,7 @@ static const struct finding *put_left_out(
 		const struct group *g = &groups[i];
 		const struct finding *f = g->items[0];
 		const struct rule_result *rule = rule_of(r, f->rule);
-		/* Its rule is told with what could not be judged. */
+		/* Its rule stands with what could not be judged. */
 		if (is_unsure && rule && rule->verdict == VERDICT_INCONCLUSIVE && !(g->gain_s > 0))
 			continue;
 		if (g->cost_s > most_s) {
@@ -404,7 +404,7 @@ static void put_tail(
 	page_line(p);
 }
 
-/* What fits a screen beside a prompt; a report that could not judge is told in half of it. */
+/* What fits a screen beside a prompt; a report that could not judge takes half of it. */
 enum { LINES_MOST = 40, LINES_UNSURE = 20, HEAVIEST = 3 };
 
 /* What a screen is made of; where there is no room, the last of the least worth goes first. */

@@ -787,7 +787,7 @@ static struct value name_value(struct checker *c)
 	const struct column *column = find_column(def, t->text);
 	if (!column && (column = column_of_run(c->names, t->text))) {
 		def = &table_defs[TABLE_run];
-		reads_add(&c->facts->of_run, c->keep, def, column);
+		reads_add(&c->facts->run_columns, c->keep, def, column);
 	}
 	if (!column)
 		return of_kind(DIMENSION_ANY);

@@ -52,7 +52,7 @@ struct sql_names {
 struct sql_facts {
 	bool *uses;		     /* for each parameter of the rule */
 	struct reads reads;	     /* in order of first use, of subqueries, too */
-	struct reads of_run;	     /* columns of the run that the row has none of */
+	struct reads run_columns;    /* columns of the run that the row has none of */
 	bool needs_baseline;	     /* it names a table of the baseline */
 	bool is_joining;	     /* it makes long texts: puts some together, or writes one */
 	struct dimension dimension;  /* of an expression */

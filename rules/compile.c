@@ -63,15 +63,15 @@ static sqlite3_stmt *prepare_alone(struct engine *e, const struct sql_names *nam
 
 /* The columns of the run that the rows have none of stand beside each row. */
 static struct str source_with(
-	const struct listing *l, const struct reads *of_run, struct arena *keep)
+	const struct listing *l, const struct reads *run_columns, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
 
-	if (!of_run->count)
+	if (!run_columns->count)
 		return l->source;
 	out_fmt(o, "%.*s LEFT JOIN (SELECT ", STR_ARG(l->source));
-	for (ptrdiff_t i = 0; i < of_run->count; i++)
-		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(of_run->items[i].column->name));
+	for (ptrdiff_t i = 0; i < run_columns->count; i++)
+		out_fmt(o, "%s%.*s", i ? ", " : "", STR_ARG(run_columns->items[i].column->name));
 	out_z(o, " FROM run)");
 	return out_text(o);
 }
@@ -81,7 +81,7 @@ static bool try_alone(struct engine *e, const struct listing *l, const struct ex
 	const struct sql_names *names, struct arena *keep, struct sql_fault *fault)
 {
 	struct str before = arena_fmt(keep, "SELECT 1 FROM %.*s WHERE (",
-		STR_ARG(source_with(l, &x->facts.of_run, keep)));
+		STR_ARG(source_with(l, &x->facts.run_columns, keep)));
 	sqlite3_stmt *stmt = prepare_alone(e, names, before, x->text, keep, fault);
 
 	sqlite3_finalize(stmt);
@@ -170,7 +170,7 @@ static void note_facts(struct compiler *c, struct listing *l, const struct sql_f
 	c->code->is_backstop |= facts->uses[PARAM_EXPLAINED];
 	c->code->needs_baseline |= facts->needs_baseline;
 	l->is_joining |= facts->is_joining;
-	reads_join(&l->of_run, &facts->of_run, c->keep);
+	reads_join(&l->run_columns, &facts->run_columns, c->keep);
 }
 
 /* Rows whose `where` is false are left out; those where it is unknown stay. */
@@ -432,7 +432,7 @@ static bool fits(struct compiler *c, struct rule_param *limit, const char *key)
 	const struct origin *o = &limit->origin;
 	struct keyed r = rule_reading(c->set, o->doc, c->keep, c->err);
 
-	if (!limit->text.p || !o->node || isnan(limit->value)) /* NaN: a mistake told of */
+	if (!limit->text.p || !o->node || isnan(limit->value)) /* NaN: its mistake was reported */
 		return true;
 	r.owner = c->rule->name;
 	bool ok = number_fits(&r, str_from(key), limit, c->code->unit, STR(", as its value is"));
@@ -581,7 +581,7 @@ static void check_listing(struct compiler *c, struct listing *l)
 	struct sql_fault fault;
 	bool is_told = false;
 
-	l->from = source_with(l, &l->of_run, c->keep);
+	l->from = source_with(l, &l->run_columns, c->keep);
 	if (is_shipped(l))
 		return;
 	for (ptrdiff_t i = 0; i < l->result_count; i++) {
@@ -630,7 +630,7 @@ static void list_expressions(struct compiler *c)
 	}
 }
 
-/* Its places, and all that a finding is told by. */
+/* Its places, and the texts of its findings. */
 static void compile_rest(struct compiler *c)
 {
 	const struct rule_places *p = &c->rule->places;

@@ -21,7 +21,7 @@ struct expression {
 	enum sql_want want;
 	int result; /* its column, counted from first_result */
 	struct sql_facts facts;
-	bool is_wrong; /* its mistake was told of */
+	bool is_wrong; /* its mistake was reported */
 };
 
 /* What a statement lists: rows of a table or of a SELECT, and expressions over them. */
@@ -41,9 +41,9 @@ struct listing {
 	struct expression **all; /* by result */
 	ptrdiff_t result_count, cap;
 	struct expression *where;
-	struct reads of_select; /* what the SELECT reads */
-	struct reads of_run;	/* of all its expressions */
-	bool is_joining;	/* it makes long texts, which costs */
+	struct reads of_select;	  /* what the SELECT reads */
+	struct reads run_columns; /* of all its expressions */
+	bool is_joining;	  /* it makes long texts, which costs */
 	/* Columns of `rows` that say what and where a subject is; NULL when it has none such. */
 	const struct column *key, *name, *family, *kind, *scope, *source_file, *source_line,
 		*user_file, *user_line, *host, *device, *module, *role, *recurs, *window_share,
@@ -63,7 +63,7 @@ struct waiver_code {
 struct rule_code {
 	struct listing subjects, places; /* places: of a rule that has such */
 	struct listing texts;		 /* over one row of the subjects', bound as @c0, @c1 ... */
-	struct compiler *later;		 /* of the rest, see rule_rest_want; NULL: it is */
+	struct compiler *later;		 /* of places and texts; NULL: they are compiled */
 	bool needs_baseline;		 /* it compares: without a baseline it does not apply */
 	struct expression where, value, unclear, assert, can_fail, gain;
 	struct expression place_where, place_value;

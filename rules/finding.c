@@ -262,7 +262,7 @@ bool finding_fill(
 		.scope = here.scope,
 		.places = { s->places.items, s->places.count },
 		.seen = s->seen,
-		.known = s->is_known };
+		.failed_before = s->failed_before };
 	if (s->places.count && !ret->source_file.p) {
 		ret->source_file = s->places.items[0].source_file;
 		ret->source_line = s->places.items[0].source_line;

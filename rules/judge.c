@@ -187,7 +187,7 @@ static enum pool pool_of(const struct trial *t, const void *row, const struct ro
 		return POOL_NONE;
 	if (pool == POOL_NONE && places->left_count)
 		pool = places->left[0].pool;
-	/* What a row says to take of a pool, it takes of its group's. */
+	/* A number of the run, or a row with a pool_share, takes from the pool of its group. */
 	bool is_of_group =
 		level_of_claim(t) == 2 || (l->pool_share && cell_real(l->pool_share, row) > 0);
 	return pool == POOL_NONE && is_of_group ? pool_of_group(t->rule->known) : pool;
@@ -223,7 +223,7 @@ static void look_back(struct trial *t, struct subject *x, struct weighed *w)
 	double times = before ? 1 + fmax(1, before->seen) : 1;
 
 	x->seen = previous ? times : (double)NAN;
-	x->is_known = before && before->verdict == VERDICT_FAIL;
+	x->failed_before = before && before->verdict == VERDICT_FAIL;
 	if (times < t->rule->confirm)
 		w->least.can_fail = w->most.can_fail = false;
 }
@@ -666,7 +666,7 @@ static const struct rule_result *closed_gate(
 	return first;
 }
 
-/* A closed gate: the rule's findings are dropped, and only their number is told. */
+/* A closed gate: the rule's findings are dropped, and only their number is kept. */
 static void hold_up(struct trial *t, const struct rule_result *gate, ptrdiff_t first_claim)
 {
 	struct rule_result *r = t->result;
@@ -860,7 +860,10 @@ static void set_run_gain(struct tables *tables, double gain_s)
 		table_rows(tables, run)[i].gain_s = gain_s;
 }
 
-/* Credits claims anew, which stay as they are.  What is waived explains time, and gives none. */
+/*
+ * Credits a copy of the claims.  What is waived counts as explained time, and not as time that a
+ * fix would give back.
+ */
 static double credit_all(const struct judging *s, bool is_explaining)
 {
 	struct claim *claims = arena_make(s->keep, struct claim, s->claim_count + 1);

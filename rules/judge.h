@@ -101,7 +101,7 @@ struct judge_context {
 	F(R, TEXT, note, "why the verdict is not what the rule alone says")                        \
 	F(R, TEXT, waiver_ends, "last day of the waiver that holds, or held")                      \
 	F(R, REAL, seen, "reports in a row with it, this one too; null: no --previous")            \
-	F(R, FLAG, known, "it failed in the previous report, too")                                 \
+	F(R, FLAG, failed_before, "it failed in the previous report, too")                         \
 	F(R, ITEMS(evidence), evidence, "what the rule's expression read")                         \
 	F(R, ITEMS(found_place), places, "the rows that make up the value, the largest first")     \
 	F(R, PART(around), around, NULL) /* of the program's graph: report_plots fills it in */    \

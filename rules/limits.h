@@ -1,7 +1,7 @@
 /*
  * Limits from runs: what each rule's number was, and room for its noise.
  *
- * Refuses: limits for what a run breaks, or for what could not be judged; those are told by name.
+ * Refuses: limits for what a run breaks, or for what could not be judged; those are listed by name.
  */
 #ifndef RULES_LIMITS_H
 #define RULES_LIMITS_H

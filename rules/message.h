@@ -37,7 +37,7 @@ struct template
 	ptrdiff_t count, cap;
 };
 
-/* A text of a rule: what it speaks of, and whose mistakes are told. */
+/* A text of a rule: what it speaks of, and where its mistakes are reported. */
 struct text_at {
 	struct compiler *c;
 	const char *key;

@@ -40,7 +40,7 @@ bool entry_read(const struct keyed *r, const struct key *of, struct str owner,
 		.meaning = STR_INIT(says), .unit = UNIT_RATIO, .max = 1,                           \
 		.form = "a share, from 0% to 100%")
 
-/* As of limits; where it stands elsewhere, what is worth a failure is worth a warning. */
+/* A warn of this map beyond its fail, or beyond the file's, is a mistake. */
 static bool matters_agree(
 	const struct keyed *r, const struct doc_node *map, enum matter warn, enum matter failure)
 {

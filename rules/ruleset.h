@@ -123,7 +123,7 @@ struct rule {
 	ptrdiff_t param_count, param_cap;
 	struct waiver **waivers; /* in file order */
 	ptrdiff_t waiver_count, waiver_cap;
-	bool is_broken;		/* a mistake in it was told of */
+	bool is_broken;		/* a mistake in it was reported */
 	bool is_own;		/* an expression or a text is the user's: all of it is checked */
 	struct rule_code *code; /* compiled: rules/compile.h */
 };

@@ -1,6 +1,6 @@
 /*
  * A rule at work: its statement runs over the rows, its places are listed, and waivers are asked.
- * What comes of the rows is for judge.c, and how it is told for finding.c.  Private to rules/.
+ * judge.c decides about the rows, finding.c puts them into words.  Private to rules/.
  */
 #ifndef RULES_TRIAL_H
 #define RULES_TRIAL_H
@@ -41,7 +41,7 @@ struct judging {
 /* A place, while it may still be waived. */
 struct place_row {
 	struct found_place place;
-	struct str role, module; /* of the program that it is in; missing: the rows tell of none */
+	struct str role, module; /* of the program that it is in; missing: the rows name none */
 	enum pool pool;
 	uint64_t waivers; /* that speak of it: a bit each, PLACE_WAIVERS_MAX */
 };
@@ -88,8 +88,8 @@ struct subject {
 	struct places_told places;
 	enum excuse excuse;
 	const struct waiver *waiver;
-	bool is_known; /* it failed in the report before, too */
-	double seen;   /* as of a finding */
+	bool failed_before; /* in the previous report */
+	double seen;	    /* as of a finding */
 };
 
 enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
@@ -115,7 +115,7 @@ bool each_row(struct trial *t, struct listing *l, void (*look)(struct trial *t))
  * which go on with a budget of their own.
  */
 bool judge_places(struct trial *t, const void *row, struct row_places *ret);
-/* Those of them that are told. */
+/* Those of them that a finding lists. */
 struct places_told tell_places(const struct place_row *places, ptrdiff_t count, struct arena *keep);
 
 /* ---- findings (finding.c) ----------------------------------------------------------------- */

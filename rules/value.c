@@ -317,7 +317,7 @@ bool key_limit(const struct keyed *r, const struct key *k, const struct doc_node
 			": the rule has %s: %.*s, and another direction takes another value, too",
 			rule->at_least ? "at_least" : "at_most", STR_ARG(has->text));
 	if (at_least != rule->at_least)
-		limits_clear(rule); /* the same file says both, which is told */
+		limits_clear(rule); /* the same file says both, which is reported */
 	rule->at_least = at_least;
 	if (node->kind == DOC_MAP) {
 		warn = doc_get(node, STR("warn"));

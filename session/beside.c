@@ -40,7 +40,7 @@ static struct str job_file_in(const struct tree *tree, struct str dir, struct ar
 {
 	struct str path = arena_fmt(keep, "%.*s/%s", STR_ARG(dir), JOB_FILE_NAME);
 	struct tree_node node;
-	struct diag ignored; /* what cannot be looked at is told when it is opened */
+	struct diag ignored; /* opening it says why it cannot be looked at */
 
 	return !tree->look(tree, path, keep, &node, &ignored) || node.kind != TREE_ABSENT ? path
 											  : MISSING;

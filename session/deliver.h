@@ -2,7 +2,7 @@
  * From reports to messages that arrive: who is told, whether there is news for them, the sending,
  * and the spool for what did not get through.
  *
- * What could not be delivered is told on standard error and never changes a verdict.
+ * What could not be delivered is reported on standard error and never changes a verdict.
  */
 #ifndef SESSION_DELIVER_H
 #define SESSION_DELIVER_H
@@ -28,7 +28,7 @@ struct plan {
 	const struct report_set *previous; /* what --previous named, or NULL */
 	struct str report_url, spool;	   /* spool: missing when there is no home */
 	int when;			   /* as in the settings */
-	bool quiet;			   /* only what went wrong is told */
+	bool quiet;			   /* only what went wrong is reported */
 	void (*tell)(struct str line);
 	bool all_required; /* as where nothing but delivery was asked for */
 };

@@ -125,7 +125,7 @@ static struct baseline *add_item(
 	return b;
 }
 
-/* A run that may not be compared is told, and its tables are dropped. */
+/* A run that may not be compared is reported, and its tables are dropped. */
 static bool add_run(struct recalling *r, const struct stored_run *run, struct diag *err)
 {
 	const struct run_facts *f = &run->facts;

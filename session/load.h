@@ -110,7 +110,7 @@ bool run_plots(const struct loaded *l, struct measured *m, struct arena *keep, s
 
 /*
  * beside.c: notes of a dump and a snapshot in the log directory, which may be of another run of the
- * job, so they are told of and not taken.
+ * job, so they are reported and not taken.
  */
 void note_log_dir(const struct loaded *l, const struct load_options *options, struct arena *keep,
 	struct diag_list *notes);

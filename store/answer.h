@@ -1,6 +1,6 @@
 /*
  * Answers of a ClickHouse server: a line for each row, cells between tabs, texts escaped, \N for
- * NULL, and a last line behind the rows, so that an answer that was cut is told from one that has
+ * NULL, and a last line behind the rows, so that an answer that was cut differs from one that has
  * ended.
  *
  * Refuses: rows of another number of cells than the question has.

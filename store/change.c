@@ -11,7 +11,7 @@
 #define LEAST_EFFECT 0.02
 /* Of a hundred quiet histories one may show a change. */
 #define FALSE_RATE 0.01
-/* Of quiet workloads that one window is told to be slower or faster in. */
+/* Of quiet workloads that one window reports as slower or faster. */
 #define TOLD_FALSELY 1e-4
 /* Histories quieter than this are rounded, or not measured. */
 #define LEAST_NOISE 1e-3

@@ -1253,7 +1253,7 @@ static void the_run_is_known_again(void **state)
 	add("run name=2026_11_02 idle_ratio=0.6\n");
 	judge_again(&first, yaml);
 	assert_int_equal(j.finding_count, 2);
-	assert_true(finding("r", "run")->known && finding("s", "run")->known);
+	assert_true(finding("r", "run")->failed_before && finding("s", "run")->failed_before);
 	assert_str(finding("s", "run")->name, "run");
 }
 
@@ -1272,8 +1272,8 @@ static void a_device_is_its_hosts(void **state)
 	    "devices host=w-y-0 device=TPU:0 idle_ratio=0.5\n"
 	    "devices host=w-y-1 device=TPU:0 idle_ratio=0.5\n");
 	judge_again(&first, yaml);
-	assert_true(finding("r", "host 0/TPU:0")->known);
-	assert_false(finding("r", "host 1/TPU:0")->known);
+	assert_true(finding("r", "host 0/TPU:0")->failed_before);
+	assert_false(finding("r", "host 1/TPU:0")->failed_before);
 }
 
 /* ---- places ------------------------------------------------------------------------------- */

@@ -2052,7 +2052,7 @@ static void what_ships_is_checked_here(void **state)
 		ptrdiff_t selects = 0;
 		for (ptrdiff_t k = 0; k < set.count; k++)
 			selects += set.items[k]->select.text.p &&
-				   !set.items[k]->code->subjects.of_run.count;
+				   !set.items[k]->code->subjects.run_columns.count;
 		assert_int_equal(statements(true), selects);
 		struct str text = embed_find(arena_fmt(&keep, "rules/%s.yaml", names[i]));
 		if (!ruleset_parse(

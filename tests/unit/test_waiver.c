@@ -392,7 +392,7 @@ static void test_fails_when_confirmed(void **state)
 	judge_yaml(RULES "    confirm: 2\n");
 	assert_verdict("fail");
 	assert_int_equal(j.findings[0].seen, 2);
-	assert_false(j.findings[0].known); /* it only warned */
+	assert_false(j.findings[0].failed_before); /* it only warned */
 	judge_yaml(RULES "    confirm: 3\n");
 	assert_verdict("warn");
 }
@@ -408,9 +408,9 @@ static void test_known_failure(void **state)
 		"ops key=b name=b time_share=0.2 time_s=1");
 	context = (struct judge_context){ .previous = &previous };
 	judge_yaml(RULES);
-	assert_true(j.findings[0].known);
+	assert_true(j.findings[0].failed_before);
 	assert_int_equal(j.findings[0].seen, 5);
-	assert_false(j.findings[1].known);
+	assert_false(j.findings[1].failed_before);
 }
 
 /* ---- profiles ----------------------------------------------------------------------------- */
