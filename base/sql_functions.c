@@ -151,53 +151,62 @@ static void call_glob(sqlite3_context *context, int count, sqlite3_value **args)
 
 /* Whatever reads a clock, a file, a random number or the schema is absent on purpose. */
 const struct sql_function sql_functions[] = {
-	{ STR_INIT("abs"), RESULT_NUMBER, true, false, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("min"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("max"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("coalesce"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("ifnull"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("nullif"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("iif"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("round"), RESULT_NUMBER, true, false, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("ceil"), RESULT_NUMBER, true, false, false, ceil, NULL, NULL, 0, 0 },
-	{ STR_INIT("floor"), RESULT_NUMBER, true, false, false, floor, NULL, NULL, 0, 0 },
-	{ STR_INIT("sqrt"), RESULT_NUMBER, false, false, false, sqrt, NULL, NULL, 0, 0 },
-	{ STR_INIT("ln"), RESULT_NUMBER, false, false, false, log, NULL, NULL, 0, 0 },
-	{ STR_INIT("log2"), RESULT_NUMBER, false, false, false, log2, NULL, NULL, 0, 0 },
-	{ STR_INIT("log10"), RESULT_NUMBER, false, false, false, log10, NULL, NULL, 0, 0 },
-	{ STR_INIT("exp"), RESULT_NUMBER, false, false, false, exp, NULL, NULL, 0, 0 },
-	{ STR_INIT("pow"), RESULT_NUMBER, false, false, false, NULL, pow, NULL, 0, 0 },
-	{ STR_INIT("lower"), RESULT_TEXT, false, false, false, NULL, NULL, call_lower, 1, 1 },
-	{ STR_INIT("upper"), RESULT_TEXT, false, false, false, NULL, NULL, call_upper, 1, 1 },
-	{ STR_INIT("substr"), RESULT_TEXT, false, false, false, NULL, NULL, call_substr, 2, 3 },
-	{ STR_INIT("length"), RESULT_NUMBER, false, false, false, NULL, NULL, call_length, 1, 1 },
-	{ STR_INIT("instr"), RESULT_NUMBER, false, false, false, NULL, NULL, call_instr, 2, 2 },
-	{ STR_INIT("like"), RESULT_NUMBER, false, false, false, NULL, NULL, call_like, 2, 3 },
-	{ STR_INIT("glob"), RESULT_NUMBER, false, false, false, NULL, NULL, call_glob, 2, 2 },
-	{ STR_INIT("count"), RESULT_NUMBER, false, false, true, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("sum"), RESULT_NUMBER, true, false, true, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("total"), RESULT_NUMBER, true, false, true, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("avg"), RESULT_NUMBER, true, false, true, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("group_concat"), RESULT_TEXT, false, true, true, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("format"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("printf"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("replace"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("trim"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("ltrim"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("rtrim"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("typeof"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("sign"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("row_number"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("rank"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("dense_rank"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("percent_rank"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("cume_dist"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("ntile"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("lag"), RESULT_ARGUMENT, true, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("lead"), RESULT_ARGUMENT, true, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("first_value"), RESULT_ARGUMENT, true, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("last_value"), RESULT_ARGUMENT, true, true, false, NULL, NULL, NULL, 0, 0 },
-	{ STR_INIT("nth_value"), RESULT_ARGUMENT, true, true, false, NULL, NULL, NULL, 0, 0 },
+	{ STR_INIT("abs"), RESULT_NUMBER, true, false, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("min"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0, "least" },
+	{ STR_INIT("max"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0,
+		"greatest" },
+	{ STR_INIT("coalesce"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0,
+		"nvl|isnull" },
+	{ STR_INIT("ifnull"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("nullif"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("iif"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0, "if" },
+	{ STR_INIT("round"), RESULT_NUMBER, true, false, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("ceil"), RESULT_NUMBER, true, false, false, ceil, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("floor"), RESULT_NUMBER, true, false, false, floor, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("sqrt"), RESULT_NUMBER, false, false, false, sqrt, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("ln"), RESULT_NUMBER, false, false, false, log, NULL, NULL, 0, 0, "log" },
+	{ STR_INIT("log2"), RESULT_NUMBER, false, false, false, log2, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("log10"), RESULT_NUMBER, false, false, false, log10, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("exp"), RESULT_NUMBER, false, false, false, exp, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("pow"), RESULT_NUMBER, false, false, false, NULL, pow, NULL, 0, 0, "power" },
+	{ STR_INIT("lower"), RESULT_TEXT, false, false, false, NULL, NULL, call_lower, 1, 1, NULL },
+	{ STR_INIT("upper"), RESULT_TEXT, false, false, false, NULL, NULL, call_upper, 1, 1, NULL },
+	{ STR_INIT("substr"), RESULT_TEXT, false, false, false, NULL, NULL, call_substr, 2, 3,
+		NULL },
+	{ STR_INIT("length"), RESULT_NUMBER, false, false, false, NULL, NULL, call_length, 1, 1,
+		NULL },
+	{ STR_INIT("instr"), RESULT_NUMBER, false, false, false, NULL, NULL, call_instr, 2, 2,
+		NULL },
+	{ STR_INIT("like"), RESULT_NUMBER, false, false, false, NULL, NULL, call_like, 2, 3, NULL },
+	{ STR_INIT("glob"), RESULT_NUMBER, false, false, false, NULL, NULL, call_glob, 2, 2, NULL },
+	{ STR_INIT("count"), RESULT_NUMBER, false, false, true, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("sum"), RESULT_NUMBER, true, false, true, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("total"), RESULT_NUMBER, true, false, true, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("avg"), RESULT_NUMBER, true, false, true, NULL, NULL, NULL, 0, 0,
+		"average|mean" },
+	{ STR_INIT("group_concat"), RESULT_TEXT, false, true, true, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("format"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("printf"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("replace"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("trim"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("ltrim"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("rtrim"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("typeof"), RESULT_TEXT, false, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("sign"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("row_number"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("rank"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("dense_rank"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("percent_rank"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0,
+		NULL },
+	{ STR_INIT("cume_dist"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("ntile"), RESULT_NUMBER, false, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("lag"), RESULT_ARGUMENT, true, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("lead"), RESULT_ARGUMENT, true, true, false, NULL, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("first_value"), RESULT_ARGUMENT, true, true, false, NULL, NULL, NULL, 0, 0,
+		NULL },
+	{ STR_INIT("last_value"), RESULT_ARGUMENT, true, true, false, NULL, NULL, NULL, 0, 0,
+		NULL },
+	{ STR_INIT("nth_value"), RESULT_ARGUMENT, true, true, false, NULL, NULL, NULL, 0, 0, NULL },
 };
 const ptrdiff_t sql_function_count = COUNT_OF(sql_functions);
 
@@ -206,6 +215,17 @@ const struct sql_function *sql_function_find(struct str name)
 	for (ptrdiff_t i = 0; i < sql_function_count; i++)
 		if (str_eq_nocase(sql_functions[i].name, name))
 			return &sql_functions[i];
+	return NULL;
+}
+
+const struct sql_function *sql_function_meant(struct str name)
+{
+	struct str rest, word;
+
+	for (ptrdiff_t i = 0; i < sql_function_count; i++)
+		for (rest = str_from(sql_functions[i].foreign); str_next(&rest, '|', &word);)
+			if (str_eq_nocase(word, name))
+				return &sql_functions[i];
 	return NULL;
 }
 

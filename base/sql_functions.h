@@ -24,12 +24,14 @@ struct sql_function {
 	/* ours, because SQLite counts a step for any number of bytes */
 	void (*text)(sqlite3_context *context, int count, sqlite3_value **args);
 	int args_min, args_max;
+	const char *foreign; /* what other languages call it: "average|mean"; or NULL */
 };
 
 extern const struct sql_function sql_functions[];
 extern const ptrdiff_t sql_function_count;
 
-const struct sql_function *sql_function_find(struct str name); /* NULL if not allowed */
+const struct sql_function *sql_function_find(struct str name);	/* NULL if not allowed */
+const struct sql_function *sql_function_meant(struct str name); /* by a foreign one; or NULL */
 int sql_functions_register(struct sql_connection *c);
 
 /* The longest pattern of LIKE and GLOB. */

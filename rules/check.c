@@ -1241,30 +1241,6 @@ bool check_select(struct str sql, const struct sql_names *names, struct arena *k
 
 /* ---- what SQLite refuses ------------------------------------------------------------------ */
 
-/* What other languages call it. */
-static struct str tell_foreign(struct str name)
-{
-	static const struct {
-		struct str name, says;
-	} foreign[] = {
-		{ STR_INIT("if"), STR_INIT("; it is written iif(x, a, b), or case when x then a "
-					   "else b end") },
-		{ STR_INIT("average"), STR_INIT("; it is avg()") },
-		{ STR_INIT("mean"), STR_INIT("; it is avg()") },
-		{ STR_INIT("nvl"), STR_INIT("; it is coalesce()") },
-		{ STR_INIT("isnull"), STR_INIT("; it is written x is null") },
-		{ STR_INIT("greatest"), STR_INIT("; it is max()") },
-		{ STR_INIT("least"), STR_INIT("; it is min()") },
-		{ STR_INIT("power"), STR_INIT("; it is pow()") },
-		{ STR_INIT("log"), STR_INIT("; there are ln(), log2() and log10()") },
-		{ STR_INIT("concat"), STR_INIT("; it is written a || b") },
-	};
-	for (int i = 0; i < COUNT_OF(foreign); i++)
-		if (str_eq_nocase(foreign[i].name, name))
-			return foreign[i].says;
-	return STR("");
-}
-
 /* There is none of that name that may be called here. */
 static struct str tell_no_function(const struct checker *c, struct str name)
 {
@@ -1276,9 +1252,9 @@ static struct str tell_no_function(const struct checker *c, struct str name)
 	for (ptrdiff_t i = 0; !own && i < sql_function_count; i++)
 		if (!c->names->rule || !sql_functions[i].query_only)
 			list_add(&names, sql_functions[i].name, c->keep);
-	struct str hint = tell_foreign(name);
-	if (!hint.len)
-		hint = did_you_mean(c->keep, name, names.items, names.count);
+	const struct sql_function *meant = sql_function_meant(name);
+	struct str hint = meant ? arena_fmt(c->keep, "; it is %.*s()", STR_ARG(meant->name))
+				: did_you_mean(c->keep, name, names.items, names.count);
 	if (!hint.len)
 		hint = arena_fmt(c->keep, "; there are %.*s and more (docs/rules.md)",
 			STR_ARG(words_joined(c->keep, names.items, TOLD_MOST, ", ")));
