@@ -1,12 +1,7 @@
 /* The `notifications:` of a rule file.  See notice.h. */
-#include "base/text.h"
 #include "rules/notice.h"
 
-#include "base/secret.h"
-#include "rules/engine.h"
 #include "rules/parse.h"
-
-/* ---- in a rule file -------------------------------------------------------------------------- */
 
 #define KEY(member, how, ...) RULE_PLAIN(#member, how, struct notice, member, __VA_ARGS__)
 
@@ -46,38 +41,3 @@ const struct key notice_entry = { .name = STR_INIT("a notification"),
 	.keys = notice_keys,
 	.is_name = rule_name_ok,
 	.agree = check_notice };
-
-/* ---- on the command line --------------------------------------------------------------------- */
-
-bool notice_parse(struct str word, struct arena *keep, struct notice *ret, struct diag *err)
-{
-	struct str kinds[KEY_WORDS_MAX], kind, rest, url, secret;
-	int count = key_words(notice_keys, kinds);
-	bool has_url = str_cut(word, ':', &kind, &rest);
-	bool has_secret = str_cut(rest, ':', &url, &secret);
-	const struct str *found = NAMED(kinds, count, kind);
-	if (str_eq(kind, STR("https")) || str_eq(kind, STR("http")))
-		return diag_set(err, DIAG_USAGE,
-			"an address is a secret: put it into an environment variable, and name "
-			"that, as in slack:ROOFLINT_SLACK_URL");
-	/* What stands behind the colon is not repeated: it may be an address pasted by mistake. */
-	if (!found || !has_url)
-		return diag_set(err, DIAG_USAGE,
-			"'%.*s' is no kind of target; KIND:VARIABLE has %.*s for a KIND",
-			STR_ARG(kind), STR_ARG(words_joined(keep, kinds, count, " or ")));
-	if (!secret_name_ok(url) || (has_secret && !secret_name_ok(secret)))
-		return diag_set(err, DIAG_USAGE,
-			"in '%.*s:...', the name of an environment variable was expected behind "
-			"the "
-			"colon: ROOFLINT_ and more of A-Z, 0-9 and _",
-			STR_ARG(kind));
-	if (has_secret && found != &kinds[NOTICE_WEBHOOK])
-		return diag_set(
-			err, DIAG_USAGE, "only a webhook is signed, %.*s is not", STR_ARG(kind));
-	*ret = (struct notice){
-		.name = kind, .kind = (enum notice_kind)(found - kinds), .url_from = url
-	};
-	if (has_secret)
-		ret->secret_from = secret;
-	return true;
-}

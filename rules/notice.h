@@ -52,10 +52,4 @@ struct notice {
 	struct origin origin; /* none on the command line */
 };
 
-/*
- * "slack:ROOFLINT_SLACK_URL", "webhook:ROOFLINT_HOOK:ROOFLINT_HOOK_SECRET": what the command line
- * may say instead of a name.  It is named by its kind.
- */
-bool notice_parse(struct str word, struct arena *keep, struct notice *ret, struct diag *err);
-
 #endif

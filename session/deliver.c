@@ -21,6 +21,40 @@ static bool add_target(struct plan *p, const struct notice *notice, struct str t
 	return t->message != NULL;
 }
 
+bool target_parse(struct str word, struct arena *keep, struct notice *ret, struct diag *err)
+{
+	struct str kinds[NOTICE_KINDS], kind, rest, url, secret;
+	bool has_url = str_cut(word, ':', &kind, &rest);
+	bool has_secret = str_cut(rest, ':', &url, &secret);
+	for (int i = 0; i < NOTICE_KINDS; i++)
+		kinds[i] = notice_kind_name((enum notice_kind)i);
+	const struct str *found = NAMED(kinds, NOTICE_KINDS, kind);
+	if (str_eq(kind, STR("https")) || str_eq(kind, STR("http")))
+		return diag_set(err, DIAG_USAGE,
+			"an address is a secret: put it into an environment variable, and name "
+			"that, as in slack:ROOFLINT_SLACK_URL");
+	/* What stands behind the colon is not repeated: it may be an address pasted by mistake. */
+	if (!found || !has_url)
+		return diag_set(err, DIAG_USAGE,
+			"'%.*s' is no kind of target; KIND:VARIABLE has %.*s for a KIND",
+			STR_ARG(kind), STR_ARG(words_joined(keep, kinds, NOTICE_KINDS, " or ")));
+	if (!secret_name_ok(url) || (has_secret && !secret_name_ok(secret)))
+		return diag_set(err, DIAG_USAGE,
+			"in '%.*s:...', the name of an environment variable was expected behind "
+			"the "
+			"colon: ROOFLINT_ and more of A-Z, 0-9 and _",
+			STR_ARG(kind));
+	if (has_secret && found != &kinds[NOTICE_WEBHOOK])
+		return diag_set(
+			err, DIAG_USAGE, "only a webhook is signed, %.*s is not", STR_ARG(kind));
+	*ret = (struct notice){
+		.name = kind, .kind = (enum notice_kind)(found - kinds), .url_from = url
+	};
+	if (has_secret)
+		ret->secret_from = secret;
+	return true;
+}
+
 static bool add_word(struct plan *p, const struct ruleset *rules, struct str word,
 	struct str templates, struct arena *keep, struct diag *err)
 {
@@ -32,7 +66,7 @@ static bool add_word(struct plan *p, const struct ruleset *rules, struct str wor
 	NAMES(&names, keep, rules->notices, rules->notice_count);
 	/* Names have no colon; KIND:VARIABLE has one. */
 	if (str_find_char(word, ':') >= 0)
-		return notice_parse(word, keep, &adhoc, err) &&
+		return target_parse(word, keep, &adhoc, err) &&
 		       add_target(p, &adhoc, templates, keep, err);
 	return diag_set(err, DIAG_USAGE,
 		"there is no notification '%.*s' in %.*s%.*s (or give KIND:VARIABLE; rooflint "

@@ -34,6 +34,12 @@ struct plan {
 };
 
 /*
+ * "slack:ROOFLINT_SLACK_URL", "webhook:ROOFLINT_HOOK:ROOFLINT_HOOK_SECRET": what the command line
+ * may say instead of a name.  It is named by its kind.
+ */
+bool target_parse(struct str word, struct arena *keep, struct notice *ret, struct diag *err);
+
+/*
  * Everything that can be wrong with the settings is found here, before anything is judged.  With
  * `by_default`, no name means every notification of the rule file.
  */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "rules/ruleset.h"
+#include "session/deliver.h"
 #include "tests/unit/keep.h"
 #include "tests/unit/rules_text.h"
 
@@ -74,10 +75,10 @@ static void test_words(void **state)
 {
 	(void)state;
 	struct notice n;
-	assert_true(notice_parse(STR("teams:ROOFLINT_A"), &keep, &n, &err));
+	assert_true(target_parse(STR("teams:ROOFLINT_A"), &keep, &n, &err));
 	assert_true(n.kind == NOTICE_TEAMS && str_eq(n.url_from, STR("ROOFLINT_A")));
 	assert_true(str_eq(n.name, STR("teams")) && !n.secret_from.p && !n.required);
-	assert_true(notice_parse(STR("webhook:ROOFLINT_A:ROOFLINT_B"), &keep, &n, &err));
+	assert_true(target_parse(STR("webhook:ROOFLINT_A:ROOFLINT_B"), &keep, &n, &err));
 	assert_true(str_eq(n.secret_from, STR("ROOFLINT_B")));
 }
 
@@ -97,7 +98,7 @@ static void test_bad_words(void **state)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct notice n;
-		assert_false(notice_parse(str_from(cases[i].word), &keep, &n, &err));
+		assert_false(target_parse(str_from(cases[i].word), &keep, &n, &err));
 		assert_int_equal(err.id, DIAG_USAGE);
 		if (strncmp(err.text, cases[i].error, strlen(cases[i].error)) != 0)
 			fail_msg("not '%s' but: %s", cases[i].error, err.text);
