@@ -557,7 +557,7 @@ struct str fleet_paragraph(const struct fleet_report *r, unsigned left_out, stru
 
 /* ---- a terminal ------------------------------------------------------------------------------ */
 
-enum { ROWS = 5 }; /* of a list */
+enum { ROWS = 5 /* of a list */, EXAMPLE_BYTES = 160 };
 
 static void put_first(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
@@ -588,8 +588,10 @@ static void put_unjudged(const struct fleet_report *r, struct arena *keep, struc
 		if (str_eq(outcome, STR("judged")))
 			continue;
 		shown++;
-		out_fmt(out, "  %16.0f  %.*s\n", fleet_real(a, i, "runs"),
-			STR_ARG(text_clean(keep, outcome)));
+		struct str example = text_clean(keep, fleet_word(a, i, "example"));
+		out_fmt(out, "  %16.0f  %.*s%s%.*s\n", fleet_real(a, i, "runs"),
+			STR_ARG(text_clean(keep, outcome)), example.len ? ": " : "",
+			STR_ARG(text_cut(keep, example, EXAMPLE_BYTES)));
 	}
 }
 

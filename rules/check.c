@@ -1327,6 +1327,8 @@ static struct str tell_tables(const struct checker *c, struct str column)
 
 static struct str tell_column(const struct checker *c, const struct token *t, bool *is_name)
 {
+	static const struct str clauses[] = { STR_INIT("from"), STR_INIT("where"),
+		STR_INIT("group"), STR_INIT("order"), STR_INIT("limit") };
 	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
 	const struct sql_names *names = c->names;
 	struct list known = { NULL, 0, 0 };
@@ -1366,6 +1368,10 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 			       : STR("; it is a key of the rule: write its expression out");
 	if (!hint.len && !wants_name)
 		hint = did_you_mean(c->keep, last->text, known.items, known.count);
+	if (!hint.len && !of) /* "select * form ops" */
+		hint = table_find(last->text)
+			       ? STR("; it is a table, which stands behind 'from'")
+			       : did_you_mean(c->keep, last->text, clauses, COUNT_OF(clauses));
 	if (!hint.len && of)
 		hint = is_made ? STR("; the SELECT has none of that name")
 			       : arena_fmt(c->keep, "; `rooflint tables %.*s` lists them",
