@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include "base/task.h"
+#include "base/text.h"
 #include "base/when.h"
 #include "cmd/output.h"
 #include "cmd/shared.h"
+#include "report/alert.h"
 #include "session/batch.h"
 #include "session/deliver.h"
 #include "session/history.h"
@@ -121,6 +123,18 @@ static bool remember(struct context *c, const struct check_settings *s, const st
 	return ok;
 }
 
+/* Places that a reviewer cannot open are worth a word, once. */
+static void tell_lost(struct context *c, const struct report_set *set)
+{
+	const struct alerts all = alerts_of(set, c->keep);
+	struct str lost = alerts_lost(&all);
+	if (lost.p)
+		print_line(arena_fmt(c->keep,
+			"no finding lies on a file of this repository: it has no %.*s; name the "
+			"folder that was the repository's root with --source-root",
+			STR_ARG(text_clean(c->keep, lost))));
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static bool settings_agree(const struct check_settings *s, struct diag *err)
@@ -176,6 +190,8 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	/* The files, the terminal, then the messages: a verdict does not wait for servers. */
 	bool delivered = remember(c, s, &rules, &set, &plan);
 	delivered &= output_write(c, &s->output, &set);
+	if (s->output.sarif.p || s->output.gitlab.p || s->output.github)
+		tell_lost(c, &set);
 	out_flush(c->out);
 	plan.quiet = s->output.quiet;
 	delivered &= !plan_deliver_news(&plan, &set, c->keep);

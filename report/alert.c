@@ -5,6 +5,7 @@
 
 #include "base/stats.h"
 #include "base/text.h"
+#include "measure/op_source.h"
 #include "report/prose.h"
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -33,6 +34,7 @@ static void set_place(struct alert *a, struct arena *keep)
 		return;
 	}
 	file = report_workload(text_clean(keep, a->report->profile), MISSING);
+	file = str_starts(file, STR("/")) ? path_end(file) : file;
 	while (str_take(&file, STR("/")) || str_take(&file, STR("./")) ||
 		str_take(&file, STR("../")))
 		;
@@ -201,6 +203,20 @@ struct alerts alerts_of(const struct report_set *set, struct arena *keep)
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		add_report(&all, &set->items[i], keep);
 	return ranked(all, keep);
+}
+
+struct str alerts_lost(const struct alerts *all)
+{
+	struct str ret = MISSING;
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		const struct finding *f = all->items[i].finding;
+		if (all->items[i].in_source)
+			return MISSING;
+		if (f && !ret.p && str_starts(f->source_file, STR("/")) &&
+			!is_installed(f->source_file))
+			ret = f->source_file;
+	}
+	return ret;
 }
 
 struct alerts alerts_waived(const struct report_set *set, struct arena *keep)

@@ -27,7 +27,8 @@ struct alert {
 	struct str cost;	       /* "up to 6 ms of 32 ms per step (18%)", or missing */
 	/*
 	 * A relative path of the user's sources, its line or 0, and whether that is known.  Where
-	 * it is not, `path` is the profile without its dates, for formats that demand a place.
+	 * it is not, `path` is the profile without its dates, for formats that demand a place; of
+	 * an absolute one its end, since a machine's folders are no place in a repository.
 	 */
 	struct str path;
 	int64_t line;
@@ -35,16 +36,18 @@ struct alert {
 	struct str fingerprint; /* unique in the set; survives a recompile and edited lines */
 	double gain_s;		/* NaN when unknown */
 	ptrdiff_t order;	/* in the set */
-	ptrdiff_t place;	/* in its report, of its level */
+	ptrdiff_t place;	/* in its report */
 };
 
 struct alerts {
-	struct alert *items; /* by level, then place, then gain */
+	struct alert *items; /* notes last, then by place, then as reports are sorted */
 	ptrdiff_t count, cap;
 	ptrdiff_t levels[ALERT_LEVELS];
 };
 
 struct alerts alerts_of(const struct report_set *set, struct arena *keep);
+/* A file that the repository lacks, where no place is one of its files: its root is not known. */
+struct str alerts_lost(const struct alerts *all);
 /* Findings that are waived, for formats that can say so. */
 struct alerts alerts_waived(const struct report_set *set, struct arena *keep);
 
