@@ -306,8 +306,10 @@ void html_rules(const struct report *r, struct arena *keep, struct html_report *
 	ptrdiff_t found = group_open(r, keep, &open);
 	ptrdiff_t waivers = group_findings(r, VERDICT_WAIVED, keep, &waived);
 	ret->found = findings_of(&m, open, found);
-	if (ret->found.count > 1) /* one alone is the headline */
-		ret->brief = ret->found;
+	/* One alone is the headline, and what it says is not said again. */
+	ptrdiff_t told = found && (found == 1 || headline_finding(r, keep) == open[0].items[0]);
+	const struct html_finding *cards = ret->found.items;
+	ret->brief = LIST(cards + told, found - told);
 	ret->waived = findings_of(&m, waived, waivers);
 	ret->unsure = troubles_of(&m);
 	ret->passed = rules_of(&m, passed, 1);
