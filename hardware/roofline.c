@@ -85,11 +85,6 @@ static double f32_slack(const struct chip *c, const struct op_work *w)
 	return open && peak > whole ? peak / whole : 1;
 }
 
-double roofline_peak_flops(const struct chip_device *d, enum dtype t, int passes)
-{
-	return roofline_op_flops(d, &(struct op_work){ .dtype = t, .passes = passes });
-}
-
 double roofline_hbm_bps(const struct chip_device *d)
 {
 	return d->chip ? d->chip->hbm_bps.value * d->share : NAN;

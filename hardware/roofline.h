@@ -17,16 +17,6 @@ struct str bound_name(enum bound b); /* "compute", "memory", "communication", "h
  * compute_precision <= 1, where HIGHEST is 2). */
 enum { PASSES_HIGHEST = 6 };
 
-/*
- * Dense peak of a device multiplying matrices of a type; NaN when the table has no such rate.
- *
- * `passes` is what an f32 dot's operand_precision asks for: DEFAULT 1, HIGH 3, HIGHEST 6.  A TPU
- * has no f32 engine and runs that many bf16 products.  NVIDIA runs f32 in TF32 up to HIGH and on
- * the vector units at HIGHEST, as XLA decides.  AMD multiplies f32 as f32 whatever it says.
- * Complex numbers have the rate of their parts.  This is the most that may be meant: where neither
- * an algorithm nor a kernel tells, NVIDIA's f32 up to HIGH may be multiplied as f32 as well.
- */
-double roofline_peak_flops(const struct chip_device *d, enum dtype t, int passes);
 double roofline_hbm_bps(const struct chip_device *d);
 double roofline_pcie_bps(const struct chip_device *d); /* to the host, one way */
 
@@ -42,8 +32,18 @@ struct op_work {
 };
 /* The type that stands in for one which a chip cannot multiply: the next wider that it can. */
 enum dtype roofline_wider(const struct chip_device *d, enum dtype t);
-/* The peak for its FLOPs.  Vector units have one rate, f32's: XLA computes bf16 in f32 as well.
- * NaN for those of a TPU, which are not published. */
+/*
+ * The dense peak for its FLOPs; NaN when the table has no such rate.
+ *
+ * `passes` is what an f32 dot's operand_precision asks for: DEFAULT 1, HIGH 3, HIGHEST 6.  A TPU
+ * has no f32 engine and runs that many bf16 products.  NVIDIA runs f32 in TF32 up to HIGH and on
+ * the vector units at HIGHEST, as XLA decides.  AMD multiplies f32 as f32 whatever it says.
+ * Complex numbers have the rate of their parts.  This is the most that may be meant: where neither
+ * an algorithm nor a kernel tells, NVIDIA's f32 up to HIGH may be multiplied as f32 as well.
+ *
+ * Vector units have one rate, f32's: XLA computes bf16 in f32 as well.  NaN for those of a TPU,
+ * which are not published.
+ */
 double roofline_op_flops(const struct chip_device *d, const struct op_work *w);
 struct str roofline_op_source(const struct chip_device *d, const struct op_work *w); /* its */
 /* FLOPs per byte of HBM at which the two limits meet. */
