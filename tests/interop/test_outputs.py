@@ -220,7 +220,9 @@ class Bytes(unittest.TestCase):
                     if of_check:
                         os.unlink(summary)
                     _, rendered = rooflint("render", *options, report, **env)
-                    self.assertEqual(rendered, checked, (path, options))
+                    # Where sources lie is asked of who checks; a report has its places.
+                    hint = re.compile(rb"^rooflint: no finding lies on .*\n", re.M)
+                    self.assertEqual(rendered, hint.sub(b"", checked), (path, options))
                     if of_check:
                         self.assertEqual(read(summary), of_check)
 
