@@ -9,6 +9,7 @@ import gzip
 import html.parser
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
