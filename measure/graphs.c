@@ -366,16 +366,60 @@ static void kernel_met(struct graphs *all, const struct plane *p, int32_t op, st
 	all->items[k->graph - 1].latest = op;
 }
 
-void graphs_read(struct plane *p, struct registry *r, struct arena scratch)
+/* Kernels that begin behind `after_ps`, not those behind `until_ps`. */
+static void kernels_meet(struct graphs *all, struct plane *p, int64_t after_ps, int64_t until_ps,
+	struct arena *scratch)
 {
-	struct merge *merge = merge_new(p, &scratch);
-	struct graphs all = { 0 };
+	struct merge *merge = merge_new(p, scratch);
 	const struct op_event *e;
 
-	while ((e = merge_next(merge)))
-		if (e->op >= 0 && p->ops[e->op].node)
-			kernel_met(&all, p, e->op, &scratch);
+	while ((e = merge_next(merge)) && e->start_ps <= until_ps)
+		if (e->start_ps > after_ps && e->op >= 0 && p->ops[e->op].node)
+			kernel_met(all, p, e->op, scratch);
 	merge_free(merge);
+}
+
+/*
+ * Where the last kernel begins of the launch that the window begins with; INT64_MIN where kernels
+ * do not say which launch they are of.
+ */
+static int64_t first_launch_last(const struct plane *p, struct arena scratch)
+{
+	struct event *e = arena_make(&scratch, struct event, 1);
+	int64_t launch = 0, begin_ps = INT64_MAX, ret = INT64_MIN;
+
+	for (int turn = 0; turn < 2; turn++) /* which it is; how far it goes */
+		for (ptrdiff_t i = 0; i < p->lane_count; i++) {
+			struct arena work = scratch;
+			struct cursor *c = p->lanes[i].class == LANE_STREAM
+						   ? cursor_new(p, &p->lanes[i],
+							     STAT_BIT(CORRELATION_ID), &work)
+						   : NULL;
+			while (c && cursor_next(c, e) && e->stats.present) {
+				int64_t of = e->stats.at[STAT_CORRELATION_ID].i64;
+				if (turn == 0 && e->start_ps < begin_ps) {
+					begin_ps = e->start_ps;
+					launch = of;
+				}
+				if (turn == 0 || of != launch)
+					break;
+				ret = e->start_ps > ret ? e->start_ps : ret;
+			}
+		}
+	return ret;
+}
+
+/*
+ * A window may begin within a launch, whose kernels then come from the middle of their graph on:
+ * the order is that of later launches, and the first one tells only of what did not run again.
+ */
+void graphs_read(struct plane *p, struct registry *r, struct arena scratch)
+{
+	struct graphs all = { 0 };
+	int64_t cut_ps = first_launch_last(p, scratch);
+
+	kernels_meet(&all, p, cut_ps, INT64_MAX, &scratch);
+	kernels_meet(&all, p, INT64_MIN, cut_ps, &scratch);
 	int64_t *nodes = arena_make(&scratch, int64_t, all.node_count);
 	struct str *ops = arena_make(&scratch, struct str, all.node_count);
 	ptrdiff_t n = 0;

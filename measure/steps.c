@@ -294,6 +294,109 @@ static void devices_reset(struct run *run)
 }
 
 /*
+ * Without HLO the first op met of a program marks its executions.  A capture may begin inside a
+ * loop: then that op lies inside another one later, and does not mark.  True when this was seen.
+ */
+static bool marker_was_nested(struct run *run)
+{
+	bool any = false;
+
+	if (!run->main)
+		return false;
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct sweep *s = &run->devices[i].sweep;
+		any |= run->main->index < s->program_cap &&
+		       s->programs[run->main->index].marker_nested;
+	}
+	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++)
+		if (aggregate_op(run->sums, i)->nested)
+			registry_subject_at(run->registry, i)->may_mark = false;
+	return any;
+}
+
+/* Of the ops of a program that ran half as often as this one, or more: the schedule's first. */
+static int32_t first_scheduled(const struct run *run, const struct program *p, int32_t marker)
+{
+	const struct hlo_module *m = program_hlo(p);
+	struct arena scratch = *run->keep;
+	ptrdiff_t *order, count = p->subjects ? hlo_order(m, &scratch, &order) : 0;
+	int64_t least = aggregate_op(run->sums, marker)->self.count / 2;
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		int32_t at = p->subjects[order[i]] - 1;
+		if (at >= 0 && registry_subject_at(run->registry, at)->may_mark &&
+			aggregate_op(run->sums, at)->self.count > least)
+			return at;
+	}
+	return marker;
+}
+
+static int64_t waited_for(const struct sweep *s, int32_t subject)
+{
+	int64_t ret = 0;
+
+	for (ptrdiff_t i = 0; i < s->gap_count; i++)
+		if (s->gaps[i].after == subject)
+			ret += s->gaps[i].end_ps - s->gaps[i].start_ps;
+	return ret;
+}
+
+/*
+ * The op of a program that a device waits longest for, of those that run as often as the one that
+ * marks; that one, where it does not wait much longer for another.
+ */
+static int32_t longest_awaited(
+	const struct run *run, const struct sweep *s, const struct program *p, int32_t marker)
+{
+	int64_t often = aggregate_op(run->sums, marker)->self.count;
+	int64_t most_ps = 2 * waited_for(s, marker);
+	int32_t ret = marker;
+
+	for (ptrdiff_t i = 0; i < s->gap_count; i++) {
+		int32_t at = s->gaps[i].after;
+		const struct subject *op = at < 0 ? NULL : registry_subject_at(run->registry, at);
+		int64_t more = at < 0 ? 0 : aggregate_op(run->sums, at)->self.count - often;
+		if (op && op->program == p && op->may_mark && more >= -run->device_count &&
+			more <= run->device_count && waited_for(s, at) > most_ps) {
+			most_ps = waited_for(s, at);
+			ret = at;
+		}
+	}
+	return ret;
+}
+
+/*
+ * A capture that was asked for at any moment begins within an execution.  The op that it begins
+ * with then marks executions from there to there, and what lies between two real ones would be
+ * within one of these, as if the program waited there and not the device for its host.  True when
+ * another op comes first, by the schedule or, without HLO, by the wait for it: that one marks from
+ * now on.
+ */
+static bool marker_was_late(struct run *run)
+{
+	ptrdiff_t subjects = registry_subject_count(run->registry);
+	ptrdiff_t programs = registry_program_count(run->registry);
+	bool any = false;
+
+	for (ptrdiff_t k = 0; k < run->device_count; k++) {
+		const struct sweep *s = &run->devices[k].sweep;
+		for (ptrdiff_t i = 0; i < programs && i < s->program_cap; i++) {
+			const struct program *p = registry_program_at(run->registry, i);
+			int32_t marker = s->programs[i].marker;
+			int32_t first = marker < 0 ? -1 : longest_awaited(run, s, p, marker);
+			if (first != marker && program_hlo(p))
+				first = first_scheduled(run, p, marker);
+			for (ptrdiff_t n = 0; first != marker && n < subjects; n++) {
+				struct subject *other = registry_subject_at(run->registry, n);
+				other->may_mark &= other->program != p || n == first;
+			}
+			any |= first != marker;
+		}
+	}
+	return any;
+}
+
+/*
  * The program that makes the steps, by the first events of the first device that ran one twice.
  * What the others ran is left to the whole sweep, which corrects a wrong guess.
  */
@@ -307,6 +410,7 @@ static bool main_guess(struct run *run, struct diag *err)
 			*err = d->err;
 			return false;
 		}
+		marker_was_late(run);
 		run->main = main_program(run);
 		bool cut = d->sweep.events >= GUESS_EVENTS;
 		if (run->main)
@@ -401,27 +505,6 @@ static bool steps_plan(struct run *run, struct diag *err)
 	return main_guess(run, err) && (is_plain(run) || plan_foresee(run, err));
 }
 
-/*
- * Without HLO the first op met of a program marks its executions.  A capture may begin inside a
- * loop: then that op lies inside another one later, and does not mark.  True when this was seen.
- */
-static bool marker_was_nested(struct run *run)
-{
-	bool any = false;
-
-	if (!run->main)
-		return false;
-	for (ptrdiff_t i = 0; i < run->device_count; i++) {
-		const struct sweep *s = &run->devices[i].sweep;
-		any |= run->main->index < s->program_cap &&
-		       s->programs[run->main->index].marker_nested;
-	}
-	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++)
-		if (aggregate_op(run->sums, i)->nested)
-			registry_subject_at(run->registry, i)->may_mark = false;
-	return any;
-}
-
 /* A Steps line may mark several sorts of steps, and other work may run beside it. */
 static bool plan_by_line(struct run *run)
 {
@@ -454,8 +537,6 @@ static bool plan_by_runs(struct run *run)
 {
 	bool was_foreseen = run->plans == PLANS_FORESEEN, is_changed;
 
-	if (marker_was_nested(run))
-		return true;
 	run->plans = PLANS_GUESSED;
 	bool is_one = is_plain(run);
 	if (!is_one && schedule_make(run, &is_changed)) {
@@ -533,7 +614,8 @@ static bool plan_again(struct run *run)
 	bool any_steady = false;
 
 	if (run->plans != PLANS_SCHEDULED &&
-		(run->source == STEPS_LINE ? plan_by_line : plan_by_runs)(run))
+		(marker_was_nested(run) || marker_was_late(run) ||
+			(run->source == STEPS_LINE ? plan_by_line : plan_by_runs)(run)))
 		return true;
 	run->main = main_program(run);
 	for (ptrdiff_t i = 0; i < run->device_count; i++)

@@ -9,7 +9,7 @@ import read
 import wire
 
 PLANES, PLANE_NAME, PLANE_LINES, PLANE_EVENTS, PLANE_STATS, PLANE_OWN = 1, 2, 3, 4, 5, 6
-LINE_NAME, LINE_EVENTS = 2, 4
+LINE_NAME, LINE_TIME, LINE_EVENTS = 2, 3, 4
 EVENT_METADATA, EVENT_OFFSET, EVENT_LENGTH, EVENT_STATS = 1, 2, 3, 4
 
 ALLOCATOR = (b"MemoryAllocation", b"MemoryDeallocation")
@@ -196,6 +196,41 @@ def span_removed(plane, rng):
     return each_event(plane, lines, take)
 
 
+def times(profile, take=None):
+    """All events' (begin, end) in ps; with `take`, the profile of those that it keeps."""
+    found, kept = [], {}
+    for path, data in profile.items():
+        space = read.parts(data)
+        for at in places(space, PLANES):
+            plane = read.parts(space[at][2])
+            for line in places(plane, PLANE_LINES):
+                parts = read.parts(plane[line][2])
+                base, out = number(parts, LINE_TIME) * 1000, []
+                for part in parts:
+                    if part[0] == LINE_EVENTS and part[1] == 2:
+                        event = read.parts(part[2])
+                        begin = base + number(event, EVENT_OFFSET)
+                        found.append((begin, begin + number(event, EVENT_LENGTH)))
+                        if take and not take(*found[-1]):
+                            continue
+                    out.append(part)
+                plane[line] = (PLANE_LINES, 2, joined(out))
+            space[at] = (PLANES, 2, joined(plane))
+        kept[path] = joined(space)
+    return kept if take else found
+
+
+def window(profile, rng):
+    """What lies within a part of the time, as of a capture that was asked for at any moment."""
+    events = times(profile)
+    first, last = min(e[0] for e in events), max(e[1] for e in events)
+    while True:
+        begin = first + rng.uniform(0, 0.3) * (last - first)
+        end = last - rng.uniform(0, 0.2) * (last - first)
+        kept = times(profile, lambda a, b: a >= begin and b <= end)
+        yield kept, f"{begin - first} to {end - first} ps"
+
+
 def dug(data, rng):
     """The bytes without one of their fields, found by going down while that is a message."""
     parts = read.parts(data)
@@ -265,6 +300,7 @@ KINDS = {
     "line": removed(PLANE_LINES),
     "line-events": in_planes(has(PLANE_LINES), line_emptied),
     "span": in_planes(has(PLANE_LINES), span_removed),
+    "window": window,
     "plane": in_files(plane_removed),
     "host": host_removed,
     "hlo-part": in_planes(holds_hlo, hlo_part),

@@ -9,6 +9,7 @@ from damage import (
     EVENT_METADATA,
     EVENT_STATS,
     LINE_EVENTS,
+    LINE_TIME,
     PLANE_EVENTS,
     PLANE_LINES,
     PLANE_NAME,
@@ -21,7 +22,6 @@ from damage import (
 )
 from read import one, parts
 
-LINE_TIME = 3
 ENTRY_KEY, ENTRY_VALUE = 1, 2  # of a map
 META_ID, META_NAME, META_STATS = 1, 2, 5
 STAT_METADATA, STAT_STR, STAT_REF = 1, 5, 7
