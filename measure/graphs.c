@@ -395,7 +395,8 @@ static int64_t first_launch_last(const struct plane *p, struct arena scratch)
 						   ? cursor_new(p, &p->lanes[i],
 							     STAT_BIT(CORRELATION_ID), &work)
 						   : NULL;
-			while (c && cursor_next(c, e) && e->stats.present) {
+			while (c && cursor_next(c, e) &&
+				e->stats.present & STAT_BIT(CORRELATION_ID)) {
 				int64_t of = e->stats.at[STAT_CORRELATION_ID].i64;
 				if (turn == 0 && e->start_ps < begin_ps) {
 					begin_ps = e->start_ps;

@@ -20,7 +20,7 @@
 #include "measure/subject.h"
 
 /*
- * Reads a learned plane to its end and settles plane->nodes.  Its events are read twice: which
+ * Reads a learned plane to its end and settles plane->nodes.  Its events are read again then: which
  * nodes a launch has is known only when they have run.  Bytes that cannot be read end the reading:
  * the sweep reports them.
  */

@@ -314,6 +314,22 @@ static bool marker_was_nested(struct run *run)
 	return any;
 }
 
+/* May an op mark the executions of its program on every device that had some? */
+static bool may_begin(const struct run *run, int32_t op)
+{
+	const struct subject *subject = registry_subject_at(run->registry, op);
+	bool ret = subject->may_mark && !aggregate_op(run->sums, op)->nested;
+
+	for (ptrdiff_t i = 0; i < run->device_count && ret; i++) {
+		const struct sweep *s = &run->devices[i].sweep;
+		int32_t program = subject->program->index;
+		if (program < s->program_cap && s->programs[program].marker >= 0)
+			ret = op >= s->self_first && op - s->self_first < s->self_count &&
+			      s->self_ps[op - s->self_first] > 0;
+	}
+	return ret;
+}
+
 /* Of the ops of a program that ran half as often as this one, or more: the schedule's first. */
 static int32_t first_scheduled(const struct run *run, const struct program *p, int32_t marker)
 {
@@ -324,8 +340,8 @@ static int32_t first_scheduled(const struct run *run, const struct program *p, i
 
 	for (ptrdiff_t i = 0; i < count; i++) {
 		int32_t at = p->subjects[order[i]] - 1;
-		if (at >= 0 && registry_subject_at(run->registry, at)->may_mark &&
-			aggregate_op(run->sums, at)->self.count > least)
+		if (at >= 0 && aggregate_op(run->sums, at)->self.count > least &&
+			may_begin(run, at))
 			return at;
 	}
 	return marker;
@@ -349,15 +365,17 @@ static int32_t longest_awaited(
 	const struct run *run, const struct sweep *s, const struct program *p, int32_t marker)
 {
 	int64_t often = aggregate_op(run->sums, marker)->self.count;
-	int64_t most_ps = 2 * waited_for(s, marker);
+	int64_t most_ps = 2 * waited_for(s, marker), devices = 0;
 	int32_t ret = marker;
 
+	for (ptrdiff_t i = 0; i < run->device_count; i++) /* one execution of each may be cut */
+		devices += run->devices[i].sweep.events > 0;
 	for (ptrdiff_t i = 0; i < s->gap_count; i++) {
 		int32_t at = s->gaps[i].after;
 		const struct subject *op = at < 0 ? NULL : registry_subject_at(run->registry, at);
 		int64_t more = at < 0 ? 0 : aggregate_op(run->sums, at)->self.count - often;
-		if (op && op->program == p && op->may_mark && more >= -run->device_count &&
-			more <= run->device_count && waited_for(s, at) > most_ps) {
+		if (op && op->program == p && more >= -devices && more <= devices &&
+			waited_for(s, at) > most_ps && may_begin(run, at)) {
 			most_ps = waited_for(s, at);
 			ret = at;
 		}
@@ -369,8 +387,8 @@ static int32_t longest_awaited(
  * A capture that was asked for at any moment begins within an execution.  The op that it begins
  * with then marks executions from there to there, and what lies between two real ones would be
  * within one of these, as if the program waited there and not the device for its host.  True when
- * another op comes first, by the schedule or, without HLO, by the wait for it: that one marks from
- * now on.
+ * another op comes first, by the schedule or, where that is not known, by the wait for it: that one
+ * marks from now on.
  */
 static bool marker_was_late(struct run *run)
 {
@@ -383,8 +401,10 @@ static bool marker_was_late(struct run *run)
 		for (ptrdiff_t i = 0; i < programs && i < s->program_cap; i++) {
 			const struct program *p = registry_program_at(run->registry, i);
 			int32_t marker = s->programs[i].marker;
-			int32_t first = marker < 0 ? -1 : longest_awaited(run, s, p, marker);
-			if (first != marker && program_hlo(p))
+			bool again = marker >= 0 && s->programs[i].executions >= 2;
+			int32_t first = again ? longest_awaited(run, s, p, marker) : marker;
+			const struct hlo_module *m = first == marker ? NULL : program_hlo(p);
+			if (m && !m->partial)
 				first = first_scheduled(run, p, marker);
 			for (ptrdiff_t n = 0; first != marker && n < subjects; n++) {
 				struct subject *other = registry_subject_at(run->registry, n);

@@ -26,6 +26,7 @@ struct opening {
 	struct map planes; /* by their names' hashes */
 	struct pieces seen;
 	struct map by_ends; /* what planes' ends hash to -> index into seen */
+	bool is_open;	    /* planes that are read came behind the last host's name */
 };
 
 /* What one pass over a plane's fields collects before anything can be resolved. */
@@ -510,6 +511,7 @@ static bool plane_index(struct opening *o, struct str bytes)
 		return true;
 	}
 	struct plane *p = x.plane = plane_named(o, x.name);
+	o->is_open |= p->class != PLANE_OTHER;
 	x.part = arena_push(o->keep, p->parts, p->part_count, p->part_cap);
 	x.part->bytes = bytes;
 	if (!stats_index(&x) || !event_names_index(&x) || !lanes_index(&x) || !plane_stats(&x))
@@ -566,9 +568,7 @@ static bool xspace_fields(struct opening *o)
 	struct wire w = wire_open(o->whole);
 	struct wire_field f;
 	ptrdiff_t error_cap = 0, warning_cap = 0;
-	int named = 0;	      /* times that planes ended with a host's name */
-	int repeated = 0;     /* planes that were seen again, as of now */
-	bool is_open = false; /* planes that are read came behind the last name */
+	int named = 0; /* times that planes ended with a host's name */
 
 	while (wire_next(&w, &f)) {
 		if (f.type != WIRE_LEN)
@@ -578,14 +578,9 @@ static bool xspace_fields(struct opening *o)
 				(const char *)w.at - o->whole.p, f.number);
 		if (f.number == XSPACE_PLANES && !plane_index(o, f.bytes))
 			return false;
-		if (f.number == XSPACE_PLANES) {
-			is_open |= profile->repeated == repeated &&
-				   profile->planes[profile->plane_count - 1].class != PLANE_OTHER;
-			repeated = profile->repeated;
-		}
 		if (f.number == XSPACE_HOSTNAMES) {
-			named += is_open;
-			is_open = false;
+			named += o->is_open;
+			o->is_open = false;
 			profile->machine = f.bytes;
 		}
 		if (f.number == XSPACE_ERRORS)
@@ -596,8 +591,8 @@ static bool xspace_fields(struct opening *o)
 				warning_cap) = f.bytes;
 	}
 	/* Runtimes of before 2024 write no Task Environment plane. */
-	profile->has_end = named > 0 ? !is_open : profile->captures > 0;
-	named += named > 0 && is_open; /* of the last capture the end is missing */
+	profile->has_end = named > 0 ? !o->is_open : profile->captures > 0;
+	named += named > 0 && o->is_open; /* of the last capture the end is missing */
 	profile->captures = profile->captures > named ? profile->captures : named;
 	return !w.why || wire_error(&w, o->whole, "XSpace", o->err);
 }

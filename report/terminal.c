@@ -18,7 +18,7 @@
  *
  *     2 failed, 1 warning, 1 inconclusive, 9 passed, 2 not applicable
  *
- * Failures come before warnings, each by gain.  The count stands last, where a reader of a long
+ * Findings stand by what they cost.  The count stands last, where a reader of a long
  * log looks first.  Several profiles begin with the first of them and a table of all.
  */
 #include <limits.h>
