@@ -27,8 +27,10 @@ def commands():
     for page in sorted(p for pattern in PAGES for p in glob.glob(os.path.join(TOP, pattern))):
         with open(page, encoding="utf-8") as f:
             text = f.read().replace("\\\n", " ")
-        for command in re.findall(r"^    ((?:build/)?rooflint .*)$", text, re.M):
-            yield os.path.relpath(page, TOP), command
+        # The lines of a list's item, too, are indented: behind its first.
+        for block in re.findall(r"(?<=\n\n)(?:    .*\n)+(?=\n|\Z)", text):
+            for command in re.findall(r"^    ((?:build/)?rooflint .*)$", block, re.M):
+                yield os.path.relpath(page, TOP), command
 
 
 def rooflint(*args, cwd):
