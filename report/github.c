@@ -2,7 +2,7 @@
  * GitHub workflow commands: an annotation on the user's line for what matters most.
  *
  * The runner shows ten errors, ten warnings and ten notices of a step and drops the others without
- * a word, so the ones that give back most are picked here, and one line says how many are not.
+ * a word, so the first of the report's order are picked here, and one line says how many are not.
  */
 #include "report/alert.h"
 
@@ -61,7 +61,7 @@ void report_github(const struct report_set *set, struct arena *keep, struct out 
 	}
 	if (!is_cut)
 		return;
-	out_z(out, "::notice title=rooflint::left out here, of the least gain:");
+	out_z(out, "::notice title=rooflint::left out here, last in the report:");
 	for (int level = 0; level < ALERT_LEVELS; level++)
 		if (left_out[level])
 			out_fmt(out, " %td %s%s", left_out[level], commands[level],

@@ -42,7 +42,8 @@ void report_gitlab(const struct report_set *set, struct arena *keep, struct out 
 				.fingerprint = STR("rooflint-left-out"),
 				.path = STR("profile") },
 			arena_fmt(keep,
-				"%td more of the least gain were left out; report.json has all",
+				"%td more, the last of the report, were left out; report.json has "
+				"all",
 				all.count - GITLAB_MAX));
 	json_write(list, keep, out);
 }

@@ -88,10 +88,10 @@ static void put_decided(
 		STR_ARG(unit_text(keep, fails ? n->fail_limit : n->warn_limit, n->unit)));
 }
 
-/* What costs more than the deciding one, where that has a cost. */
+/* What is told instead: most of the deciding one's time may be counted in others. */
 static struct group most_of(const struct report *r, const struct group *g, struct arena *keep)
 {
-	return g->gain_s > 0 || g->items[0]->shared_s > 0 ? costliest_group(r, *g, keep) : *g;
+	return g->items[0]->shared_s > g->gain_s ? costliest_group(r, *g, keep) : *g;
 }
 
 /* Its message says it where no cost is known, and what is about a baseline. */

@@ -195,7 +195,7 @@
 	F(R, LIST(html_count), counts, "rules by verdict")                                         \
 	F(R, LIST(html_note), deltas, "what differs from the baseline")                            \
 	F(R, LIST(html_changes), changes, "ops that changed against the baseline")                 \
-	F(R, LIST(html_finding), found, "what failed or warns, the costliest first")               \
+	F(R, LIST(html_finding), found, "what failed, then what warns, each by its cost")          \
 	F(R, LIST(html_finding), brief, "the same, but for one that the headline tells")           \
 	F(R, LIST(html_trouble), unsure, "rules that could not be judged")                         \
 	F(R, LIST(html_finding), waived, "findings that are waived")                               \

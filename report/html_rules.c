@@ -307,9 +307,13 @@ void html_rules(const struct report *r, struct arena *keep, struct html_report *
 	ptrdiff_t waivers = group_findings(r, VERDICT_WAIVED, keep, &waived);
 	ret->found = findings_of(&m, open, found);
 	/* One alone is the headline, and what it says is not said again. */
-	ptrdiff_t told = found && (found == 1 || headline_finding(r, keep) == open[0].items[0]);
-	const struct html_finding *cards = ret->found.items;
-	ret->brief = LIST(cards + told, found - told);
+	const struct finding *told = headline_finding(r, keep);
+	struct html_finding *brief = arena_make(keep, struct html_finding, found + 1);
+	ptrdiff_t count = 0;
+	for (ptrdiff_t i = 0; i < found && found > 1; i++)
+		if (open[i].items[0] != told)
+			brief[count++] = ((const struct html_finding *)ret->found.items)[i];
+	ret->brief = LIST(brief, count);
 	ret->waived = findings_of(&m, waived, waivers);
 	ret->unsure = troubles_of(&m);
 	ret->passed = rules_of(&m, passed, 1);

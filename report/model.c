@@ -245,11 +245,8 @@ ptrdiff_t group_open(const struct report *r, struct arena *keep, struct group **
 	ptrdiff_t count = group_findings(r, VERDICT_FAIL, keep, &failed);
 	ptrdiff_t warns = group_findings(r, VERDICT_WARN, keep, &warned);
 	*ret = arena_make(keep, struct group, count + warns);
-	for (ptrdiff_t f = 0, w = 0; f + w < count + warns;) {
-		bool fails = w == warns || (f < count && failed[f].items[0] < warned[w].items[0]);
-		struct group *next = &(*ret)[f + w];
-		*next = fails ? failed[f++] : warned[w++];
-	}
+	for (ptrdiff_t i = 0; i < count + warns; i++)
+		(*ret)[i] = i < count ? failed[i] : warned[i - count];
 	return count + warns;
 }
 
@@ -263,7 +260,7 @@ struct str reason_of(const struct rule_result *rule, struct arena *keep)
 
 static bool same_trouble(const struct rule_result *a, const struct rule_result *b)
 {
-	return a->lacks.len && str_eq(a->lacks, b->lacks);
+	return a->lacks.len && str_eq(a->lacks, b->lacks) && str_eq(a->todo, b->todo);
 }
 
 /* The gate that it waits for, if that has an entry of its own. */

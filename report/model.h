@@ -47,7 +47,7 @@ struct group {
  */
 ptrdiff_t group_findings(
 	const struct report *r, enum verdict v, struct arena *keep, struct group **ret);
-/* Those that failed or warn, in the order of both. */
+/* Those that failed, then those that warn. */
 ptrdiff_t group_open(const struct report *r, struct arena *keep, struct group **ret);
 /* The findings of one rule, in any verdict given; count 0 when there are none. */
 struct group group_of(const struct report *r, struct str rule, enum verdict v, struct arena *keep);

@@ -180,7 +180,7 @@ static void put_invocation(cJSON *run, const struct sarif *s, const struct repor
 	if (left_out)
 		put_notification(list, "warning", STR("left-out"),
 			arena_fmt(s->keep,
-				"%lld more findings, those of the least gain, were left out; "
+				"%lld more findings, the last of the report, were left out; "
 				"report.json has all",
 				(long long)left_out),
 			s->keep);

@@ -18,8 +18,8 @@
  *
  *     2 failed, 1 warning, 1 inconclusive, 9 passed, 2 not applicable
  *
- * Findings stand by what they cost.  The count stands last, where a reader of a long
- * log looks first.  Several profiles begin with the first of them and a table of all.
+ * Findings that failed stand first, each by what it costs.  The count stands last, where a reader
+ * of a long log looks first.  Several profiles begin with the first of them and a table of all.
  */
 #include <limits.h>
 #include <string.h>
@@ -488,7 +488,7 @@ static void add_head(struct screen *s, const struct report *r)
 				compared.items[i]);
 }
 
-/* The costliest findings whole, `shown` of them; the others in a line. */
+/* The first findings whole, `shown` of them; the others in a line. */
 static void fill_screen(struct screen *s, const struct report *r, const struct report_style *style,
 	const struct group *groups, ptrdiff_t count, ptrdiff_t shown)
 {
@@ -521,19 +521,32 @@ static void fill_screen(struct screen *s, const struct report *r, const struct r
 	add_piece(s, WORTH_ALL, &tail);
 }
 
+/* Moves a group behind the first `shown`, and those between one further. */
+static void show_next(struct group *groups, ptrdiff_t shown, ptrdiff_t at)
+{
+	const struct group next = groups[at];
+	memmove(&groups[shown + 1], &groups[shown], (size_t)(at - shown) * sizeof(*groups));
+	groups[shown] = next;
+}
+
+/* Takes from the first finding on whatever still fits. */
 static void put_screen(struct page *p, const struct report *r, const struct report_style *style,
-	const struct group *groups, ptrdiff_t count)
+	struct group *groups, ptrdiff_t count)
 {
 	bool is_unsure = r->verdict == VERDICT_INCONCLUSIVE;
 	ptrdiff_t most = is_unsure ? LINES_UNSURE : LINES_MOST;
 	ptrdiff_t shown = count && !is_unsure;
 	struct screen screen = { .page = p }, more = { .page = p };
+	struct group *tried = arena_make(p->keep, struct group, count + 1);
 	fill_screen(&screen, r, style, groups, count, shown);
-	while (shown < count) {
-		fill_screen(&more, r, style, groups, count, ++shown);
+	for (ptrdiff_t i = shown; i < count; i++) {
+		memcpy(tried, groups, (size_t)count * sizeof(*groups));
+		show_next(tried, shown, i);
+		fill_screen(&more, r, style, tried, count, shown + 1);
 		if (lines_of(&more) > most)
-			break;
+			continue;
 		screen = more;
+		show_next(groups, shown++, i);
 	}
 	while (lines_of(&screen) > most && drop_piece(&screen))
 		;
@@ -569,7 +582,7 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 
 /* ---- a batch --------------------------------------------------------------------------------- */
 
-/* The rule that costs most, or the error; missing when nothing fails or warns. */
+/* The rule that decided, or the error; missing when nothing fails or warns. */
 static struct str first_finding(const struct report *r, struct arena *keep)
 {
 	struct group *groups;

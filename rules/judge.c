@@ -783,7 +783,6 @@ static void rank_rules(const struct judgement *j, double step_s, struct arena sc
 {
 	const struct rule_result **order =
 		arena_make(&scratch, const struct rule_result *, j->result_count + 1);
-	bool is_priced = false;
 
 	for (ptrdiff_t i = 0; i < j->result_count; i++) {
 		struct rule_result *r = &j->results[i];
@@ -798,27 +797,20 @@ static void rank_rules(const struct judgement *j, double step_s, struct arena sc
 	}
 	sort_by(order, j->result_count, by_cost);
 	for (ptrdiff_t i = 0; i < j->result_count; i++)
-		is_priced |= order[i]->verdict == VERDICT_FAIL && order[i]->credited > 0;
-	/* Where nothing that failed has a cost, it stands before what only costs. */
-	for (ptrdiff_t i = 0; i < j->result_count; i++)
 		for (ptrdiff_t k = 0; k < order[i]->finding_count; k++)
-			j->findings[order[i]->first_finding + k].rank =
-				is_priced || order[i]->verdict == VERDICT_FAIL
-					? i
-					: i + j->result_count;
+			j->findings[order[i]->first_finding + k].rank = i;
 }
 
-/* The order in which findings are shown: what failed or warns, rule by rule, each by its gain. */
+/* The order in which findings are shown: those that decided, rule by rule, each by its gain. */
 static int by_rank(const void *a, const void *b)
 {
 	static const int ranks[] = { [VERDICT_FAIL] = 0,
-		[VERDICT_WARN] = 0,
-		[VERDICT_WAIVED] = 1,
-		[VERDICT_INCONCLUSIVE] = 2 };
+		[VERDICT_WARN] = 1,
+		[VERDICT_WAIVED] = 2,
+		[VERDICT_INCONCLUSIVE] = 3 };
 	const struct finding *x = a, *y = b;
 	const double keys[][2] = { { ranks[x->verdict], ranks[y->verdict] },
 		{ (double)x->rank, (double)y->rank },
-		{ x->verdict == VERDICT_WARN, y->verdict == VERDICT_WARN },
 		{ most_first(x->gain_s), most_first(y->gain_s) },
 		{ most_first(x->claimed_s), most_first(y->claimed_s) },
 		{ most_first(x->bytes), most_first(y->bytes) } };

@@ -1482,16 +1482,16 @@ static void a_second_is_credited_once(void **state)
 	assert_near(table_rows(&tables, run)->gain_s, 4);
 }
 
-/* What is asked for, then what costs most: whole rules, by what they claim. */
+/* What was asked for, what failed, what warns: in each whole rules, by what they claim. */
 static void findings_come_by_cost(void **state)
 {
 	static const char *const order[] = { "slower b", "comms run", "two c", "two d", "one e",
-		"peak m" };
+		"peak m", "wary f" };
 
 	(void)state;
 	add(CREDIT_RUN
 		"ops key=c name=c kind=copy time_s=0.6\nops key=d name=d kind=copy time_s=0.5\n"
-		"ops key=e name=e kind=sort time_s=0.8\n"
+		"ops key=e name=e kind=sort time_s=0.8\nops key=f name=f kind=matmul time_s=3\n"
 		"deltas metric=run.step_time_s key=b lo=0.01 lost_s=0.2\n"
 		"memory device=m capacity_bytes=100 window_peak_bytes=99\n");
 	judge_yaml(HEAD "  one: { from: ops, where: kind = 'sort', value: time_s, at_most: 0.1 s, "
@@ -1504,8 +1504,10 @@ static void findings_come_by_cost(void **state)
 			"  peak: { from: memory, value: window_peak_bytes / capacity_bytes, "
 			"at_most: 50%, gain: "
 			"window_peak_bytes - 1, group: memory, needs: [] }\n"
+			"  wary: { from: ops, where: kind = 'matmul', value: time_s, at_most: "
+			"{ warn: 0.1 s }, gain: time_s }\n"
 			"  slower: { from: deltas, value: lo, at_most: 0%, gain: lost_s }\n");
-	assert_int_equal(j.finding_count, 6);
+	assert_int_equal(j.finding_count, 7);
 	for (ptrdiff_t i = 0; i < j.finding_count; i++)
 		assert_str(arena_fmt(&keep, "%.*s %.*s", STR_ARG(j.findings[i].rule),
 				   STR_ARG(j.findings[i].subject)),

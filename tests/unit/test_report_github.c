@@ -114,7 +114,7 @@ static void test_ten_of_each(void **state)
 	assert_int_equal(count_lines(text, STR("::notice ")), 2);
 	assert_true(str_contains(line_of(text, 0), STR("costs up to 40.0 s")));
 	assert_line(line_of(text, 21),
-		"::notice title=rooflint::left out here, of the least gain: 16 errors 4 warnings");
+		"::notice title=rooflint::left out here, last in the report: 16 errors 4 warnings");
 }
 
 /* Also with the line that tells of the rest, ten notices are not exceeded. */
@@ -131,7 +131,7 @@ static void test_ten_notices(void **state)
 	r.results.count = MANY;
 	struct str text = github(&r);
 	assert_int_equal(count_lines(text, STR("::notice ")), 10);
-	assert_true(str_contains(text, STR("least gain: 3 notices")));
+	assert_true(str_contains(text, STR("last in the report: 3 notices")));
 }
 
 static void test_hostile(void **state)

@@ -105,7 +105,7 @@ static void test_left_out(void **state)
 	cJSON *list = gitlab(&set);
 	assert_int_equal(cJSON_GetArraySize(list), 1001);
 	assert_memory_equal(
-		text_of(cJSON_GetArrayItem(list, 1000), "description"), "2 more of the least", 19);
+		text_of(cJSON_GetArrayItem(list, 1000), "description"), "2 more, the last of", 19);
 	cJSON_Delete(list);
 }
 

@@ -538,6 +538,32 @@ static void test_failed_and_warned(void **state)
 	assert_null(strstr(text, "warning["));
 }
 
+/* One that does not fit the screen does not keep the next one off it. */
+static void test_the_next_that_fits(void **state)
+{
+	(void)state;
+	struct report r = good_report(&keep);
+	struct out *many = out_memory(&keep);
+	for (int i = 0; i < 50; i++)
+		out_z(many, "one line\n");
+	struct finding findings[] = {
+		{ .rule = STR("a"), .fix = STR("hurry") },
+		{ .rule = STR("b"), .fix = out_text(many) },
+		{ .rule = STR("c"), .fix = STR("wait") },
+	};
+	for (int i = 0; i < COUNT_OF(findings); i++) {
+		findings[i].verdict = VERDICT_FAIL;
+		findings[i].message = STR("is slow");
+		findings[i].gain_s = findings[i].source_line = NAN;
+	}
+	r.findings.items = findings;
+	r.findings.count = COUNT_OF(findings);
+	const char *text = page_of(r, (struct report_style){ 0 });
+	assert_non_null(strstr(text, "fail[a]: is slow\n  fix       hurry\n\n"
+				     "fail[c]: is slow\n  fix       wait\n\n"
+				     "  also: fail[b]\n"));
+}
+
 static bool is_our_colour(struct str s)
 {
 	return str_starts(s, STR("\033[1;3")) || str_starts(s, STR("\033[0m")) ||
@@ -629,6 +655,7 @@ int main(void)
 		cmocka_unit_test(test_never_green_by_mistake),
 		cmocka_unit_test(test_many_subjects),
 		cmocka_unit_test(test_failed_and_warned),
+		cmocka_unit_test(test_the_next_that_fits),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_colour_changes_nothing_else),
 		cmocka_unit_test(test_width),
