@@ -81,6 +81,7 @@ static struct sums *sums_made(struct aggregate *j, ptrdiff_t subject)
 static void op_join(struct op_total *into, struct arena *keep, const struct op_total *t)
 {
 	into->overlap_ps += t->overlap_ps;
+	into->entered += t->entered;
 	into->nested |= t->nested;
 	if (t->self.count > 0) {
 		into->devices++;

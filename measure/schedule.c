@@ -627,11 +627,12 @@ static bool device_plan(struct scheduling *s, struct device *device, enum step_s
 				   ? step[1].start_ps
 				   : step->end_ps;
 		ptrdiff_t begin = run, before = p.count;
-		while (!marks && run < d->run_count && d->runs[run].start_ps < until_ps)
-			run++;
+		bool is_cut = !alone;
+		for (; !marks && run < d->run_count && d->runs[run].start_ps < until_ps; run++)
+			is_cut |= d->runs[run].is_cut && d->runs[run].step >= 0;
 		step->length_ps = stretches(&p, is_judged ? MARK_STEP : MARK_OTHER, step->start_ps,
 			until_ps, step->number, &d->runs[begin], run - begin);
-		if (i + 1 == n && !alone && is_judged && p.count > before)
+		if (i + 1 == n && is_cut && is_judged && p.count > before)
 			p.items[p.count - 1].is_cut = true;
 		judged += is_judged;
 		if (is_last && marks && step->sort >= 0) /* each device has marks of its own */

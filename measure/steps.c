@@ -16,17 +16,18 @@
  *	     |---------- schedule_make finds no steps -------> GUESSED, PROGRAM or WINDOW
  *	     '---------- schedule_make finds steps ----------> FORESEEN, ANNOTATION or PROGRAM
  *
- * After each sweep (plan_again) the first line that fits decides.  (*): another sweep follows.
- * (+): one follows where a plan changed.  Else the lines of every state come next.
+ * After each sweep (markers_settle, then plan_again) the first line that fits decides.  (*):
+ * another sweep follows.  (+): one follows where a plan changed.  Else the lines of every state
+ * come next.
  *
+ *	GUESSED          another op marks -------------------> the same (*)
+ *	FORESEEN         another op marks -------------------> as plan_foresee finds then (*)
  *	GUESSED, LINE    schedule_make finds steps ----------> SCHEDULED, LINE (+)
  *	                 a device lacks the line ------------> GUESSED, WINDOW (*)
- *	GUESSED          marker_was_nested ------------------> the same (*)
- *	                 schedule_make finds steps ----------> SCHEDULED, ANNOTATION or PROGRAM (*)
+ *	GUESSED          schedule_make finds steps ----------> SCHEDULED, ANNOTATION or PROGRAM (*)
  *	                 what ran is known, without steps ---> GUESSED, WINDOW (+)
  *	                 plan_by_main -----------------------> GUESSED, PROGRAM or WINDOW (+)
- *	FORESEEN         marker_was_nested ------------------> the same (*)
- *	                 schedule_make finds steps ----------> SCHEDULED, ANNOTATION or PROGRAM (+)
+ *	FORESEEN         schedule_make finds steps ----------> SCHEDULED, ANNOTATION or PROGRAM (+)
  *	                 what ran is known, without steps ---> GUESSED, WINDOW (*)
  *	                 is_plain, or runs_cut --------------> GUESSED, PROGRAM or WINDOW (*)
  *	every state      no step is steady, most compile ----> the same, and such steps count (*)
@@ -36,6 +37,7 @@
  *
  *	device_marks     Steps lines                           plan
  *	main_guess       the first events                      main, plan
+ *	markers_settle   sweep, sums                           which ops may mark
  *	schedule_make    sweep.runs, marks and launches of     schedule, lasting, source, plan; the
  *	                 the hosts, marks of the plan (LINE)   step and the sort of sweep.runs
  *	devices_sweep    plan                                  sweep, sums
@@ -55,8 +57,8 @@
 /* Events looked at for the first guess: a few steps of most jobs, a millisecond of work. */
 #define GUESS_EVENTS 20000
 #define MARKS_MAX    HOST_SPANS_MAX
-/* The guess may be wrong once each for the program, its mark, steps of several executions, and what
- * disturbs them. */
+/* The guess may be wrong once each for the program, steps of several executions, and what disturbs
+ * them; for the ops that mark, once for those of loops and once for those within an execution. */
 #define SWEEPS_MAX 6
 
 static int mark_cmp(const void *a, const void *b)
@@ -225,11 +227,13 @@ static int64_t executions_of(const struct device *d, const struct program *p)
 /* Programs that an error names: a line's worth. */
 #define PROGRAMS_NAMED 8
 
-/* The same for all devices. */
+/* The same for all devices, but for what each is known to run. */
 static void plan_all(struct run *run, struct step_plan plan)
 {
-	for (ptrdiff_t i = 0; i < run->device_count; i++)
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		plan.runs_cut = run->devices[i].plan.runs_cut;
 		run->devices[i].plan = plan;
+	}
 	run->source = plan.source;
 }
 
@@ -294,129 +298,6 @@ static void devices_reset(struct run *run)
 }
 
 /*
- * Without HLO the first op met of a program marks its executions.  A capture may begin inside a
- * loop: then that op lies inside another one later, and does not mark.  True when this was seen.
- */
-static bool marker_was_nested(struct run *run)
-{
-	bool any = false;
-
-	if (!run->main)
-		return false;
-	for (ptrdiff_t i = 0; i < run->device_count; i++) {
-		const struct sweep *s = &run->devices[i].sweep;
-		any |= run->main->index < s->program_cap &&
-		       s->programs[run->main->index].marker_nested;
-	}
-	for (ptrdiff_t i = 0; i < registry_subject_count(run->registry); i++)
-		if (aggregate_op(run->sums, i)->nested)
-			registry_subject_at(run->registry, i)->may_mark = false;
-	return any;
-}
-
-/* May an op mark the executions of its program on every device that had some? */
-static bool may_begin(const struct run *run, int32_t op)
-{
-	const struct subject *subject = registry_subject_at(run->registry, op);
-	bool ret = subject->may_mark && !aggregate_op(run->sums, op)->nested;
-
-	for (ptrdiff_t i = 0; i < run->device_count && ret; i++) {
-		const struct sweep *s = &run->devices[i].sweep;
-		int32_t program = subject->program->index;
-		if (program < s->program_cap && s->programs[program].marker >= 0)
-			ret = op >= s->self_first && op - s->self_first < s->self_count &&
-			      s->self_ps[op - s->self_first] > 0;
-	}
-	return ret;
-}
-
-/* Of the ops of a program that ran half as often as this one, or more: the schedule's first. */
-static int32_t first_scheduled(const struct run *run, const struct program *p, int32_t marker)
-{
-	const struct hlo_module *m = program_hlo(p);
-	struct arena scratch = *run->keep;
-	ptrdiff_t *order, count = p->subjects ? hlo_order(m, &scratch, &order) : 0;
-	int64_t least = aggregate_op(run->sums, marker)->self.count / 2;
-
-	for (ptrdiff_t i = 0; i < count; i++) {
-		int32_t at = p->subjects[order[i]] - 1;
-		if (at >= 0 && aggregate_op(run->sums, at)->self.count > least &&
-			may_begin(run, at))
-			return at;
-	}
-	return marker;
-}
-
-static int64_t waited_for(const struct sweep *s, int32_t subject)
-{
-	int64_t ret = 0;
-
-	for (ptrdiff_t i = 0; i < s->gap_count; i++)
-		if (s->gaps[i].after == subject)
-			ret += s->gaps[i].end_ps - s->gaps[i].start_ps;
-	return ret;
-}
-
-/*
- * The op of a program that a device waits longest for, of those that run as often as the one that
- * marks; that one, where it does not wait much longer for another.
- */
-static int32_t longest_awaited(
-	const struct run *run, const struct sweep *s, const struct program *p, int32_t marker)
-{
-	int64_t often = aggregate_op(run->sums, marker)->self.count;
-	int64_t most_ps = 2 * waited_for(s, marker), devices = 0;
-	int32_t ret = marker;
-
-	for (ptrdiff_t i = 0; i < run->device_count; i++) /* one execution of each may be cut */
-		devices += run->devices[i].sweep.events > 0;
-	for (ptrdiff_t i = 0; i < s->gap_count; i++) {
-		int32_t at = s->gaps[i].after;
-		const struct subject *op = at < 0 ? NULL : registry_subject_at(run->registry, at);
-		int64_t more = at < 0 ? 0 : aggregate_op(run->sums, at)->self.count - often;
-		if (op && op->program == p && more >= -devices && more <= devices &&
-			waited_for(s, at) > most_ps && may_begin(run, at)) {
-			most_ps = waited_for(s, at);
-			ret = at;
-		}
-	}
-	return ret;
-}
-
-/*
- * A capture that was asked for at any moment begins within an execution.  The op that it begins
- * with then marks executions from there to there, and what lies between two real ones would be
- * within one of these, as if the program waited there and not the device for its host.  True when
- * another op comes first, by the schedule or, where that is not known, by the wait for it: that one
- * marks from now on.
- */
-static bool marker_was_late(struct run *run)
-{
-	ptrdiff_t subjects = registry_subject_count(run->registry);
-	ptrdiff_t programs = registry_program_count(run->registry);
-	bool any = false;
-
-	for (ptrdiff_t k = 0; k < run->device_count; k++) {
-		const struct sweep *s = &run->devices[k].sweep;
-		for (ptrdiff_t i = 0; i < programs && i < s->program_cap; i++) {
-			const struct program *p = registry_program_at(run->registry, i);
-			int32_t marker = s->programs[i].marker;
-			bool again = marker >= 0 && s->programs[i].executions >= 2;
-			int32_t first = again ? longest_awaited(run, s, p, marker) : marker;
-			const struct hlo_module *m = first == marker ? NULL : program_hlo(p);
-			if (m && !m->partial)
-				first = first_scheduled(run, p, marker);
-			for (ptrdiff_t n = 0; first != marker && n < subjects; n++) {
-				struct subject *other = registry_subject_at(run->registry, n);
-				other->may_mark &= other->program != p || n == first;
-			}
-			any |= first != marker;
-		}
-	}
-	return any;
-}
-
-/*
  * The program that makes the steps, by the first events of the first device that ran one twice.
  * What the others ran is left to the whole sweep, which corrects a wrong guess.
  */
@@ -430,7 +311,7 @@ static bool main_guess(struct run *run, struct diag *err)
 			*err = d->err;
 			return false;
 		}
-		marker_was_late(run);
+		markers_settle(run);
 		run->main = main_program(run);
 		bool cut = d->sweep.events >= GUESS_EVENTS;
 		if (run->main)
@@ -634,8 +515,7 @@ static bool plan_again(struct run *run)
 	bool any_steady = false;
 
 	if (run->plans != PLANS_SCHEDULED &&
-		(marker_was_nested(run) || marker_was_late(run) ||
-			(run->source == STEPS_LINE ? plan_by_line : plan_by_runs)(run)))
+		(run->source == STEPS_LINE ? plan_by_line : plan_by_runs)(run))
 		return true;
 	run->main = main_program(run);
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
@@ -744,7 +624,14 @@ bool steps_sweep(struct run *run, struct diag *err)
 	for (int i = 0; i < SWEEPS_MAX && again; i++) {
 		if (!devices_sweep(run, err))
 			return false;
-		again = plan_again(run);
+		if (run->plans == PLANS_SCHEDULED || !markers_settle(run)) {
+			again = plan_again(run);
+			continue;
+		}
+		for (ptrdiff_t k = 0; k < run->device_count; k++)
+			run->devices[k].plan.runs_cut = false;
+		if (run->plans == PLANS_FORESEEN && !plan_foresee(run, err))
+			return false;
 	}
 	roles_set(run);
 	totals(run);

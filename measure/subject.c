@@ -382,7 +382,9 @@ static void subject_understand(struct subject *s)
 	if (s->instruction < 0)
 		return;
 	const struct hlo_instruction *i = &m->instructions[s->instruction];
-	s->may_mark = !m->computations[i->computation].in_loop;
+	/* Under a loop's name a GPU tells in every round whether there is another. */
+	s->may_mark = !m->computations[i->computation].in_loop &&
+		      !(s->groups_kernels && i->op == HLO_WHILE);
 	s->alone = !m->partial && runs_alone(m, &m->computations[i->computation]);
 	/*
 	 * On GPU the start's kernel is the transfer itself and a done has none.  A send is one half

@@ -146,7 +146,7 @@ static void group_add(struct sweeping *s, struct kernel_group *g, const struct k
 	g->self_ps += e->end_ps - e->start_ps;
 }
 
-static void program_close(struct sweeping *s, struct program_state *p)
+static void program_close(struct sweeping *s, struct program_state *p, bool is_cut)
 {
 	if (!p->open)
 		return;
@@ -161,7 +161,7 @@ static void program_close(struct sweeping *s, struct program_state *p)
 		s->until_ps = SWEEP_ENDED;
 	if (!s->out->runs_cut)
 		*arena_push(s->work, s->out->runs, s->out->run_count, s->out->run_cap) =
-			(struct program_run){ p->start_ps, p->end_ps, p->index, -1, -1 };
+			(struct program_run){ p->start_ps, p->end_ps, p->index, -1, -1, is_cut };
 }
 
 /* On CPU a server's threads may run a program side by side: an op of an earlier run begins none. */
@@ -225,7 +225,9 @@ static void execution_lasts(struct sweeping *s, const struct op_event *e)
 static __attribute__((noinline)) void execution_begin(struct sweeping *s, struct program_state *p,
 	const struct program *program, const struct op_event *e)
 {
-	program_close(s, p);
+	if (p->open)
+		sweep_op(s->out, p->last)->last = true;
+	program_close(s, p, false);
 	p->open = true;
 	p->start_ps = p->end_ps = e->start_ps;
 	if (s->plan->main == program) {
@@ -248,6 +250,10 @@ static inline void program_event(
 	}
 	if (begins)
 		execution_begin(s, p, known->subject->program, e);
+	if (rarely(p != s->running)) {
+		sweep_op(s->out, known->index)->entered += s->running != NULL;
+		s->running = p;
+	}
 	p->last = known->index;
 	program_lasts(s, p, e->end_ps);
 	p->total.kernels_self_ps += e->end_ps - e->start_ps;
@@ -360,10 +366,12 @@ static void sweep_finish(struct sweeping *s)
 		group_close(s, &s->lanes[i].group);
 	o->programs = arena_make(s->keep, struct program_total, o->program_cap);
 	for (ptrdiff_t i = 0; i < o->program_cap; i++) {
-		if (s->programs[i])
-			program_close(s, s->programs[i]);
-		o->programs[i] = s->programs[i] ? s->programs[i]->total
-						: (struct program_total){ .marker = -1 };
+		struct program_state *p = s->programs[i];
+		if (p)
+			program_close(s, p,
+				p == s->running && p->total.executions > 0 &&
+					!sweep_op(o, p->last)->last);
+		o->programs[i] = p ? p->total : (struct program_total){ .marker = -1 };
 	}
 	step_close(s, o->last_ps, s->plan->source == STEPS_WINDOW);
 	/* They grew among the sweep's own things; a job has many devices, so no more is kept. */

@@ -59,6 +59,7 @@ struct program_run {
 	int32_t program; /* index */
 	int32_t step;	 /* the schedule's, as are */
 	int32_t sort;	 /* of its step; -1 none of both */
+	bool is_cut;	 /* the window ended within it: not with an op that others ended with */
 };
 void program_runs_sort(struct program_run *runs, ptrdiff_t count);
 /* Kept per device, for telling the steps: a day of one a second.  Of more none is kept: the marks
@@ -103,7 +104,9 @@ struct op_total {
 	struct dist self;		    /* self time of its executions */
 	int64_t overlap_ps;		    /* of that, with something else running */
 	int64_t devices, least_ps, most_ps; /* sums over devices: 1, of each its extremes */
+	int64_t entered;		    /* so often it came behind another program's op */
 	bool nested;			    /* it ran inside another op */
+	bool last;			    /* an execution of its program ended with it */
 	bool done_before;		    /* of a done: what it ends now began in the window */
 };
 

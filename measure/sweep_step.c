@@ -310,9 +310,9 @@ static bool listed_cross(struct sweeping *s, bool at_begin)
 
 	while (s->expected < p->listed_count && p->listed[s->expected].start_ps < boundary_ps)
 		s->expected++;
-	/* Behind all that is listed nothing is expected. */
-	if (boundary_ps == INT64_MAX || s->expected >= s->begun ||
-		(p->listed[s->expected].start_ps == boundary_ps) != at_begin)
+	bool begins =
+		s->expected < p->listed_count && p->listed[s->expected].start_ps == boundary_ps;
+	if (boundary_ps == INT64_MAX || s->expected >= s->begun || begins != at_begin)
 		return false;
 	bool back = !at_begin && is_idle(s) && !s->held.known && s->idle_since_ps >= s->passed_ps;
 	cross_late(s, back ? s->idle_since_ps : s->now_ps);
@@ -325,7 +325,7 @@ void listed_ends(struct sweeping *s, int32_t program)
 
 	while (s->begun < p->listed_count && p->listed[s->begun].program != program)
 		s->begun++;
-	s->begun += s->begun < p->listed_count;
+	s->begun++; /* the window may end within one, which is not listed */
 	while (listed_cross(s, false))
 		;
 }

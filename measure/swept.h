@@ -112,6 +112,11 @@ void devices_find(struct run *run);
 
 /* steps.c: plans steps, and sweeps every device; again where the first guess was wrong. */
 bool steps_sweep(struct run *run, struct diag *err);
+/*
+ * marker.c: by what the sweeps saw, which op marks the executions of each program; true when it is
+ * another one now, and executions are to be told anew.
+ */
+bool markers_settle(struct run *run);
 /* planned.c: programs of a dump that has no profile, in place of a sweep. */
 bool plan_programs(struct run *run, struct diag *err);
 /*

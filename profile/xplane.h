@@ -132,8 +132,8 @@ struct raw_event {
 #define EVENT_READABLE (3 + 3 * (1 + WIRE_NUMBER_BYTES) + 4)
 
 /*
- * The event at `at`, if it is laid out as all known writers do: id, offset, duration unless that
- * is 0, then stats or nothing, in the order of the field numbers.  Where it ends, or NULL.
+ * The event at `at`, if it is laid out as known writers do: id, offset and duration, then stats or
+ * nothing; or id and offset alone.  Where it ends, or NULL.
  */
 static inline __attribute__((always_inline)) const uint8_t *event_fast(
 	const uint8_t *at, const uint8_t *readable, struct raw_event *ret)

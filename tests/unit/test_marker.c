@@ -1,0 +1,224 @@
+/* measure/marker: executions in a capture that begins or ends within one. */
+#include "tests/unit/run.h"
+
+#define IS(program, category)                                                                      \
+	X_STATS(x_int("program_id", (program)), x_text("hlo_category", (category)))
+#define NO_ROW                                                                                     \
+	{                                                                                          \
+		0                                                                                  \
+	}
+
+enum { TRAIN = 7, OTHER = 8 };
+
+static struct xspace *host;
+static struct xplane *tpu;
+static struct xline *ops;
+
+/* A program of one parameter: what its ops are, their events say. */
+static void has_program(const char *name, int64_t id)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW }, NO_ROW
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+
+	x_hlo(host, name, id, pb_write_module(&run.keep, module, STR("")));
+}
+
+static void begin_tpu(void)
+{
+	host = xrun_host(&run, "worker-0");
+	tpu = x_tpu(host, 0, "TPU v5 lite");
+	ops = x_line(tpu, "XLA Ops");
+	x_op(tpu, "copy.1", IS(TRAIN, "data formatting"));
+	x_op(tpu, "while.2", IS(TRAIN, "while"));
+	x_op(tpu, "dot.3", IS(TRAIN, "convolution fusion"));
+	x_op(tpu, "sum.4", IS(TRAIN, "reduce"));
+	x_op(tpu, "head.1", IS(OTHER, "convolution fusion"));
+	x_op(tpu, "tail.2", IS(OTHER, "convolution fusion"));
+}
+
+/* What lies in the window of an op's events. */
+static void seen(const char *op, int64_t from, int64_t to, int64_t begin, int64_t end)
+{
+	if (from >= begin && to <= end)
+		x_event(ops, op, from, to, NULL);
+}
+
+/* 800 us of work and 200 of waiting, in a window. */
+static void step(int64_t at, int64_t begin, int64_t end)
+{
+	seen("copy.1", at, at + 100, begin, end);
+	seen("while.2", at + 100, at + 700, begin, end);
+	for (int64_t k = 0; k < 3; k++)
+		seen("dot.3", at + 100 + 200 * k, at + 300 + 200 * k, begin, end);
+	seen("sum.4", at + 700, at + 800, begin, end);
+}
+
+static int64_t waits(void)
+{
+	int64_t ret = 0;
+
+	for (ptrdiff_t i = 0; i < table_count(&run.tables, gaps); i++)
+		ret += !str_eq(table_rows(&run.tables, gaps)[i].cause, STR("program"));
+	return ret;
+}
+
+/* Whatever a window of eight steps begins with, in a loop too. */
+static void any_first_op(void **state)
+{
+	static const int64_t begins[] = { 0, 50, 150, 350, 550, 650, 750 };
+	(void)state;
+	for (int marked = 0; marked < 2; marked++)
+		for (ptrdiff_t i = 0; i < COUNT_OF(begins); i++) {
+			begin_tpu();
+			for (int64_t at = 0; at < 8000; at += 1000) {
+				step(at, begins[i], 8000);
+				if (marked && at >= begins[i])
+					x_event(x_line(tpu, "Steps"), "1", at, at + 1000, NULL);
+			}
+			xrun_measure(&run);
+			const struct run_row *r = xrun_row(&run);
+			assert_text(r->steps_source, marked ? "steps-line" : "program");
+			assert_number(r->step_time_s, 1000 * US);
+			assert_number(r->idle_ratio, .2);
+			assert_true(waits() >= r->steps - 1);
+			xrun_end(&run);
+			xrun_begin(&run);
+		}
+}
+
+/* All ops lie in others, as a tracer shows them that keeps no order: the first one marks. */
+static void all_within_another(void **state)
+{
+	(void)state;
+	begin_tpu();
+	x_op(tpu, "call.9", IS(OTHER, "call"));
+	for (int64_t at = 0; at < 5000; at += 1000) {
+		x_event(ops, "call.9", at, at + 900, NULL);
+		x_event(ops, "copy.1", at + 10, at + 400, NULL);
+		x_event(ops, "sum.4", at + 400, at + 800, NULL);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "program");
+	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+}
+
+/* An execution that the window holds whole, as a TPU lists it, on a clock that is a little late. */
+static void listed(const char *module, int64_t from, int64_t to, int64_t begin, int64_t end)
+{
+	if (from >= begin && to <= end)
+		x_event(x_line(tpu, "XLA Modules"), module, from + 3, to + 3, NULL);
+}
+
+/* Before every third step an evaluation runs, and nothing waits.  The window begins within one. */
+static void begins_within_an_evaluation(void **state)
+{
+	(void)state;
+	for (int lists = 0; lists < 2; lists++) {
+		begin_tpu();
+		has_program("jit_train_step", TRAIN);
+		has_program("jit_evaluate", OTHER);
+		for (int64_t at = 0; at < 16000; at += 4000) {
+			seen("head.1", at, at + 500, 100, 16000);
+			seen("tail.2", at + 500, at + 1000, 100, 16000);
+			if (lists)
+				listed("jit_evaluate(8)", at, at + 1000, 100, 16000);
+			for (int64_t from = at + 1000; from < at + 4000; from += 1000) {
+				x_event(ops, "copy.1", from, from + 600, NULL);
+				x_event(ops, "sum.4", from + 600, from + 1000, NULL);
+				if (lists)
+					listed("jit_train_step(7)", from, from + 1000, 0, 16000);
+			}
+		}
+		xrun_measure(&run);
+		assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+		for (ptrdiff_t i = 0; i < table_count(&run.tables, steps); i++)
+			assert_number(table_rows(&run.tables, steps)[i].time_s, 1000 * US);
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
+/* Of a server the last request is as long as the window lets it be. */
+static void ends_within_a_request(void **state)
+{
+	static const int64_t ends[] = { 4500, 4900 };
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		int64_t end = ends[i % 2];
+		begin_tpu();
+		has_program("jit_decode", TRAIN);
+		for (int64_t at = 0; at < 5000; at += 1000) {
+			seen("copy.1", at, at + 100, 0, end);
+			seen("sum.4", at + 100, at + 800, 0, end);
+			if (i >= 2)
+				listed("jit_decode(7)", at, at + 800, 0, end);
+		}
+		xrun_measure(&run);
+		assert_number(xrun_row(&run)->steps, end == 4500 ? 3 : 4);
+		for (ptrdiff_t k = 0; k < xrun_row(&run)->steps; k++)
+			assert_number(table_rows(&run.tables, steps)[k].time_s, 800 * US);
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
+/* Under a loop's name a GPU asks in every round whether there is another. */
+static void rounds_of_a_loop(void **state)
+{
+	static const struct pb_instruction body[] = {
+		{ "p", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "in.1", "add", "f32[4]", 2, { 1, 1 }, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const struct pb_instruction condition[] = {
+		{ "q", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "c", "constant", "pred[]", 2, NO_ROW, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const struct pb_instruction entry[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "head.2", "add", "f32[4]", 2, { 1, 1 }, NO_ROW, 0, NO_ROW },
+		{ "while.3", "while", "f32[4]", 3, { 2 }, { 2, 1 }, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const struct pb_computation module[] = { { "body", 1, body },
+		{ "condition", 2, condition }, { "main", 3, entry }, NO_ROW };
+	static const struct {
+		const char *kernel, *op;
+		int64_t from;
+	} kernels[] = { { "head_2", "head.2", 0 }, { "MemcpyD2H", "while.3", 200 },
+		{ "in_1", "in.1", 250 }, { "MemcpyD2H", "while.3", 300 }, { "in_1", "in.1", 350 },
+		{ "MemcpyD2H", "while.3", 400 } };
+	(void)state;
+	host = xrun_host(&run, "worker-0");
+	struct xplane *gpu = x_gpu(host, 0, "NVIDIA H100 80GB HBM3");
+	struct xline *stream = x_line(gpu, "Stream #1(Compute)");
+	x_hlo(host, "jit_step", TRAIN, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t at = 0; at < 5000; at += 1000)
+		for (ptrdiff_t i = at ? 0 : 1; i < COUNT_OF(kernels); i++)
+			x_event(stream, kernels[i].kernel, at + kernels[i].from,
+				at + kernels[i].from + 40,
+				X_STATS(x_int("program_id", TRAIN),
+					x_text("hlo_module", "jit_step"),
+					x_text("hlo_op", kernels[i].op)));
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "program");
+	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(any_first_op),
+		TEST(all_within_another),
+		TEST(begins_within_an_evaluation),
+		TEST(ends_within_a_request),
+		TEST(rounds_of_a_loop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
