@@ -211,6 +211,7 @@ static void f32_of_kernel(struct str kernel, struct op_work *w)
 		{ STR_INIT("bf16"), F32_BF16 },
 		{ STR_INIT("simt"), F32_FULL },
 		{ STR_INIT("sgemm"), F32_FULL },
+		{ STR_INIT("scudnn"), F32_FULL },
 		{ STR_INIT("f32f32_f32f32"), F32_FULL },
 		{ STR_INIT("s1688"), F32_TF32 },
 		{ STR_INIT("s1684"), F32_TF32 },

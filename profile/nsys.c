@@ -9,13 +9,11 @@ enum { MESSAGES_MAX = 64 };
 
 /* ---- what it is ------------------------------------------------------------------------------ */
 
-/* A GPU that did something left a row in one of these. */
-static const char *const work_tables[] = { "CUPTI_ACTIVITY_KIND_KERNEL",
-	"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_KIND_MEMCPY",
-	"CUPTI_ACTIVITY_KIND_MEMSET" };
 /* Every export has some of these. */
 static const char *const own_tables[] = { "StringIds", "ANALYSIS_FILE", "TARGET_INFO_SYSTEM_ENV",
-	"META_DATA_EXPORT", "EXPORT_META_DATA" };
+	"META_DATA_EXPORT", "EXPORT_META_DATA", "CUPTI_ACTIVITY_KIND_KERNEL",
+	"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_KIND_MEMCPY",
+	"CUPTI_ACTIVITY_KIND_MEMSET" };
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 
@@ -27,19 +25,10 @@ static bool has_any(const struct nsys_db *db, const char *const *tables, size_t 
 	return false;
 }
 
-static bool without_work(struct diag *err)
-{
-	return diag_set(err, DIAG_NSYS,
-		"an export of Nsight Systems in which no GPU did anything; profile with "
-		"`nsys profile --trace=cuda,nvtx`, while the program computes");
-}
-
 static bool check_kind(const struct nsys_db *db, struct diag *err)
 {
-	if (has_any(db, work_tables, COUNT(work_tables)))
-		return true;
 	if (has_any(db, own_tables, COUNT(own_tables)))
-		return without_work(err);
+		return true;
 	return diag_set(err, DIAG_FILE_KIND,
 		"a database, but not of Nsight Systems: it has no table StringIds; make one with "
 		"`nsys export --type sqlite REPORT.nsys-rep`");
@@ -204,6 +193,20 @@ static void messages_read(struct nsys *n)
 
 /* ---- the profile ----------------------------------------------------------------------------- */
 
+/* A driver that is newer than the profiler, or a profiler that ends before the program. */
+static bool without_work(const struct nsys *n, struct diag *err)
+{
+	if (n->launches)
+		return diag_set(err, DIAG_NSYS,
+			"an export of Nsight Systems that holds %lld launch%s and nothing of what "
+			"a GPU did; profile with an Nsight Systems as new as the GPU's driver, and "
+			"let the program end before the profile",
+			(long long)n->launches, n->launches == 1 ? "" : "es");
+	return diag_set(err, DIAG_NSYS,
+		"an export of Nsight Systems in which no work of a GPU was recorded; profile with "
+		"`nsys profile --trace=cuda,nvtx`, while the program computes");
+}
+
 static bool read_all(struct nsys *n, struct str bytes, struct diag *err)
 {
 	if (!nsys_db_open(bytes, n->scratch, &n->db, err) || !check_kind(n->db, err))
@@ -217,7 +220,7 @@ static bool read_all(struct nsys *n, struct str bytes, struct diag *err)
 		return false;
 	if (n->trace.limit)
 		return diag_set(err, DIAG_LIMIT, "the export has too many %s", n->trace.limit);
-	return n->device_count > 0 || without_work(err);
+	return n->device_count > 0 || without_work(n, err);
 }
 
 bool nsys_open(struct input *in, struct str host, struct str step, struct arena *keep,

@@ -110,6 +110,7 @@ struct nsys {
 	struct nsys_ranges ranges;
 	struct map launch_of; /* process and correlation -> innermost range */
 	bool by_process;      /* ops say which process they are of */
+	int64_t launches;     /* calls that give a GPU work */
 	struct nsys_device *devices;
 	ptrdiff_t device_count, device_cap;
 	struct map gpu_of; /* process and CUDA's number there -> Nsight's number */

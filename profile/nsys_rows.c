@@ -205,6 +205,8 @@ static void calls_read(struct nsys *n)
 		if (!place(n, &r, &start_ns, &end_ns))
 			continue;
 		struct str name = without_version(string_of_row(n, &r, NAME, 1));
+		n->launches +=
+			str_contains(name, STR("Launch")) && !str_contains(name, STR("HostFunc"));
 		host_event(n, tid | CALLS_LANE, name, MISSING, start_ns, end_ns);
 		/* What it launches belongs to what it lies in. */
 		int32_t range = nsys_range_at(&n->ranges, tid, start_ns);

@@ -462,8 +462,11 @@ static void foreign_and_empty(void **state)
 {
 	(void)state;
 	refused("CREATE TABLE runs (id INT);", DIAG_FILE_KIND, "not of Nsight Systems");
-	refused(STRINGS, DIAG_NSYS, "no GPU did anything");
-	refused(STRINGS KERNELS, DIAG_NSYS, "no GPU did anything");
+	refused(STRINGS, DIAG_NSYS, "no work of a GPU was recorded");
+	refused(STRINGS KERNELS, DIAG_NSYS, "no work of a GPU was recorded");
+	refused(STRINGS CALLS CALL("1,2," TID ",1,9"), DIAG_NSYS, "no work of a GPU was recorded");
+	refused(STRINGS CALLS CALL("1,2," TID ",1,4") CALL("3,4," TID ",2,4"), DIAG_NSYS,
+		"holds 2 launches and nothing of what a GPU did");
 	refused("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT);", DIAG_NSYS,
 		"it has no column \"end\"");
 	refused(STRINGS KERNELS KERNEL("1,2,-5,1,7,1," PID ",1,2"), DIAG_NSYS, "count from -5");
