@@ -607,7 +607,8 @@ static void quality_ops(const struct run *run)
 		run->first ? "device ops are in the profile"
 		: has_device_planes(run)
 			? "no device op was recorded: the planes of its devices are empty, "
-			  "as where the window lies between two steps"
+			  "as where the window lies between two steps, or the driver lets "
+			  "nobody trace"
 			: "no device op was recorded: on CPU the host's tracer records them, "
 			  "from host_tracer_level 1 on, and older runtimes record none");
 	if (!run->first && called->count > 0)

@@ -65,9 +65,16 @@ static void put_reason(struct out *o, const struct op_diff *d, double change_s, 
 /* Steps that differ by less count as the same. */
 #define SAME_MOST 0.005
 
+/* Captures without steps that hold different work: what is idle in them does not grow with it. */
+static bool is_idle(const struct op_diff *d)
+{
+	return d->is_window && fabs(d->work - 1) >= SAME_MOST &&
+	       (d->base_ops_s < d->base_step_s / 2 || d->head_ops_s < d->head_step_s / 2);
+}
+
 struct diff_times diff_times(const struct op_diff *d)
 {
-	if (d->is_planned || !(d->base_step_s > 0) || !(d->head_step_s > 0))
+	if (d->is_planned || !(d->base_step_s > 0) || !(d->head_step_s > 0) || is_idle(d))
 		return (struct diff_times){ d->base_ops_s, d->head_ops_s, true };
 	return (struct diff_times){ d->base_step_s, d->head_step_s, false };
 }
@@ -101,7 +108,7 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 							change > 0 ? "longer" : "less time");
 		out_fmt(o, "%.*s: %.*s, was %.*s", STR_ARG(much), STR_ARG(time_text(keep, head)),
 			STR_ARG(time_text(keep, base)));
-		if (d->is_window && fabs(d->work - 1) >= 0.005)
+		if (d->is_window && fabs(d->work - 1) >= SAME_MOST)
 			out_fmt(o, " (scaled: the older capture holds %.3g times the work)",
 				1 / d->work);
 		put_reason(o, d, head - base, keep);

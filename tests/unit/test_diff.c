@@ -484,6 +484,14 @@ static void test_windows(void **state)
 		"run steps_source=window window_s=1\n" OP("a", "9e-2", "10"));
 	assert_str(diff_headline(&d, &keep), "The same work takes 1.00 s, as before");
 
+	/* One call and ten, each in a capture that is idle but for that. */
+	base = head = (struct tables){ 0 };
+	diff("run steps_source=window window_s=9\n" OP("a", "4e-3", "1"),
+		"run steps_source=window window_s=10\n" OP("a", "3e-3", "10"));
+	assert_str(diff_headline(&d, &keep),
+		"All ops together take 25.0% less time: 30.0 ms, was 40.0 ms (scaled: the older "
+		"capture holds 0.1 times the work); mostly by a (-10.0 ms)");
+
 	/* What agrees is all of one side, and a little of the other: another program. */
 	base = head = (struct tables){ 0 };
 	diff("run steps_source=window window_s=0.3\n" OP("a", "1e-3", "100"),
