@@ -144,6 +144,13 @@ static void test_all_that_must_match(void **state)
 	static const struct {
 		const char *head, *base, *why;
 	} cases[] = {
+		{ "platform=tpu", "platform=cpu", "the platform is tpu here and cpu in old" },
+		{ "platform=tpu", "platform=unknown", NULL },
+		{ "steps_source=window", "steps_source=program",
+			"nothing marks the steps of this run, and the baseline has steps" },
+		{ "steps_source=annotation", "steps_source=window",
+			"nothing marks the steps of old, and this run has steps" },
+		{ "steps_source=window", "steps_source=window", NULL },
 		{ "main_program=jit_step", "main_program=jit_eval",
 			"the main program is jit_step here and jit_eval in old" },
 		{ "chip=tpu_v5e", "chip=tpu_v6e", "the chip is tpu_v5e here and tpu_v6e in old" },

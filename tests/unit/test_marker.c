@@ -208,6 +208,52 @@ static void rounds_of_a_loop(void **state)
 	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
 }
 
+/*
+ * A program of four kernels, two of one name and two of another, is one graph.  The window begins
+ * within its first launch: the order is the next one's.
+ */
+static void begins_within_a_launch(void **state)
+{
+	static const struct pb_instruction negative[] = {
+		{ "p", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "n", "negate", "f32[4]", 2, { 1 }, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const struct pb_instruction twice[] = {
+		{ "q", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "t", "add", "f32[4]", 2, { 1, 1 }, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const struct pb_instruction entry[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "fusion.1", "fusion", "f32[4]", 2, { 1 }, { 1 }, 0, NO_ROW },
+		{ "fusion.2", "fusion", "f32[4]", 3, { 2 }, { 2 }, 0, NO_ROW },
+		{ "fusion.3", "fusion", "f32[4]", 4, { 3 }, { 1 }, 0, NO_ROW },
+		{ "fusion.4", "fusion", "f32[4]", 5, { 4 }, { 2 }, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const struct pb_computation module[] = { { "negative", 1, negative },
+		{ "twice", 2, twice }, { "main", 3, entry }, NO_ROW };
+	static const char *const names[] = { "fusion_1", "fusion_2", "fusion_1", "fusion_2" };
+	(void)state;
+	host = xrun_host(&run, "worker-0");
+	struct xplane *gpu = x_gpu(host, 0, "NVIDIA H100 80GB HBM3");
+	struct xline *stream = x_line(gpu, "Stream #1(Compute)");
+	x_hlo(host, "jit_step", TRAIN, pb_write_module(&run.keep, module, STR("")));
+	for (int64_t i = 2; i < 24; i++)
+		x_event(stream, names[i % 4], i * 100, i * 100 + 10 * (1 + i % 4),
+			X_STATS(x_int("program_id", TRAIN), x_text("hlo_module", "jit_step"),
+				x_text("hlo_op", "command_buffer_1"),
+				x_int("correlation_id", i / 4),
+				x_int("cuda_graph_node_id", (INT64_C(1) << 32) + i % 4)));
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->step_time_s, 400 * US);
+	assert_number(xrun_op(&run, "fusion.1")->p50_s, 10 * US);
+	assert_number(xrun_op(&run, "fusion.2")->p50_s, 20 * US);
+	assert_number(xrun_op(&run, "fusion.3")->p50_s, 30 * US);
+	assert_number(xrun_op(&run, "fusion.4")->p50_s, 40 * US);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, run_begin, run_end)
 
 int main(void)
@@ -218,6 +264,7 @@ int main(void)
 		TEST(begins_within_an_evaluation),
 		TEST(ends_within_a_request),
 		TEST(rounds_of_a_loop),
+		TEST(begins_within_a_launch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

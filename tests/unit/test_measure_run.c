@@ -648,6 +648,20 @@ static void a_second_capture_that_is_cut(void **state)
 	assert_number(xrun_quality(&run, "not-truncated")->ok, 0);
 }
 
+/* A plane that no reader knows, as a later profiler may write one, cuts nothing off. */
+static void a_plane_of_a_later_profiler(void **state)
+{
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct pb plane = pb_new(&run.keep);
+	(void)state;
+	busy_half(x_tpu(host, 0, V5E));
+	x_hostname(host, "worker-0");
+	pb_text(&plane, 2, "/device:CUSTOM:New");
+	x_behind(host, pb_done(&plane));
+	xrun_measure(&run);
+	assert_number(xrun_quality(&run, "not-truncated")->ok, 1);
+}
+
 static void the_profilers_own_complaints(void **state)
 {
 	(void)state;
@@ -912,6 +926,7 @@ int main(void)
 		TEST(a_cut_file),
 		TEST(a_file_of_an_old_runtime),
 		TEST(a_second_capture_that_is_cut),
+		TEST(a_plane_of_a_later_profiler),
 		TEST(the_profilers_own_complaints),
 		TEST(dropped_events),
 		TEST(events_without_metadata),

@@ -28,7 +28,8 @@ static int clear(void **state)
 /* How the same event may be spelled. */
 enum spelling {
 	PLAIN,	  /* as producers do */
-	SHUFFLED, /* fields in another order */
+	SHUFFLED, /* fields in another order, */
+	TURNED,	  /* and what an event or a stat is called behind what it holds */
 	STRANGE,  /* fields and types that nobody knows, in between */
 	LONG,	  /* numbers written longer than they need be */
 	SPELLINGS
@@ -58,8 +59,11 @@ static void number(struct pb *b, int field, int64_t value, enum spelling how)
 static struct str stat_of(int64_t id, int field, int64_t value, enum spelling how)
 {
 	struct pb b = pb_new(&keep);
-	number(&b, XSTAT_METADATA_ID, id, how == LONG ? LONG : PLAIN);
+	if (how != TURNED)
+		number(&b, XSTAT_METADATA_ID, id, how == LONG ? LONG : PLAIN);
 	number(&b, field, value, how);
+	if (how == TURNED)
+		pb_int(&b, XSTAT_METADATA_ID, id);
 	return pb_done(&b);
 }
 
@@ -81,6 +85,13 @@ static struct str event_of(const struct ev *e, enum spelling how)
 		event_stats(&b, e);
 		pb_int(&b, XEVENT_DURATION_PS, e->duration);
 		pb_int(&b, XEVENT_OFFSET_PS, e->offset);
+		pb_int(&b, XEVENT_METADATA_ID, e->id);
+		return pb_done(&b);
+	}
+	if (how == TURNED) {
+		pb_int(&b, XEVENT_OFFSET_PS, e->offset);
+		event_stats(&b, e);
+		pb_int(&b, XEVENT_DURATION_PS, e->duration);
 		pb_int(&b, XEVENT_METADATA_ID, e->id);
 		return pb_done(&b);
 	}
