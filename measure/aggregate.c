@@ -82,6 +82,7 @@ static void op_join(struct op_total *into, struct arena *keep, const struct op_t
 {
 	into->overlap_ps += t->overlap_ps;
 	into->entered += t->entered;
+	into->awaited_ps += t->awaited_ps;
 	into->nested |= t->nested;
 	if (t->self.count > 0) {
 		into->devices++;

@@ -8,6 +8,8 @@
  * did, and another op marks from now on where
  *
  *	- the one that marks lay inside another op later: it is of a loop;
+ *	- without HLO, it ran more than twice as often as the host called the program: the same.
+ *	  The op marks that ran as often as the calls and was waited for longest;
  *	- the device came to another from other programs more than twice as often, or waited
  *	  more than twice as long for it, and it ran as often.  Then the first of the schedule
  *	  marks, where there is one, else that other one.
@@ -19,10 +21,12 @@
 
 /* What all devices saw of a program. */
 struct marking {
-	bool ran, nested,
-		may_else;	  /* it has a marker; that lay in another op; another op did not */
-	int64_t often;		  /* so often the marker of the first device ran */
-	int32_t entered, awaited; /* the ops that were come to most, and waited for longest, */
+	bool ran;		    /* two executions of it began */
+	bool nested;		    /* an op that marks lay in another one, */
+	bool may_else;		    /* and some op did not */
+	bool looped;		    /* those that mark run in every round of a loop */
+	int64_t often, give;	    /* so often one runs that may mark, more or less */
+	int32_t entered, awaited;   /* the ops that were come to most, and waited for longest, */
 	int64_t entries, waited_ps; /* and how much that is */
 	int32_t first;		    /* it marks from now on; -1: those that do */
 };
@@ -42,12 +46,58 @@ static void marking_read(const struct run *run, struct marking *all, ptrdiff_t p
 			const struct program_total *p = &s->programs[i];
 			if (p->marker < 0)
 				continue;
+			all[i].give++; /* one execution of each device may be cut */
 			all[i].nested |= p->marker_nested;
 			if (!all[i].ran && p->executions >= 2) {
 				all[i].ran = true;
 				all[i].often = total_of(run, p->marker)->self.count;
 			}
 		}
+	}
+}
+
+/* Of a program's calls so many, or an eighth, may wait in a device's queue. */
+#define WAITING_MIN  3
+#define WAITING_PART 8
+
+/* How often hosts called the program for the devices that ran it. */
+static int64_t calls_of(const struct run *run, const struct program *p, struct arena scratch)
+{
+	const struct host_facts *f = &run->facts;
+	int64_t *calls = arena_make(&scratch, int64_t, run->host_count), ret = 0;
+	bool *fits = arena_make(&scratch, bool, f->launched.count);
+	struct str core = function_core(p->module, &scratch);
+
+	for (ptrdiff_t i = 0; i < f->launched.count; i++)
+		fits[i] = str_eq(function_core(f->launched.items[i], &scratch), core);
+	for (ptrdiff_t i = 0; i < f->launches.count; i++) {
+		const struct host_span *call = &f->launches.items[i];
+		calls[call->host] += fits[map_get(&f->launch_names, call->name)];
+	}
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct sweep *s = &run->devices[i].sweep;
+		bool ran = p->index < s->program_cap && s->programs[p->index].marker >= 0;
+		ret += ran ? calls[run->devices[i].host] : 0;
+	}
+	return ret;
+}
+
+/*
+ * Without HLO a GPU's kernels do not say which of them are of a loop: those are that run more than
+ * twice as often as the host called the program.
+ */
+static void calls_read(
+	const struct run *run, struct marking *all, ptrdiff_t programs, struct arena scratch)
+{
+	for (ptrdiff_t i = 0; i < programs; i++) {
+		const struct program *p = registry_program_at(run->registry, i);
+		int64_t calls = all[i].ran && !p->has_hlo ? calls_of(run, p, scratch) : 0;
+		int64_t part = calls / WAITING_PART;
+		if (calls == 0 || all[i].often <= 2 * calls)
+			continue;
+		all[i].looped = true;
+		all[i].often = calls;
+		all[i].give += part > WAITING_MIN ? part : WAITING_MIN;
 	}
 }
 
@@ -105,41 +155,23 @@ static int32_t first_scheduled(
 	return op;
 }
 
-/* How long the devices waited for each op. */
-static int64_t *waits_read(const struct run *run, struct arena *keep)
-{
-	int64_t *ret = arena_make(keep, int64_t, registry_subject_count(run->registry));
-
-	for (ptrdiff_t i = 0; i < run->device_count; i++) {
-		const struct sweep *s = &run->devices[i].sweep;
-		for (ptrdiff_t k = 0; k < s->gap_count; k++)
-			if (s->gaps[k].after >= 0)
-				ret[s->gaps[k].after] += s->gaps[k].end_ps - s->gaps[k].start_ps;
-	}
-	return ret;
-}
-
 /* The op of each program that its devices came to most, and the one that they waited for. */
-static void others_look(const struct run *run, struct marking *all, const int64_t *waits)
+static void others_look(const struct run *run, struct marking *all)
 {
-	int64_t devices = 0; /* one execution of each may be cut */
-
-	for (ptrdiff_t i = 0; i < run->device_count; i++)
-		devices += run->devices[i].sweep.events > 0;
 	for (int32_t i = 0; i < registry_subject_count(run->registry); i++) {
 		struct marking *m = &all[registry_subject_at(run->registry, i)->program->index];
 		const struct op_total *t = total_of(run, i);
 		int64_t more = t->self.count - m->often;
-		if (!m->ran || more < -devices || more > devices ||
-			(t->entered <= m->entries && waits[i] <= m->waited_ps) ||
+		if (!m->ran || more < -m->give || more > m->give ||
+			(t->entered <= m->entries && t->awaited_ps <= m->waited_ps) ||
 			!may_begin(run, i))
 			continue;
 		if (t->entered > m->entries) {
 			m->entries = t->entered;
 			m->entered = i;
 		}
-		if (waits[i] > m->waited_ps) {
-			m->waited_ps = waits[i];
+		if (t->awaited_ps > m->waited_ps) {
+			m->waited_ps = t->awaited_ps;
 			m->awaited = i;
 		}
 	}
@@ -147,11 +179,13 @@ static void others_look(const struct run *run, struct marking *all, const int64_
 
 /* Does an op that marks yield to one of those? */
 static bool others_rather(const struct run *run, struct marking *m, const struct program *p,
-	int32_t marker, const int64_t *waits, struct arena scratch)
+	int32_t marker, struct arena scratch)
 {
-	int32_t rather = m->entries > 2 * total_of(run, marker)->entered ? m->entered
-			 : m->waited_ps > 2 * waits[marker]		 ? m->awaited
-									 : -1;
+	const struct op_total *t = total_of(run, marker);
+	int32_t rather = m->looped			    ? m->awaited
+			 : m->entries > 2 * t->entered	    ? m->entered
+			 : m->waited_ps > 2 * t->awaited_ps ? m->awaited
+							    : -1;
 	const struct hlo_module *hlo = rather < 0 ? NULL : program_hlo(p);
 
 	if (hlo && !hlo->partial)
@@ -172,15 +206,15 @@ bool markers_settle(struct run *run)
 	marking_read(run, all, programs);
 	if (nested_leave(run, all))
 		return true;
-	const int64_t *waits = waits_read(run, &scratch);
-	others_look(run, all, waits);
+	calls_read(run, all, programs, scratch);
+	others_look(run, all);
 	for (ptrdiff_t k = 0; k < run->device_count; k++) {
 		const struct sweep *s = &run->devices[k].sweep;
 		for (ptrdiff_t i = 0; i < programs && i < s->program_cap; i++)
 			if (s->programs[i].marker >= 0 && s->programs[i].executions >= 2)
 				any |= others_rather(run, &all[i],
 					registry_program_at(run->registry, i),
-					s->programs[i].marker, waits, scratch);
+					s->programs[i].marker, scratch);
 	}
 	for (int32_t i = 0; any && i < registry_subject_count(run->registry); i++) {
 		struct subject *s = registry_subject_at(run->registry, i);

@@ -254,6 +254,10 @@ static inline void program_event(
 		sweep_op(s->out, known->index)->entered += s->running != NULL;
 		s->running = p;
 	}
+	if (rarely(s->awaited_ps > 0)) {
+		sweep_op(s->out, known->index)->awaited_ps += s->awaited_ps;
+		s->awaited_ps = 0;
+	}
 	p->last = known->index;
 	program_lasts(s, p, e->end_ps);
 	p->total.kernels_self_ps += e->end_ps - e->start_ps;

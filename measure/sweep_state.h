@@ -159,7 +159,8 @@ struct sweeping {
 	int64_t next_end_ps; /* nothing active ends before this */
 	struct lane_state *lanes;
 	struct program_state **programs;   /* by index; NULL not met */
-	struct program_state *running;	   /* the one of the event that began last */
+	struct program_state *running;	   /* the one of the event that began last, */
+	int64_t awaited_ps;		   /* and the wait for the next such event */
 	int64_t executed_ps;		   /* where the last execution ends so far */
 	int64_t last_run, last_run_end_ps; /* of the last OP_EXECUTION */
 

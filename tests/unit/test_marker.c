@@ -164,7 +164,33 @@ static void ends_within_a_request(void **state)
 	}
 }
 
-/* Under a loop's name a GPU asks in every round whether there is another. */
+/* A loop of two rounds on a GPU, which copies back in each whether there is another. */
+static void rounds(struct xplane *gpu, int64_t steps)
+{
+	static const struct {
+		const char *kernel, *op;
+		int64_t from;
+	} kernels[] = { { "head_2", "head.2", 0 }, { "MemcpyD2H", "while.3", 200 },
+		{ "in_1", "in.1", 250 }, { "MemcpyD2H", "while.3", 300 }, { "in_1", "in.1", 350 },
+		{ "MemcpyD2H", "while.3", 400 } };
+	struct xline *stream = x_line(gpu, "Stream #1(Compute)");
+
+	for (int64_t at = 0; at < steps * 1000; at += 1000)
+		for (ptrdiff_t i = at ? 0 : 1; i < COUNT_OF(kernels); i++)
+			x_event(stream, kernels[i].kernel, at + kernels[i].from,
+				at + kernels[i].from + 40,
+				X_STATS(x_int("program_id", TRAIN),
+					x_text("hlo_module", "jit_step"),
+					x_text("hlo_op", kernels[i].op)));
+}
+
+static struct xplane *begin_gpu(void)
+{
+	host = xrun_host(&run, "worker-0");
+	return x_gpu(host, 0, "NVIDIA H100 80GB HBM3");
+}
+
+/* What runs in its body and what bears its own name mark nothing. */
 static void rounds_of_a_loop(void **state)
 {
 	static const struct pb_instruction body[] = {
@@ -185,27 +211,46 @@ static void rounds_of_a_loop(void **state)
 	};
 	static const struct pb_computation module[] = { { "body", 1, body },
 		{ "condition", 2, condition }, { "main", 3, entry }, NO_ROW };
-	static const struct {
-		const char *kernel, *op;
-		int64_t from;
-	} kernels[] = { { "head_2", "head.2", 0 }, { "MemcpyD2H", "while.3", 200 },
-		{ "in_1", "in.1", 250 }, { "MemcpyD2H", "while.3", 300 }, { "in_1", "in.1", 350 },
-		{ "MemcpyD2H", "while.3", 400 } };
 	(void)state;
-	host = xrun_host(&run, "worker-0");
-	struct xplane *gpu = x_gpu(host, 0, "NVIDIA H100 80GB HBM3");
-	struct xline *stream = x_line(gpu, "Stream #1(Compute)");
+	rounds(begin_gpu(), 5);
 	x_hlo(host, "jit_step", TRAIN, pb_write_module(&run.keep, module, STR("")));
-	for (int64_t at = 0; at < 5000; at += 1000)
-		for (ptrdiff_t i = at ? 0 : 1; i < COUNT_OF(kernels); i++)
-			x_event(stream, kernels[i].kernel, at + kernels[i].from,
-				at + kernels[i].from + 40,
-				X_STATS(x_int("program_id", TRAIN),
-					x_text("hlo_module", "jit_step"),
-					x_text("hlo_op", kernels[i].op)));
 	xrun_measure(&run);
 	assert_text(xrun_row(&run)->steps_source, "program");
 	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+}
+
+/* Without HLO the host's calls tell how often the program ran. */
+static void rounds_without_hlo(void **state)
+{
+	(void)state;
+	rounds(begin_gpu(), 8);
+	for (int64_t at = 950; at < 8000; at += 1000)
+		x_event(x_line(x_host(host), "python"), "PjitFunction(step)", at, at + 10, NULL);
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "program");
+	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+}
+
+/* A copy of no program goes ahead of each execution: the wait for it is for the program. */
+static void a_copy_goes_ahead(void **state)
+{
+	(void)state;
+	struct xline *stream = x_line(begin_gpu(), "Stream #1(Compute)");
+	for (int64_t at = 0; at < 5000; at += 1000) {
+		x_event(stream, "MemcpyH2D", at, at + 20, NULL);
+		for (int64_t i = 0; i < 2; i++)
+			x_event(stream, i ? "tail" : "head", at + 30 + 200 * i, at + 130 + 200 * i,
+				X_STATS(x_int("program_id", TRAIN),
+					x_text("hlo_module", "jit_step"),
+					x_text("hlo_op", i ? "tail.2" : "head.1")));
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+	assert_int_equal(table_count(&run.tables, gaps), 3 * 3);
+	for (ptrdiff_t i = 0; i < 3 * 3; i++) {
+		const struct gaps_row *g = &table_rows(&run.tables, gaps)[i];
+		assert_int_equal(str_eq(g->cause, STR("program")), str_eq(g->after, STR("tail.2")));
+	}
 }
 
 /*
@@ -236,9 +281,7 @@ static void begins_within_a_launch(void **state)
 		{ "twice", 2, twice }, { "main", 3, entry }, NO_ROW };
 	static const char *const names[] = { "fusion_1", "fusion_2", "fusion_1", "fusion_2" };
 	(void)state;
-	host = xrun_host(&run, "worker-0");
-	struct xplane *gpu = x_gpu(host, 0, "NVIDIA H100 80GB HBM3");
-	struct xline *stream = x_line(gpu, "Stream #1(Compute)");
+	struct xline *stream = x_line(begin_gpu(), "Stream #1(Compute)");
 	x_hlo(host, "jit_step", TRAIN, pb_write_module(&run.keep, module, STR("")));
 	for (int64_t i = 2; i < 24; i++)
 		x_event(stream, names[i % 4], i * 100, i * 100 + 10 * (1 + i % 4),
@@ -264,6 +307,8 @@ int main(void)
 		TEST(begins_within_an_evaluation),
 		TEST(ends_within_a_request),
 		TEST(rounds_of_a_loop),
+		TEST(rounds_without_hlo),
+		TEST(a_copy_goes_ahead),
 		TEST(begins_within_a_launch),
 	};
 
