@@ -390,17 +390,18 @@ static void quality_chip(const struct run *run)
 	const struct device *d = run->first;
 	bool agree = true, one_chip = true;
 
+	/* Where no device ran an op, `ops-recorded` says so. */
+	if (!d)
+		return;
 	/* One run on several kinds of chip has no one roofline. */
-	for (ptrdiff_t i = 0; d && i < run->device_count; i++) {
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct chip_device *c = &run->devices[i].chip;
 		if (run->devices[i].sweep.events > 0)
 			one_chip &= c->chip == d->chip.chip && c->share == d->chip.share;
 		agree &= drift_is_small(c->peak_drift) && drift_is_small(c->hbm_drift);
 	}
-	if (!d || !one_chip) {
-		quality_add(run, "chip-known", false, "%s",
-			d ? "devices of several kinds are in one run"
-			  : "no device ran an op, so none names its chip");
+	if (!one_chip) {
+		quality_add(run, "chip-known", false, "devices of several kinds are in one run");
 		return;
 	}
 	quality_add(run, "chip-known", d->match.chip != NULL, "%.*s", STR_ARG(d->match.why))->todo =
@@ -443,8 +444,7 @@ static void quality_hlo(const struct run *run, const struct programs *programs)
 {
 	const struct hlo_module *h = any_hlo(run);
 	const char *says =
-		!run->first	   ? "no op ran that a program's HLO could be of"
-		: h && !h->partial ? "the program's HLO is in the profile"
+		h && !h->partial ? "the program's HLO is in the profile"
 		: h ? "the profile holds the HLO text of the ops that ran, and not the program's "
 		      "HLO: what fusions and loops hold is unknown"
 		: run->hosts[0].format == FORMAT_NSYS
@@ -455,10 +455,11 @@ static void quality_hlo(const struct run *run, const struct programs *programs)
 		: str_eq(table_rows(run->tables, run)->compiler, STR("none"))
 			? "no program of XLA ran, and only these have HLO"
 			: "the program's HLO is not in the profile: capture with enable_hlo_proto";
-	struct str dumped = run->first && run->main ? run->main->dumped : MISSING;
+	struct str dumped = run->main ? run->main->dumped : MISSING;
 
-	quality_add(run, "hlo-present", has_whole_hlo(run), "%s%.*s",
-		dumped.p ? "the program's HLO is that of the dump, " : says, STR_ARG(dumped));
+	if (run->first)
+		quality_add(run, "hlo-present", has_whole_hlo(run), "%s%.*s",
+			dumped.p ? "the program's HLO is that of the dump, " : says, STR_ARG(dumped));
 	if (programs->unread.p)
 		quality_add(run, "plans-read", false,
 			"the plan for memory of module %.*s is there and cannot be read",
@@ -601,21 +602,33 @@ static void quality_limits(const struct run *run, bool is_whole)
 
 static void quality_ops(const struct run *run)
 {
+#define WAIT_FOR_STEPS                                                                             \
+	"Let at least five steps run in the trace, and wait for the last (jax.block_until_ready) " \
+	"before it stops: what is launched and has not run is not recorded."
 	const struct list *called = &run->facts.launched;
 
-	quality_add(run, "ops-recorded", run->first != NULL, "%s",
-		run->first ? "device ops are in the profile"
-		: has_device_planes(run)
-			? "no device op was recorded: the planes of its devices are empty, "
-			  "as where the window lies between two steps, or the driver lets "
-			  "nobody trace"
-			: "no device op was recorded: on CPU the host's tracer records them, "
-			  "from host_tracer_level 1 on, and older runtimes record none");
-	if (!run->first && called->count > 0)
-		quality_add(run, "calls-ran", false,
+	if (run->first)
+		quality_add(run, "ops-recorded", true, "device ops are in the profile");
+	else if (called->count > 0)
+		quality_add(run, "ops-recorded", false,
 			"the host called %.*s%s, and no device op was recorded",
 			STR_ARG(text_clean(run->keep, called->items[0])),
-			called->count > 1 ? " and others" : "");
+			called->count > 1 ? " and others" : "")
+			->todo = STR(WAIT_FOR_STEPS
+			" If the job does wait, the profiler does not see this device: capture on "
+			"the accelerator.");
+	else if (has_device_planes(run))
+		quality_add(run, "ops-recorded", false,
+			"no device op was recorded: the planes of its devices are empty, as where "
+			"the window lies between two steps, or where the driver lets only root "
+			"trace")
+			->todo = STR(WAIT_FOR_STEPS);
+	else
+		quality_add(run, "ops-recorded", false,
+			"no device op was recorded: on CPU the host's tracer records them, from "
+			"host_tracer_level 1 on, and older runtimes record none")
+			->todo = STR("Capture on the accelerator, in the process that runs the "
+				     "step.");
 }
 
 void fill_quality(

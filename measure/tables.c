@@ -195,14 +195,25 @@ static const struct {
 	{ STR_INIT("unattributed_ratio"), STR_INIT("no device op was recorded") },
 };
 
+/* Of columns that are NULL where a check of the data does not hold. */
+static const struct checked {
+	struct str name, check;
+} checks[] = {
+	{ STR_INIT("all_hosts_read"), STR_INIT("all-hosts") },
+	{ STR_INIT("whole_hlo"), STR_INIT("hlo-present") },
+	{ STR_INIT("unattributed_ratio"), STR_INIT("ops-recorded") },
+};
+
 const struct column *column_owner(const struct column *c)
 {
 	return c->of ? c->of : c->meaning.len ? c : NULL;
 }
 
-struct str column_absence(const struct column *c, struct arena *keep)
+struct str column_absence(const struct column *c, struct arena *keep, struct str *ret)
 {
 	struct str said = c->meaning, rest;
+	const struct checked *checked = NAMED(checks, COUNT_OF(checks), c->name);
+	*ret = checked ? checked->check : c->name;
 	for (ptrdiff_t i = 0; i < COUNT_OF(absences); i++)
 		if (str_eq(absences[i].column, c->name))
 			return absences[i].lacks;

@@ -185,11 +185,12 @@ static struct str advice_gate(
 	return MISSING;
 }
 
-/* What to do about a gate that was found wanting: by its first finding, else in general. */
+/* What to do about a gate that was found wanting: by the finding that closed it, else in general. */
 static struct str gate_fix(const struct judgement *j, const struct rule *gate)
 {
 	for (ptrdiff_t i = 0; i < j->finding_count; i++)
-		if (str_eq(j->findings[i].rule, gate->name) && j->findings[i].fix.p)
+		if (str_eq(j->findings[i].rule, gate->name) && j->findings[i].fix.p &&
+			j->findings[i].verdict == VERDICT_INCONCLUSIVE)
 			return j->findings[i].fix;
 	return advice_text(&gate->fix);
 }
@@ -197,7 +198,8 @@ static struct str gate_fix(const struct judgement *j, const struct rule *gate)
 struct str advice_for(const struct report *r, const struct judgement *j,
 	const struct rule_result *result, struct arena *keep)
 {
-	struct str text = MISSING;
+	const struct quality_row *check = check_of(r, result->lacks);
+	struct str text = check ? check->todo : MISSING;
 	for (ptrdiff_t i = 0; i < j->finding_count && !text.p; i++)
 		if (str_eq(j->findings[i].rule, result->name))
 			text = advice_columns(r, &j->findings[i].unknown, keep);

@@ -153,9 +153,8 @@ static void add_unsure(
 		out_fmt(names, " and %td more", others);
 	struct alert *a = add(all, r, counts ? ALERT_WARNING : ALERT_NOTE, keep);
 	a->rule = text_clean(keep, first->name);
-	struct str todo = t->rules[0]->todo;
 	a->message = text_clean(keep, arena_fmt(keep, "%.*s%s%.*s", STR_ARG(t->reason),
-					      todo.len ? "; to do: " : "", STR_ARG(todo)));
+					      t->todo.len ? "; to do: " : "", STR_ARG(t->todo)));
 	finish(a, "inconclusive", out_text(names), keep);
 }
 

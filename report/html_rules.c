@@ -205,7 +205,7 @@ static struct template_list troubles_of(const struct maker *m)
 			.waiting = LIST(names + t->own, t->count - t->own),
 			.icon = svg_icon(first->verdict),
 			.reason = html_spans(t->reason, m->keep),
-			.todo = html_prose(first->todo, m->keep) };
+			.todo = html_prose(t->todo, m->keep) };
 		if (g.count)
 			items[i].evidence = evidence_list(m, g.items[0], false);
 	}

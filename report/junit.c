@@ -182,7 +182,7 @@ static void put_unjudged(struct junit *j, const struct report *r, const struct r
 		why.len ? ": " : "", STR_ARG(why));
 	struct page page = { .out = out_memory(j->keep), .keep = j->keep, .width = TEXT_WIDTH };
 	page_wrap(&page, 0, message);
-	prose_unsure(&page, r, rule);
+	prose_unsure(&page, r, rule, rule->todo);
 	put_outcome(j, element, verdict_name(rule->verdict), message, out_text(page.out));
 }
 

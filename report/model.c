@@ -263,6 +263,18 @@ static bool same_trouble(const struct rule_result *a, const struct rule_result *
 	return a->lacks.len && str_eq(a->lacks, b->lacks) && str_eq(a->todo, b->todo);
 }
 
+/* What failed or warned since a check of the data does not hold; NULL: nothing did. */
+static const struct finding *finding_about(const struct report *r, struct str check)
+{
+	for (ptrdiff_t i = 0; i < r->findings.count && check.len; i++) {
+		const struct finding *f = &r->findings.items[i];
+		if ((f->verdict == VERDICT_FAIL || f->verdict == VERDICT_WARN) &&
+			str_eq(f->subject, check) && check_of(r, check))
+			return f;
+	}
+	return NULL;
+}
+
 /* The gate that it waits for, if that has an entry of its own. */
 static const struct rule_result *gate_of(const struct report *r, const struct rule_result *rule)
 {
@@ -300,6 +312,11 @@ ptrdiff_t group_troubles(const struct report *r, struct arena *keep, struct trou
 			troubles[i].reason = reason_of(troubles[i].rules[0], keep);
 		if (!troubles[i].reason.len)
 			troubles[i].reason = STR("could not be judged");
+		const struct finding *said = finding_about(r, troubles[i].rules[0]->lacks);
+		if (said)
+			troubles[i].reason = arena_fmt(keep, "see %.*s", STR_ARG(said->rule));
+		else
+			troubles[i].todo = troubles[i].rules[0]->todo;
 	}
 	*ret = troubles;
 	return count;

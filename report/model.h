@@ -81,6 +81,7 @@ struct trouble {
 	const struct rule_result **rules; /* those whose reason it is, then those that wait */
 	ptrdiff_t own, count;
 	struct str reason; /* with what was withheld, if of one rule; never empty */
+	struct str todo;   /* missing where a finding has said the same, and what to do */
 };
 ptrdiff_t group_troubles(const struct report *r, struct arena *keep, struct trouble **ret);
 

@@ -469,14 +469,15 @@ static struct str prose_unknown(
 		first.len ? ": " : "", STR_ARG(first));
 }
 
-void prose_unsure(struct page *p, const struct report *r, const struct rule_result *rule)
+void prose_unsure(
+	struct page *p, const struct report *r, const struct rule_result *rule, struct str todo)
 {
 	struct group g = group_of(r, rule->name, VERDICT_INCONCLUSIVE, p->keep);
 	if (g.count) {
 		put_evidence(p, g.items[0], "measured", false);
 		put_evidence(p, g.items[0], "limit", true);
 	}
-	page_field(p, "do", rule->todo);
+	page_field(p, "do", todo);
 	page_line(p);
 }
 

@@ -100,7 +100,8 @@ struct finding_told prose_told(const struct report *r, const struct group *g, st
 struct str prose_whole(const struct report *r, const struct group *g, ptrdiff_t others, int width,
 	struct arena *keep);
 /* The same of a rule that could not be judged: what was seen, and what to do. */
-void prose_unsure(struct page *p, const struct report *r, const struct rule_result *rule);
+void prose_unsure(
+	struct page *p, const struct report *r, const struct rule_result *rule, struct str todo);
 /* The headline's sentence: the message, or what stands in for it. */
 struct str prose_message(const struct report *r, const struct finding *f, struct arena *keep);
 struct str evidence_text(const struct evidence *e, struct arena *keep);

@@ -186,7 +186,7 @@ static void put_troubles(struct page *p, const struct report *r)
 		page_tint(p, TINT_UNSURE, STR("inconclusive"));
 		page_fmt(p, HEADLINE_INDENT, "[%.*s]: %.*s",
 			STR_ARG(rule_names(t->rules, t->own, p->keep)), STR_ARG(t->reason));
-		prose_unsure(p, r, t->rules[0]);
+		prose_unsure(p, r, t->rules[0], t->todo);
 		page_field(p, "waiting", rule_names(t->rules + t->own, t->count - t->own, p->keep));
 		page_line(p);
 	}
@@ -204,17 +204,17 @@ static bool is_of_trouble(const struct trouble *t, const struct rule_result *rul
 }
 
 /*
- * One paragraph: how many rules, their causes, and what to do about the first that counts.  The
- * headline of an inconclusive report has told that cause.
+ * One paragraph: how many rules, the first cause that counts and what to do about it, and the other
+ * causes.  The headline of an inconclusive report has told the first.
  */
 static void put_unsure(struct page *p, const struct report *r)
 {
 	const struct rule_result *first = headline_cause(r);
-	ptrdiff_t open = count_results(r, VERDICT_INCONCLUSIVE), told = 0, left = 0;
-	ptrdiff_t lead = 0;
+	ptrdiff_t open = count_results(r, VERDICT_INCONCLUSIVE), told = 0, lead = 0;
 	ptrdiff_t room = CAUSES_BYTES;
 	struct trouble *troubles;
 	ptrdiff_t count = group_troubles(r, p->keep, &troubles);
+	struct out *others = out_memory(p->keep);
 	if (!open)
 		return;
 	page_break(p);
@@ -222,33 +222,26 @@ static void put_unsure(struct page *p, const struct report *r)
 	page_fmt(p, PAGE_LABEL, ": %td of %td rules", open, r->results.count);
 	while (first && lead < count && !is_of_trouble(&troubles[lead], first))
 		lead++;
-	for (ptrdiff_t i = 0; i < count; i++) {
-		ptrdiff_t next = lead == count || i > lead ? i : i == 0 ? lead : i - 1;
-		const struct trouble *t = &troubles[next];
-		bool is_told = r->verdict == VERDICT_INCONCLUSIVE && next == lead;
-		struct str cause = text_clean(p->keep, t->reason);
-		if (is_told)
+	lead = lead < count ? lead : 0;
+	if (r->verdict != VERDICT_INCONCLUSIVE)
+		page_fmt(p, PAGE_LABEL, ": %.*s",
+			STR_ARG(troubles[lead].reason.len > room ? STR("-v says why")
+								 : troubles[lead].reason));
+	/* What was asked for stands beside what had to be. */
+	struct str todo = troubles[lead].todo, needs = comparison_needs(r, p->keep);
+	if (needs.len && !(first && str_eq(first->lacks, STR("lo"))))
+		todo = arena_fmt(p->keep, "%.*s %.*s", STR_ARG(todo), STR_ARG(needs));
+	page_field(p, "do", todo);
+	for (ptrdiff_t i = 0; i < count && told < CAUSES_SHOWN; i++) {
+		if (i == lead || troubles[i].reason.len > room)
 			continue;
-		if (told == CAUSES_SHOWN || cause.len > room) {
-			left++;
-			continue;
-		}
-		page_fmt(p, PAGE_LABEL, "%s%.*s", told++ ? "; " : ": ", STR_ARG(cause));
-		room -= cause.len;
+		out_str(out_part(others, "; "), troubles[i].reason);
+		room -= troubles[i].reason.len;
+		told++;
 	}
-	if (left && told)
-		page_fmt(p, PAGE_LABEL, "; and %td more (-v)", left);
-	else if (left)
-		page_z(p, ": -v says why");
-	if (first) {
-		/* What was asked for stands beside what had to be. */
-		struct str needs = comparison_needs(r, p->keep);
-		bool is_told = !needs.len || str_eq(first->lacks, STR("lo"));
-		page_field(p, "do",
-			is_told ? first->todo
-				: arena_fmt(p->keep, "%.*s %.*s", STR_ARG(first->todo),
-					  STR_ARG(needs)));
-	}
+	if (told < count - 1)
+		out_fmt(out_part(others, "; and "), "%td more (-v)", count - 1 - told);
+	page_field(p, "also", out_text(others));
 	page_line(p);
 }
 

@@ -100,6 +100,11 @@ static struct reads columns_of(const struct trial *t, const struct subject *s,
 	return ret;
 }
 
+static const struct quality_row *check_of(const struct trial *t, struct str name)
+{
+	return NAMED(table_rows(t->s->tables, quality), table_count(t->s->tables, quality), name);
+}
+
 /* "the profile does not say "median execution"", */
 static struct str subject_unknown(const struct trial *t, const struct subject *s, struct finding *f)
 {
@@ -122,8 +127,10 @@ static struct str subject_unknown(const struct trial *t, const struct subject *s
 
 		if (!c)
 			continue;
-		f->lacks = c->name; /* the same of many subjects, and of many rules */
-		return column_absence(c, t->s->keep);
+		/* The same of many subjects, and of many rules. */
+		struct str says = column_absence(c, t->s->keep, &f->lacks);
+		const struct quality_row *check = check_of(t, f->lacks);
+		return check && !(check->ok > 0) ? check->detail : says;
 	}
 	return arena_fmt(t->s->keep, "%.*s cannot be judged: the rule's %s is unknown for it",
 		STR_ARG(f->name), s->open->key);
@@ -283,8 +290,7 @@ bool finding_fill(
 	} else {
 		ret->message = t->rule->message.text.p ? finding_says(t, &message, 1)
 						       : usual_message(t, ret);
-		if (NAMED(table_rows(t->s->tables, quality), table_count(t->s->tables, quality),
-			    ret->subject))
+		if (check_of(t, ret->subject))
 			ret->lacks = ret->subject;
 	}
 	ret->cause = finding_says(t, code->cause, t->rule->cause.count);

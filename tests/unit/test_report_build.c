@@ -277,6 +277,32 @@ static void test_what_to_do(void **state)
 		"`rooflint explain -v matmul-roofline` lists what it reads.");
 }
 
+/* A gate's own finding says what to do, not one that only warns; a check that knows it, first. */
+static void test_what_closed_a_gate(void **state)
+{
+	(void)state;
+	struct tables t = { 0 };
+	struct rule gate = rule_named("data-quality", TABLE_quality);
+	struct rule_result result = { .name = gate.name,
+		.rule = &gate,
+		.gate = true,
+		.lacks = STR("no-dropped-events"),
+		.verdict = VERDICT_INCONCLUSIVE };
+	struct finding findings[] = {
+		{ .rule = gate.name, .verdict = VERDICT_WARN, .fix = STR("copy the others") },
+		{ .rule = gate.name, .verdict = VERDICT_INCONCLUSIVE, .fix = STR("again") },
+	};
+	struct judgement j = { &result, 1, findings, COUNT_OF(findings), NAN, NAN,
+		VERDICT_INCONCLUSIVE, NULL, 0 };
+	gate.gate = true;
+	table_new(&t, run, &keep);
+	assert_str(build(&t, &j).results.items[0].todo, "again");
+	struct quality_row *quality = table_new(&t, quality, &keep);
+	quality->name = result.lacks;
+	quality->todo = STR("record less");
+	assert_str(build(&t, &j).results.items[0].todo, "record less");
+}
+
 /* What a capture lacks is said of captures that lack it, and of no other. */
 static void test_what_is_lacking(void **state)
 {
@@ -435,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_strings_are_copied_and_clean),
 		cmocka_unit_test(test_finding),
 		cmocka_unit_test(test_what_to_do),
+		cmocka_unit_test(test_what_closed_a_gate),
 		cmocka_unit_test(test_what_is_lacking),
 		cmocka_unit_test(test_advice_knows_its_columns),
 		cmocka_unit_test(test_advice_fits_the_framework),

@@ -447,9 +447,9 @@ static void test_same_trouble_is_said_once(void **state)
 		"INCONCLUSIVE  runs/good: no chip\n"
 		"      H100 SXM x1, 1 host, 1 steady step, 500 ms per step\n"
 		"\n"
-		"not judged: 5 of 6 rules: could not be judged; no chip (lost) (1 of 3 subjects\n"
-		"  would not pass)\n"
+		"not judged: 5 of 6 rules\n"
 		"  do        name it\n"
+		"  also      could not be judged; no chip (lost) (1 of 3 subjects would not pass)\n"
 		"\n"
 		"5 inconclusive, 1 passed\n");
 	/* -v has each with its rules */
@@ -461,6 +461,35 @@ static void test_same_trouble_is_said_once(void **state)
 		"\n"
 		"inconclusive[f]: no chip (lost) (1 of 3 subjects would not pass)\n"
 		"  do        name it\n"));
+}
+
+/* What a finding has said, with what to do, is not said again of a rule that waits for it. */
+static void test_trouble_that_a_finding_says(void **state)
+{
+	(void)state;
+	struct report r = good_report(&keep);
+	struct rule_result rule = { .name = STR("uneven-devices"),
+		.verdict = VERDICT_INCONCLUSIVE,
+		.reason = STR("1 of 2 hosts"),
+		.lacks = STR("all-hosts"),
+		.todo = STR("copy the others") };
+	struct finding f = { .rule = STR("data-quality"),
+		.verdict = VERDICT_WARN,
+		.subject = STR("all-hosts"),
+		.gain_s = NAN,
+		.claimed_s = NAN,
+		.source_line = NAN };
+	struct quality_row *quality = table_new(&r.tables, quality, &keep);
+	quality->name = f.subject;
+	r.results.items = &rule;
+	r.results.count = 1;
+	r.findings.items = &f;
+	r.findings.count = 1;
+	const char *text = page_of(r, (struct report_style){ 0 });
+	assert_non_null(strstr(text, "not judged: 1 of 1 rules: see data-quality\n\n"));
+	f.verdict = VERDICT_WAIVED;
+	text = page_of(r, (struct report_style){ 0 });
+	assert_non_null(strstr(text, "not judged: 1 of 1 rules: 1 of 2 hosts\n  do  "));
 }
 
 static void test_unknown_run(void **state)
@@ -651,6 +680,7 @@ int main(void)
 		cmocka_unit_test(test_what_a_verdict_speaks_for),
 		cmocka_unit_test(test_what_was_seen),
 		cmocka_unit_test(test_same_trouble_is_said_once),
+		cmocka_unit_test(test_trouble_that_a_finding_says),
 		cmocka_unit_test(test_unknown_run),
 		cmocka_unit_test(test_never_green_by_mistake),
 		cmocka_unit_test(test_many_subjects),
