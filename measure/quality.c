@@ -459,7 +459,8 @@ static void quality_hlo(const struct run *run, const struct programs *programs)
 
 	if (run->first)
 		quality_add(run, "hlo-present", has_whole_hlo(run), "%s%.*s",
-			dumped.p ? "the program's HLO is that of the dump, " : says, STR_ARG(dumped));
+			dumped.p ? "the program's HLO is that of the dump, " : says,
+			STR_ARG(dumped));
 	if (programs->unread.p)
 		quality_add(run, "plans-read", false,
 			"the plan for memory of module %.*s is there and cannot be read",

@@ -107,8 +107,10 @@ const struct table_def *table_find(struct str name); /* NULL if unknown */
 const struct column *table_column(const struct table_def *def, struct str name); /* or NULL */
 /* The table's own: itself, or what a SELECT hands on under this name; NULL: a SELECT made it. */
 const struct column *column_owner(const struct column *c);
-/* Why a table's own column is NULL: what the profile lacks, else the column's own words.  `ret`: the
- * check of the data that says so, else the column's name. */
+/*
+ * Why a table's own column is NULL: what the profile lacks, else the column's own words.  `ret`:
+ * the check of the data that says so, else the column's name.
+ */
 struct str column_absence(const struct column *c, struct arena *keep, struct str *ret);
 double cell_real(const struct column *c, const void *row);
 struct str cell_text(const struct column *c, const void *row);

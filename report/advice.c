@@ -185,7 +185,7 @@ static struct str advice_gate(
 	return MISSING;
 }
 
-/* What to do about a gate that was found wanting: by the finding that closed it, else in general. */
+/* What to do about a gate that is closed: by the finding that closed it, else in general. */
 static struct str gate_fix(const struct judgement *j, const struct rule *gate)
 {
 	for (ptrdiff_t i = 0; i < j->finding_count; i++)

@@ -44,6 +44,8 @@ static void set_place(struct alert *a, struct arena *keep)
 struct str alert_text(const struct alert *a, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
+	if (a->of.len)
+		out_fmt(o, "%.*s: ", STR_ARG(a->of));
 	out_str(o, a->message);
 	if (a->cost.len)
 		out_fmt(o, "; costs %.*s", STR_ARG(a->cost));
@@ -164,7 +166,7 @@ static void add_report(struct alerts *all, const struct report *r, struct arena 
 		struct alert *a = add(all, r, ALERT_ERROR, keep);
 		a->rule = ALERT_UNREADABLE;
 		a->message = text_clean(keep, r->error.text);
-		finish(a, "error", diag_name(r->error.id, keep), keep);
+		finish(a, "error", STR("unreadable"), keep);
 		return;
 	}
 	for (ptrdiff_t i = 0; i < r->findings.count; i++)
@@ -201,6 +203,11 @@ struct alerts alerts_of(const struct report_set *set, struct arena *keep)
 	struct alerts all = { 0 };
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		add_report(&all, &set->items[i], keep);
+	for (ptrdiff_t i = 0; i < all.count && set->count > 1; i++) {
+		const struct report *r = all.items[i].report;
+		if (!r->error.text.p || diag_is_of_setup(r->error.id))
+			all.items[i].of = text_clean(keep, r->profile);
+	}
 	return ranked(all, keep);
 }
 

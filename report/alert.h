@@ -25,6 +25,7 @@ struct alert {
 	struct str title;	       /* "fail: matmul-roofline", "inconclusive: a, b" */
 	struct str message;	       /* a line of clean text, without the gain */
 	struct str cost;	       /* "up to 6 ms of 32 ms per step (18%)", or missing */
+	struct str of;		       /* which of several profiles; missing: it is said */
 	/*
 	 * A relative path of the user's sources, its line or 0, and whether that is known.  Where
 	 * it is not, `path` is the profile without its dates, for formats that demand a place; of
@@ -51,7 +52,7 @@ struct str alerts_lost(const struct alerts *all);
 /* Findings that are waived, for formats that can say so. */
 struct alerts alerts_waived(const struct report_set *set, struct arena *keep);
 
-/* Message, cost, and the place when `in_source` does not tell it: all that one line can say. */
+/* Profile, message, cost, and the place when `in_source` does not tell it: all of one line. */
 struct str alert_text(const struct alert *a, struct arena *keep);
 
 #endif

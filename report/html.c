@@ -128,7 +128,7 @@ static struct str summary_of(const struct report *r, struct arena *keep)
 
 static void head_of(const struct report *r, struct arena *keep, struct html_report *ret)
 {
-	double step = run_of(r)->step_time_s;
+	double step = run_of(r)->step_mean_s;
 	ret->machine = prose_machine(r, "\xc3\x97", keep);
 	ret->headline = headline_of(r, keep);
 	ret->summary = summary_of(r, keep);

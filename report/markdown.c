@@ -91,7 +91,8 @@ static void put_batch(struct paper *p, const struct report_set *set)
 	out_fmt(o, "## %.*s rooflint: %.*s\n\n", STR_ARG(sign(worst_verdict(set), p->keep)),
 		STR_ARG(prose_profiles(set, p->keep)));
 	if (set->count)
-		out_fmt(o, "| Verdict | Profile | Machine | Step | %s |\n|---|---|---|--:|--:|\n",
+		out_fmt(o,
+			"| Verdict | Profile | Machine | Mean step | %s |\n|---|---|---|--:|--:|\n",
 			p->gain);
 	put(p, o);
 	for (ptrdiff_t i = 0; i < set->count; i++) {

@@ -630,7 +630,7 @@ struct str prose_mean(const struct report *r, struct arena *keep)
 
 struct str prose_step(const struct report *r, struct arena *keep)
 {
-	double step_s = run_of(r)->step_time_s;
+	double step_s = run_of(r)->step_mean_s;
 	if (!(step_s > 0) || !isfinite(step_s))
 		return STR("");
 	return arena_fmt(keep, "%.*s%s", STR_ARG(time_text(keep, step_s)),

@@ -151,9 +151,8 @@ static cJSON *put_notification(
 
 static void put_alert_notification(cJSON *list, const struct sarif *s, const struct alert *a)
 {
-	struct str text = arena_fmt(s->keep, "%.*s: %.*s: %.*s",
-		STR_ARG(text_clean(s->keep, a->report->profile)), STR_ARG(a->title),
-		STR_ARG(alert_text(a, s->keep)));
+	struct str text = arena_fmt(
+		s->keep, "%.*s: %.*s", STR_ARG(a->title), STR_ARG(alert_text(a, s->keep)));
 	bool unread = a->report->error.text.p != NULL;
 	cJSON *o = put_notification(list, levels[a->level],
 		unread ? ALERT_UNREADABLE : STR("inconclusive"), text, s->keep);

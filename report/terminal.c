@@ -579,21 +579,33 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 static struct str first_finding(const struct report *r, struct arena *keep)
 {
 	struct group *groups;
-	if (r->error.text.len)
-		return diag_name(r->error.id, keep);
 	return group_open(r, keep, &groups) ? groups[0].items[0]->rule : MISSING;
 }
 
-enum { SUMMARY_COLUMNS = 5 };
+enum { SUMMARY_COLUMNS = 5, SUMMARY_PATH = 1, PATH_LEAST = 20 };
 
-/* "FAIL  2 profiles: 1 failed, 1 passed; first runs/nightly: ...", and a row for each. */
+/* The end of a path that has more columns than that. */
+static struct str path_within(struct str path, int columns, struct arena *keep)
+{
+	ptrdiff_t cut = path.len;
+	if (text_columns(path) <= columns)
+		return path;
+	while (cut > 0 && text_columns(str_from_offset(path, cut - 1)) <= columns - 3)
+		cut--;
+	return arena_fmt(keep, "...%.*s", STR_ARG(str_from_offset(path, cut)));
+}
+
+/*
+ * "FAIL  2 profiles: 1 failed, 1 passed; first runs/nightly: ...", and a row for each, in which a
+ * long path leaves room for the rest: it stands whole with its report.
+ */
 static void put_summary(struct page *p, const struct report_set *set)
 {
 	const struct verdict_look *look = &verdict_looks[worst_verdict(set)];
 	static const struct str heads[SUMMARY_COLUMNS] = { STR_INIT(""), STR_INIT("profile"),
-		STR_INIT("step"), STR_INIT("gives back"), STR_INIT("first finding") };
+		STR_INIT("mean step"), STR_INIT("gives back"), STR_INIT("first finding") };
 	struct str *cells = arena_make(p->keep, struct str, (set->count + 1) * SUMMARY_COLUMNS);
-	int starts[SUMMARY_COLUMNS] = { 0 };
+	int widths[SUMMARY_COLUMNS] = { 0 }, room = p->width, starts[SUMMARY_COLUMNS] = { 0 };
 	memcpy(cells, heads, sizeof(heads));
 	for (ptrdiff_t i = 0; i < set->count; i++) {
 		const struct report *r = &set->items[i];
@@ -604,11 +616,17 @@ static void put_summary(struct page *p, const struct report_set *set)
 			cells[(i + 1) * SUMMARY_COLUMNS + k] =
 				k > 1 && !row[k].len ? STR("-") : text_clean(p->keep, row[k]);
 	}
-	for (int k = 0; k + 1 < SUMMARY_COLUMNS; k++)
-		for (ptrdiff_t i = 0; i <= set->count; i++) {
-			int end = starts[k] + text_columns(cells[i * SUMMARY_COLUMNS + k]) + 2;
-			starts[k + 1] = end > starts[k + 1] ? end : starts[k + 1];
-		}
+	for (ptrdiff_t i = 0; i < (set->count + 1) * SUMMARY_COLUMNS; i++) {
+		int columns = text_columns(cells[i]), *width = &widths[i % SUMMARY_COLUMNS];
+		*width = columns > *width ? columns : *width;
+	}
+	for (int k = 0; k < SUMMARY_COLUMNS; k++)
+		room -= k == SUMMARY_PATH ? 2 * (SUMMARY_COLUMNS - 1) : widths[k];
+	room = room > PATH_LEAST ? room : PATH_LEAST;
+	if (widths[SUMMARY_PATH] > room)
+		widths[SUMMARY_PATH] = room;
+	for (int k = 1; k < SUMMARY_COLUMNS; k++)
+		starts[k] = starts[k - 1] + widths[k - 1] + 2;
 	page_tint(p, look->tint, str_from(look->head));
 	page_z(p, "  ");
 	page_fmt(p, HEAD_INDENT, "%.*s; first %.*s: %.*s", STR_ARG(prose_profiles(set, p->keep)),
@@ -620,7 +638,9 @@ static void put_summary(struct page *p, const struct report_set *set)
 					 : k ? TINT_NONE
 					     : verdict_looks[set->items[i - 1].verdict].tint;
 			page_pad(p, starts[k]);
-			page_tint(p, tint, cells[i * SUMMARY_COLUMNS + k]);
+			struct str cell = cells[i * SUMMARY_COLUMNS + k];
+			page_tint(p, tint,
+				k == SUMMARY_PATH ? path_within(cell, room, p->keep) : cell);
 		}
 }
 

@@ -663,8 +663,9 @@ static void a_call_without_an_op(void **state)
 	struct xspace *host = xrun_host(&run, "worker-0");
 	x_event(x_line(x_host(host), "python"), "PjitFunction(train_step)", 10, 20, NULL);
 	xrun_measure(&run);
-	assert_has(xrun_quality(&run, "ops-recorded")->detail, "the host called train_step, and no");
-	assert_has(xrun_quality(&run, "ops-recorded")->todo, "wait for the last (jax.block_until_");
+	const struct quality_row *q = xrun_quality(&run, "ops-recorded");
+	assert_has(q->detail, "the host called train_step, and no");
+	assert_has(q->todo, "wait for the last (jax.block_until_");
 }
 
 /* ---- annotations ----------------------------------------------------------------------------- */

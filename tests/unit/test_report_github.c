@@ -82,7 +82,7 @@ static void test_unreadable(void **state)
 	(void)state;
 	struct report r = broken_report(&keep);
 	assert_true(str_starts(
-		github(&r), STR("::error title=error%3A RL201::runs/broken/host0.xplane.pb: ")));
+		github(&r), STR("::error title=error%3A unreadable::runs/broken/host0.")));
 }
 
 /* A path that is not of the repository is told in the message. */

@@ -48,7 +48,7 @@ static void test_batch(void **state)
 	struct str text = markdown(&set, MARKDOWN_COMMENT);
 	assert_has(text, "## \xe2\x9d\x8c FAIL rooflint: 5 profiles: 2 failed, 1 unreadable, 1 ");
 	assert_has(text, "ERROR | runs/broken |  |  |  |\n");
-	assert_has(text, "| error: RL201 | runs/broken | runs/broken/host0.xplane.pb: XPlane");
+	assert_has(text, "| error: unreadable | runs/broken | runs/broken/host0.xplane.pb: XPlane");
 	assert_has(text, "PASS | runs/good | H100 SXM \xc3\x97"
 			 "1 | 500 ms |  |\n");
 }
