@@ -124,11 +124,17 @@ static bool remember(struct context *c, const struct check_settings *s, const st
 }
 
 /* Places that a reviewer cannot open are worth a word, once. */
-static void tell_lost(struct context *c, const struct report_set *set)
+static void tell_lost(
+	struct context *c, const struct check_settings *s, const struct report_set *set)
 {
+	const struct list *roots = &s->read.source_roots;
 	const struct alerts all = alerts_of(set, c->keep);
 	struct str lost = alerts_lost(&all);
-	if (lost.p)
+	if (lost.p && roots->count)
+		print_line(arena_fmt(c->keep,
+			"no finding lies on a file below --source-root %.*s, but on %.*s",
+			STR_ARG(roots->items[0]), STR_ARG(text_clean(c->keep, lost))));
+	else if (lost.p)
 		print_line(arena_fmt(c->keep,
 			"no finding lies on a file of this repository: it has no %.*s; name the "
 			"folder that was the repository's root with --source-root",
@@ -190,8 +196,9 @@ static enum status check_run(struct context *c, const void *settings, const stru
 	/* The files, the terminal, then the messages: a verdict does not wait for servers. */
 	bool delivered = remember(c, s, &rules, &set, &plan);
 	delivered &= output_write(c, &s->output, &set);
-	if (s->output.sarif.p || s->output.gitlab.p || s->output.github)
-		tell_lost(c, &set);
+	if (s->output.sarif.p || s->output.gitlab.p || s->output.github ||
+		s->read.source_roots.count)
+		tell_lost(c, s, &set);
 	out_flush(c->out);
 	plan.quiet = s->output.quiet;
 	delivered &= !plan_deliver_news(&plan, &set, c->keep);

@@ -110,19 +110,24 @@ static struct checkout_file file_of(const struct checkout *c, struct str file)
 	return ret;
 }
 
-static struct str checkout_name(struct checkout *c, struct str file, double line)
+static struct checkout_file checkout_file(struct checkout *c, struct str file)
 {
 	int32_t at = map_get(&c->known, file);
 
 	if (at < 0) {
 		if (c->count == FILES_MAX)
-			return MISSING;
+			return (struct checkout_file){ 0 };
 		at = (int32_t)c->count;
 		*arena_push(c->keep, c->files, c->count, c->cap) = file_of(c, file);
 		map_put(&c->known, arena_str(c->keep, file), at, c->keep);
 	}
-	/* The last line may lack its newline. */
-	return line > (double)c->files[at].newlines + 1 ? MISSING : c->files[at].name;
+	return c->files[at];
+}
+
+/* The last line may lack its newline. */
+static bool has_line(struct checkout_file file, double line)
+{
+	return !(line > (double)file.newlines + 1);
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */
@@ -151,6 +156,7 @@ static bool source_split(struct str text, struct str *file, double *line)
 static struct str user_name(const struct run *run, struct str file, double line)
 {
 	const struct measure_options *o = run->options;
+	struct checkout_file found = { 0 };
 
 	for (ptrdiff_t i = 0; i < o->source_root_count; i++) {
 		const struct source_root *root = &o->source_roots[i];
@@ -160,11 +166,15 @@ static struct str user_name(const struct run *run, struct str file, double line)
 			is_installed(rest))
 			continue;
 		str_take(&rest, STR("/"));
-		return root->kept.len ? arena_fmt(run->keep, "%.*s/%.*s", STR_ARG(root->kept),
-						STR_ARG(rest))
-				      : rest;
+		if (root->kept.len)
+			rest = path_join(root->kept, rest, run->keep);
+		if (run->checkout)
+			found = checkout_file(run->checkout, rest);
+		return str_eq(found.name, rest) && !has_line(found, line) ? MISSING : rest;
 	}
-	return run->checkout ? checkout_name(run->checkout, file, line) : MISSING;
+	if (run->checkout)
+		found = checkout_file(run->checkout, file);
+	return has_line(found, line) ? found.name : MISSING;
 }
 
 void op_source_user(const struct run *run, struct str file, double line, struct op_source *ret)

@@ -621,8 +621,7 @@ static void quality_ops(const struct run *run)
 	else if (has_device_planes(run))
 		quality_add(run, "ops-recorded", false,
 			"no device op was recorded: the planes of its devices are empty, as where "
-			"the window lies between two steps, or where the driver lets only root "
-			"trace")
+			"the window lies between two steps, or the driver keeps the profiler out")
 			->todo = STR(WAIT_FOR_STEPS);
 	else
 		quality_add(run, "ops-recorded", false,

@@ -21,6 +21,8 @@ static const struct trace_foreign other = {
 };
 static const struct trace_foreign rocprof = { "an export of rocprof", CAPTURE };
 static const struct trace_foreign chrome = { "a trace of Chrome or of rocprof", CAPTURE };
+static const struct trace_foreign own = { "a report of rooflint",
+	"give it as --baseline or --previous, or to `rooflint render`" };
 static const struct trace_foreign xprof = { "a table that XProf made from a profile",
 	"give the *.xplane.pb that it was made from" };
 
@@ -35,6 +37,7 @@ static const struct {
 	{ STR_INIT("traceName"), &pytorch },
 	{ STR_INIT("rocprofiler-sdk-tool"), &rocprof },
 	{ STR_INIT("otherData"), &chrome },
+	{ STR_INIT("tables_version"), &own },
 	{ STR_INIT("cols"), &xprof },
 	{ STR_INIT("memoryProfilePerAllocator"), &xprof },
 };

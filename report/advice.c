@@ -200,6 +200,12 @@ struct str advice_for(const struct report *r, const struct judgement *j,
 {
 	const struct quality_row *check = check_of(r, result->lacks);
 	struct str text = check ? check->todo : MISSING;
+	/* A check that does not hold is the gate's to explain. */
+	for (ptrdiff_t i = 0; check && i < j->result_count && !text.p; i++) {
+		const struct rule_result *g = &j->results[i];
+		if (g->gate && str_eq(g->lacks, result->lacks))
+			text = gate_fix(j, g->rule);
+	}
 	for (ptrdiff_t i = 0; i < j->finding_count && !text.p; i++)
 		if (str_eq(j->findings[i].rule, result->name))
 			text = advice_columns(r, &j->findings[i].unknown, keep);

@@ -137,8 +137,7 @@ bool load_options(const struct read_settings *s, int threads, struct arena *keep
 	for (ptrdiff_t i = 0; i < s->source_roots.count; i++)
 		if (!source_root_parse(s->source_roots.items[i], &roots[i], err))
 			return false;
-	if (!s->source_roots.count)
-		checkout_find(m, keep);
+	checkout_find(m, keep);
 	if (s->job.p && !job_file_read(&tree_local, s->job, keep, &m->job, err))
 		return false;
 	if (s->hardware.p)
