@@ -127,8 +127,8 @@ static struct str seen_text(const struct steps_seen *seen, struct arena *keep)
 			"hold a compilation" },
 		{ seen->profiled, "the profiler started in it", "the profiler started in one",
 			"hold the profiler's start" },
-		/* Alone, it may be whole: that no step follows does not tell. */
-		{ seen->cut, "nothing separates warm-up from work",
+		/* Alone, it may be whole, or as long as the window lets it be. */
+		{ seen->cut, "none follows it, so its end is not known",
 			seen->cut_last ? "the last is cut" : "one is cut", "are cut" },
 	};
 	const char *between = ": ";

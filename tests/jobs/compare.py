@@ -359,7 +359,7 @@ LACKS = {
     "nothing marks steps": ("initialisation",),
     "Put a jax.profiler.StepTraceAnnotation around each": ("initialisation",),
     "Record it with host tracing on": (),
-    "1 step in the capture: nothing separates warm-up from work": ("one_step",),
+    "1 step in the capture: none follows it, so its end is not known": ("one_step",),
     "its end is cut": (),
     "cannot be told: the job does not wait": (),
 }

@@ -8,7 +8,8 @@ one thing of it (damage.py), and judges it again.  What may come of it: still re
 refused (3).  A pass, or no more than a warning (0), is a green by absence: a failure of this test,
 unless KNOWN says why nothing could tell.
 
-And what a writer may do otherwise (rewrite.py) changes no number and no verdict of any capture.
+And what a writer may do otherwise (rewrite.py) changes no number and no verdict of any capture,
+and a capture of a part of a job (windows.py) says the same of that part.
 
 Without --all a few runs of each kind, always the same, are made.  The seed is fixed.
 """
@@ -29,13 +30,16 @@ sys.path[:0] = [os.path.join(TOP, "tests", "builder"), os.path.join(TOP, "tests"
 
 import damage
 import rewrite
+import windows
 
 SEED = 17
 RED, INCONCLUSIVE, REFUSED, GREEN = "red", "inconclusive", "refused", "green"
 OUTCOMES = {0: GREEN, 1: RED, 3: REFUSED, 4: INCONCLUSIVE}
 
-# Without --all these of the scenarios.
+# Without --all these of the scenarios, and, cut to windows, these and those of the jobs.
 FEW = ("fsdp-exposed", "fsdp-exposed-unrolled", "input-bound")
+FEW_CUT = ("inference", "input-bound", "nvidia-streams", "slow-evaluation")
+FEW_JOBS = ("h100_decode", "h100_search", "rounds", "jax-cpu-set", "jax-cpu-train")
 
 # A removal that leaves what a healthy capture looks like, and why: docs/security.md lists them.
 KNOWN = {
@@ -86,17 +90,16 @@ def captures(everything):
                 yield os.path.relpath(folder, root), profile
 
 
-def scenarios(everything):
-    """Scenarios that the table says fail."""
+def scenarios(fits):
+    """Scenarios whose row of the table fits, of one profile and judged as usual."""
     import build
     import run as scenario_run
     import tomllib
 
     with open(os.path.join(TOP, "tests", "scenarios", "table.toml"), "rb") as file:
         table = tomllib.load(file)
-    rows = [(n, r) for n, r in table["scenario"].items() if "fail" in r and "baseline" not in r]
-    rows = [(n, r) for n, r in rows if "rules" not in r and "options" not in r]
-    for name, row in (row for row in rows if everything or row[0] in FEW):
+    rows = [(n, r) for n, r in table["scenario"].items() if fits(n, r) and "baseline" not in r]
+    for name, row in [(n, r) for n, r in rows if "rules" not in r and "options" not in r]:
         kept = build.kept(scenario_run.spec_of({"build": name, **row}))
         profile = {os.path.basename(path): data for path, data in kept.items()}
         whole = len(profile) == len(kept) and all(p.endswith(".xplane.pb") for p in profile)
@@ -147,6 +150,19 @@ def rewritten(found):
     return wrong, runs
 
 
+# --- what a part of the time says --------------------------------------------------------------
+
+
+def cut(everything, pool):
+    """What parts of captures say otherwise: (not known, known), and how many there were."""
+    found = [f for f in captures(True) if everything or f[0].split("/")[0] in FEW_JOBS]
+    if sys.version_info >= (3, 11):
+        found += scenarios(lambda name, row: everything or name in FEW_CUT)
+    out, runs = windows.compared(found, pool, sys.modules[__name__])
+    known = [o for o in out if o[0].split("/")[0] in windows.KNOWN]
+    return [o for o in out if o not in known], known, runs
+
+
 # --- the campaign ------------------------------------------------------------------------------
 
 
@@ -171,9 +187,12 @@ def main():
     noticed, rewrites = rewritten(found) if options.kinds == list(damage.KINDS) else ([], 0)
     print(f"{rewrites} rewritten, {len(noticed)} noticed", *noticed, sep="\n")
     if sys.version_info >= (3, 11):
-        found += scenarios(options.all)
+        found += scenarios(lambda name, row: "fail" in row and (options.all or name in FEW))
     counts, greens = collections.Counter(), []
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        unlike, unlike_known, cuts = cut(options.all, pool) if "window" in options.kinds else ([], [], 0)
+        print(f"{cuts} cut, {len(unlike)} say otherwise, {len(unlike_known)} known to")
+        print(*(f"{name}, {what}" for name, what in unlike), sep="\n", end="\n" if unlike else "")
         verdicts = pool.map(judge, [data for _, data in found])
         reds = [f for f, verdict in zip(found, verdicts) if verdict == RED]
         # A few at a time: each holds a damaged copy.
@@ -189,9 +208,9 @@ def main():
     wrong = [g for g in greens if g not in known]
     for name, kind, what, outcome in wrong:
         print(f"{outcome}: {kind} {what} of {name}")
-    total = sum(counts.values())
-    total += rewrites - len(noticed) - len(wrong) - len(known)
-    wrong += noticed
+    wrong += noticed + unlike
+    known += unlike_known
+    total = sum(counts.values()) + rewrites + cuts - len(wrong) - len(known)
     print(f"{total} passed, {len(wrong)} failed, {len(known)} skipped")
     return 1 if wrong else 0
 

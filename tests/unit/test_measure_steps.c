@@ -412,7 +412,7 @@ static void one_annotation_is_no_lack_of_marks(void **state)
 	xrun_measure(&run);
 	assert_number(xrun_row(&run)->steps, 0);
 	assert_text(xrun_quality(&run, "steps-found")->detail,
-		"1 step in the capture: nothing separates warm-up from work");
+		"1 step in the capture: none follows it, so its end is not known");
 }
 
 /* Marks around nothing that ran on a device. */
