@@ -248,6 +248,7 @@ static void work_of(const struct run *run, const struct chip_device *d, const st
 		f32_of_kernel(s->said->name, work);
 	f->source = isnan(flops) ? COST_OF_HLO : COST_OF_PROFILE;
 	f->bound = isnan(flops) ? cost->flops_bound : COST_EXACT;
+	f->reads_all = cost->bytes_bound == COST_EXACT && !cost->has_matmul;
 	if (s->instruction >= 0 &&
 		kernel_work(run->kernels, program_hlo(s->program), s->instruction, &kernel)) {
 		estimate_kernel(d, &kernel, work);
@@ -255,6 +256,7 @@ static void work_of(const struct run *run, const struct chip_device *d, const st
 		note_formula(run, s, kernel.cost, &kernel.cost->flops, kernel.flops);
 		f->source = kernel.has_flops ? kernel.source : f->source;
 		f->bound = kernel.has_flops ? kernel.bound : f->bound;
+		f->reads_all &= !kernel.has_flops;
 	}
 	if (isnan(work->flops))
 		f->bound = COST_UNKNOWN;

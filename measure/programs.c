@@ -78,12 +78,13 @@ static double demand_op(const struct run *run, const struct subject *s, const st
 		d->core_s += f->comms->lo_s * core_times;
 		return f->comms->lo_s;
 	}
-	if (f->bound == COST_UPPER) /* masks and short groups may leave most of it out */
+	double least_s = f->bound == COST_UPPER ? r->t_hbm_s : r->roofline_s;
+	if (f->bound == COST_UPPER && !f->reads_all) /* masks and short groups leave most out */
 		return NAN;
-	d->core_s += counted(r->roofline_s) * core_times;
+	d->core_s += counted(least_s) * core_times;
 	d->hbm_s += counted(r->t_hbm_s) * times;
 	add_way(&d->host, transfer_way(f->direction), counted(r->t_host_s) * times);
-	return r->roofline_s;
+	return least_s;
 }
 
 /* Executions of a program that its ops' counts stand for; 0 unknown. */

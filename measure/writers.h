@@ -36,6 +36,7 @@ struct op_facts {
 	struct collective_time *comms;		 /* of a known chip; NULL else */
 	enum cost_source source;		 /* of the FLOPs */
 	enum cost_bound bound;			 /* COST_UNKNOWN: not counted */
+	bool reads_all; /* it moves no less than its bytes, however many its FLOPs */
 	enum copy_cause copy_cause;
 	enum copy_direction direction; /* of what it copies or feeds */
 	bool is_copy;		       /* it says so, and may leave the device */

@@ -53,8 +53,8 @@ static const struct other {
 } others[] = {
 #define ASK_XPLANE "give the *.xplane.pb of the same run"
 #define GIVE_DUMP                                                                                  \
-	"name the dump's directory and the chip (--hardware) to have it judged before it runs, "   \
-	"or give the *.xplane.pb of the run"
+	"`rooflint check DIRECTORY --hardware CHIP` judges it before it runs; of a run give the "   \
+	"*.xplane.pb"
 	{ { STR_INIT("*.xplane.pb.*") }, "a packed or unfinished profile",
 		"unpack it, or wait until its writer is done" },
 	{ { STR_INIT("*.trace.gz") }, "a trace of an old TensorFlow, a form that is not read",

@@ -151,19 +151,26 @@ static void versions_read(struct nsys *n)
 			driver.p ? ", " : "", STR_ARG(p->versions.runtime));
 }
 
-/* What a message is about has no number.  Most warnings are of counters and samples that were not
- * asked for. */
+/*
+ * What a message is about has no number, and a loss may be a mere notice.  Most warnings are of
+ * counters and samples that were not asked for.
+ */
 static bool is_loss(struct str text)
 {
-	return str_contains(text, STR("Not all")) || str_contains(text, STR("ropped")) ||
-	       str_contains(text, STR(" lost"));
+	static const struct str losses[] = { STR_INIT("Not all"), STR_INIT("ropped"),
+		STR_INIT(" lost"), STR_INIT("be missing") };
+	for (ptrdiff_t i = 0; i < COUNT_OF(losses); i++)
+		if (str_contains(text, losses[i]))
+			return true;
+	return false;
 }
 
-/* An error about something that is not read: a container may not sample its CPUs, say. */
+/* About something that is not read: a container may not sample its CPUs, say. */
 static bool is_aside(struct str text)
 {
 	static const struct str asides[] = { STR_INIT("CPU"), STR_INIT("ontext switch"),
-		STR_INIT("Unified Memory"), STR_INIT("GPU Metrics"), STR_INIT("perf event") };
+		STR_INIT("Unified Memory"), STR_INIT("GPU Metrics"), STR_INIT("perf event"),
+		STR_INIT("OpenGL"), STR_INIT("Vulkan"), STR_INIT("OS runtime") };
 	for (ptrdiff_t i = 0; i < COUNT_OF(asides); i++)
 		if (str_contains(text, asides[i]))
 			return true;
@@ -172,7 +179,7 @@ static bool is_aside(struct str text)
 
 static void messages_read(struct nsys *n)
 {
-	enum { SEVERITY_WARNING = 2, SEVERITY_ERROR = 3 };
+	enum { SEVERITY_ERROR = 3 };
 	static const char *const columns[] = { "severity", "text", NULL };
 	struct profile *p = n->trace.profile;
 	ptrdiff_t cap = 0;
@@ -180,8 +187,7 @@ static void messages_read(struct nsys *n)
 	while (nsys_rows_next(&r)) {
 		int64_t severity = nsys_int(&r, 0);
 		struct str text = nsys_text(&r, 1);
-		bool counts = (severity == SEVERITY_ERROR && !is_aside(text)) ||
-			      (severity == SEVERITY_WARNING && is_loss(text));
+		bool counts = (severity == SEVERITY_ERROR || is_loss(text)) && !is_aside(text);
 		if (counts && str_contains(text, STR("NVTX")))
 			p->ranges_lost =
 				p->ranges_lost.p ? p->ranges_lost : arena_str(n->trace.keep, text);

@@ -409,7 +409,10 @@ static void session(void **state)
 			"CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
 			"INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_VERSION','2026.1');"
 			"CREATE TABLE DIAGNOSTIC_EVENT (severity INT, text TEXT);"
-			"INSERT INTO DIAGNOSTIC_EVENT VALUES (1,'Not all is info'),"
+			"INSERT INTO DIAGNOSTIC_EVENT VALUES "
+			"(1,'Number of CUDA events collected: 5.'),"
+			"(1,'Number of incomplete CUPTI events dropped: 2.'),"
+			"(2,'Not all OpenGL events might have been collected.'),"
 			"(2,'no perf'),(2,'Not all CUDA events might have been "
 			"collected.'),(3,'bad'),(3,'Unable to configure the collection of CPU "
 			"IP/backtrace samples, context switch data, or event sampling data.'),"
@@ -420,8 +423,8 @@ static void session(void **state)
 	assert_int_equal(profile.start_ns, INT64_C(1801386000000000000));
 	assert_int_equal(profile.stop_ns, INT64_C(1801386005000000000));
 	assert_true(str_eq(profile.writer, STR("Nsight Systems 2026.1")));
-	/* What is said of ranges, of CPUs and of pages is no loss of kernels. */
-	assert_int_equal(profile.warning_count, 2);
+	/* What is said of ranges, of CPUs, of pages and of drawing is no loss of kernels. */
+	assert_int_equal(profile.warning_count, 3);
 	assert_true(
 		str_eq(profile.ranges_lost, STR("Not all NVTX events might have been collected.")));
 }
