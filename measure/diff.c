@@ -759,14 +759,22 @@ static double length_of(const struct tables *t)
 	return !run ? (double)NAN : is_window(t) ? run->window_s : run->step_time_s;
 }
 
-/* The length of a capture says nothing: the base is shown as if it did the work of the head. */
+/*
+ * The length of a capture says nothing: the base is shown as if it did the work of the head.  What
+ * ran as often in both is no part of that work: a filling at the start, say.
+ */
 static void compare_windows(struct op_diff *d, const struct tables *base, const struct tables *head,
 	const struct matches *all, struct arena scratch)
 {
+	bool both = is_window(base) && is_window(head);
+
 	d->work = work_of_head(all, scratch);
 	for (ptrdiff_t i = 0; i < all->count && !isnan(d->work); i++) {
-		all->items[i].base.step_s *= d->work;
-		all->items[i].base.count *= d->work;
+		struct group *b = &all->items[i].base;
+		bool is_other = both && b->count == all->items[i].head.count;
+		double times = is_other ? 1 : d->work;
+		b->step_s *= times;
+		b->count *= times;
 	}
 	d->base_step_s = length_of(base) * d->work;
 	d->head_step_s = length_of(head);

@@ -492,6 +492,16 @@ static void test_windows(void **state)
 		"All ops together take 25.0% less time: 30.0 ms, was 40.0 ms (scaled: the older "
 		"capture holds 0.1 times the work); mostly by a (-10.0 ms)");
 
+	/* What ran once in either is not done ten times for ten times the work. */
+	base = head = (struct tables){ 0 };
+	diff("run steps_source=window window_s=9\n" OP("a", "4e-3", "1") "\n" OP(
+		     "fill", "1e-4", "1"),
+		"run steps_source=window window_s=10\n" OP("a", "4e-3", "10") "\n" OP(
+			"fill", "3e-4", "1"));
+	assert_int_equal(d.count, 1);
+	assert_true(fabs(d.items[0].base_s - 1e-4) < 1e-12);
+	assert_true(fabs(d.items[0].head_s - 3e-4) < 1e-12);
+
 	/* What agrees is all of one side, and a little of the other: another program. */
 	base = head = (struct tables){ 0 };
 	diff("run steps_source=window window_s=0.3\n" OP("a", "1e-3", "100"),
