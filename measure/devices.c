@@ -104,6 +104,9 @@ struct run_shape run_shape_of(const struct run *run)
 	 */
 	bool by_chip = c && c->chip && c->chip->planes_per_chip == 0;
 	double partitions = run->main ? run->main->devices : 0;
+	/* A job's longest program may be one device's; its widest has them all. */
+	for (ptrdiff_t i = 0; run_is_planned(run) && i < registry_program_count(run->registry); i++)
+		partitions = fmax(partitions, registry_program_at(run->registry, i)->devices);
 	double chips = partitions * (c && c->chip && !by_chip ? c->share : 1);
 	double seen = 0, per_host = 0;
 	struct run_shape s = { .partitions = partitions,

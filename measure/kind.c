@@ -171,6 +171,7 @@ static const struct word_kind kernels[] = {
 	{ STR_INIT("multi_tensor_apply"), KIND_ELEMENTWISE },
 	{ STR_INIT("quant_kernel"), KIND_ELEMENTWISE },
 	{ STR_INIT("SubTensorOp"), KIND_ELEMENTWISE },
+	{ STR_INIT("scalePackedTensor"), KIND_ELEMENTWISE },
 	{ STR_INIT("EigenMetaKernel"), KIND_ELEMENTWISE }, /* TensorFlow's */
 	{ STR_INIT("FillPhilox"), KIND_RNG },
 	{ STR_INIT("reduce_kernel"), KIND_REDUCE },

@@ -53,7 +53,7 @@ static const struct other {
 } others[] = {
 #define ASK_XPLANE "give the *.xplane.pb of the same run"
 #define GIVE_DUMP                                                                                  \
-	"`rooflint check DIRECTORY --hardware CHIP` judges it before it runs; of a run give the "   \
+	"`rooflint check DIRECTORY --hardware CHIP` judges it before it runs; of a run give the "  \
 	"*.xplane.pb"
 	{ { STR_INIT("*.xplane.pb.*") }, "a packed or unfinished profile",
 		"unpack it, or wait until its writer is done" },
