@@ -60,24 +60,31 @@ static void marking_read(const struct run *run, struct marking *all, ptrdiff_t p
 #define WAITING_MIN  3
 #define WAITING_PART 8
 
-/* How often hosts called the program for the devices that ran it. */
-static int64_t calls_of(const struct run *run, const struct program *p, struct arena scratch)
+/* Of each function, by the core of its name, how often each host called it. */
+static int64_t *calls_count(const struct run *run, struct map *functions, struct arena *keep)
 {
 	const struct host_facts *f = &run->facts;
-	int64_t *calls = arena_make(&scratch, int64_t, run->host_count), ret = 0;
-	bool *fits = arena_make(&scratch, bool, f->launched.count);
-	struct str core = function_core(p->module, &scratch);
+	int64_t *ret = arena_make(keep, int64_t, f->launched.count * run->host_count);
+	int32_t *of = arena_make(keep, int32_t, f->launched.count);
 
-	for (ptrdiff_t i = 0; i < f->launched.count; i++)
-		fits[i] = str_eq(function_core(f->launched.items[i], &scratch), core);
+	for (int32_t i = 0; i < f->launched.count; i++)
+		of[i] = map_put(functions, function_core(f->launched.items[i], keep), i, keep);
 	for (ptrdiff_t i = 0; i < f->launches.count; i++) {
 		const struct host_span *call = &f->launches.items[i];
-		calls[call->host] += fits[map_get(&f->launch_names, call->name)];
+		ret[of[map_get(&f->launch_names, call->name)] * run->host_count + call->host]++;
 	}
+	return ret;
+}
+
+/* Of a function those for the devices that ran its program. */
+static int64_t calls_of(const struct run *run, const struct program *p, const int64_t *by_host)
+{
+	int64_t ret = 0;
+
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct sweep *s = &run->devices[i].sweep;
-		bool ran = p->index < s->program_cap && s->programs[p->index].marker >= 0;
-		ret += ran ? calls[run->devices[i].host] : 0;
+		if (p->index < s->program_cap && s->programs[p->index].marker >= 0)
+			ret += by_host[run->devices[i].host];
 	}
 	return ret;
 }
@@ -89,9 +96,19 @@ static int64_t calls_of(const struct run *run, const struct program *p, struct a
 static void calls_read(
 	const struct run *run, struct marking *all, ptrdiff_t programs, struct arena scratch)
 {
+	struct map functions = { 0 };
+	const int64_t *counts = NULL;
+
 	for (ptrdiff_t i = 0; i < programs; i++) {
 		const struct program *p = registry_program_at(run->registry, i);
-		int64_t calls = all[i].ran && !p->has_hlo ? calls_of(run, p, scratch) : 0;
+		if (!all[i].ran || p->has_hlo)
+			continue;
+		if (!counts)
+			counts = calls_count(run, &functions, &scratch);
+		int32_t at = map_get(&functions, function_core(p->module, &scratch));
+		if (at == MAP_NONE)
+			continue;
+		int64_t calls = calls_of(run, p, counts + at * run->host_count);
 		int64_t part = calls / WAITING_PART;
 		if (calls == 0 || all[i].often <= 2 * calls)
 			continue;
