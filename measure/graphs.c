@@ -366,34 +366,42 @@ static void kernel_met(struct graphs *all, const struct plane *p, int32_t op, st
 	all->items[k->graph - 1].latest = op;
 }
 
-/* Kernels that begin behind `after_ps`, not those behind `until_ps`. */
-static void kernels_meet(struct graphs *all, struct plane *p, int64_t after_ps, int64_t until_ps,
+/* The launch that a window begins with. */
+struct launch {
+	int64_t graph;	 /* 0: none is cut */
+	int64_t last_ps; /* where its last kernel begins */
+};
+
+/* Its kernels, or all others. */
+static void kernels_meet(struct graphs *all, struct plane *p, const struct launch *cut, bool of_it,
 	struct arena *scratch)
 {
 	struct merge *merge = merge_new(p, scratch);
 	const struct op_event *e;
 
-	while ((e = merge_next(merge)) && e->start_ps <= until_ps)
-		if (e->start_ps > after_ps && e->op >= 0 && p->ops[e->op].node)
+	while ((e = merge_next(merge)) && (!of_it || e->start_ps <= cut->last_ps)) {
+		const struct profile_op *op = e->op >= 0 ? &p->ops[e->op] : NULL;
+		if (op && op->node &&
+			of_it == (graph_of(op) == cut->graph && e->start_ps <= cut->last_ps))
 			kernel_met(all, p, e->op, scratch);
+	}
 	merge_free(merge);
 }
 
-/*
- * Where the last kernel begins of the launch that the window begins with; INT64_MIN where kernels
- * do not say which launch they are of.
- */
-static int64_t first_launch_last(const struct plane *p, struct arena scratch)
+/* None where kernels do not say which launch they are of. */
+static struct launch first_launch(const struct plane *p, struct arena scratch)
 {
 	struct event *e = arena_make(&scratch, struct event, 1);
-	int64_t launch = 0, begin_ps = INT64_MAX, ret = INT64_MIN;
+	struct launch ret = { 0, INT64_MIN };
+	int64_t launch = 0, begin_ps = INT64_MAX;
 
 	for (int turn = 0; turn < 2; turn++) /* which it is; how far it goes */
 		for (ptrdiff_t i = 0; i < p->lane_count; i++) {
 			struct arena work = scratch;
+			uint64_t node = STAT_BIT(CUDA_GRAPH_NODE_ID);
 			struct cursor *c = p->lanes[i].class == LANE_STREAM
 						   ? cursor_new(p, &p->lanes[i],
-							     STAT_BIT(CORRELATION_ID), &work)
+							     STAT_BIT(CORRELATION_ID) | node, &work)
 						   : NULL;
 			while (c && cursor_next(c, e) &&
 				e->stats.present & STAT_BIT(CORRELATION_ID)) {
@@ -401,10 +409,15 @@ static int64_t first_launch_last(const struct plane *p, struct arena scratch)
 				if (turn == 0 && e->start_ps < begin_ps) {
 					begin_ps = e->start_ps;
 					launch = of;
+					ret.graph = e->stats.present & node
+							    ? e->stats.at[STAT_CUDA_GRAPH_NODE_ID]
+									      .i64 >>
+								      32
+							    : 0;
 				}
 				if (turn == 0 || of != launch)
 					break;
-				ret = e->start_ps > ret ? e->start_ps : ret;
+				ret.last_ps = e->start_ps > ret.last_ps ? e->start_ps : ret.last_ps;
 			}
 		}
 	return ret;
@@ -417,10 +430,10 @@ static int64_t first_launch_last(const struct plane *p, struct arena scratch)
 void graphs_read(struct plane *p, struct registry *r, struct arena scratch)
 {
 	struct graphs all = { 0 };
-	int64_t cut_ps = first_launch_last(p, scratch);
+	struct launch cut = first_launch(p, scratch);
 
-	kernels_meet(&all, p, cut_ps, INT64_MAX, &scratch);
-	kernels_meet(&all, p, INT64_MIN, cut_ps, &scratch);
+	kernels_meet(&all, p, &cut, false, &scratch);
+	kernels_meet(&all, p, &cut, true, &scratch);
 	int64_t *nodes = arena_make(&scratch, int64_t, all.node_count);
 	struct str *ops = arena_make(&scratch, struct str, all.node_count);
 	ptrdiff_t n = 0;

@@ -33,7 +33,7 @@ KNOWN = {
     "mi300-elementwise-08": "the same",
     "mi300-gemm-08": "the same",
     "jax-cpu-ops": "the same",
-    "scenario hostile": "its two hosts have one name",
+    "scenario two-captures": "two captures in a file, on two clocks",
     "scenario one-step": "a part of the only step: without HLO nothing says that its rounds are none",
 }
 
