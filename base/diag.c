@@ -13,6 +13,19 @@
 #include "base/arena.h"
 #include "base/utf8.h"
 
+const struct diag_kind *diag_kind(struct str name)
+{
+	static const struct diag_kind all[] = {
+#define X(id, number, text) { DIAG_##id, STR_INIT("RL" #number), STR_INIT(text) },
+		DIAG_CATALOGUE(X)
+#undef X
+	};
+	ptrdiff_t i = 0;
+	while (i < COUNT_OF(all) && !str_eq(all[i].name, name))
+		i++;
+	return i < COUNT_OF(all) ? &all[i] : NULL;
+}
+
 /* Columns of a source line shown around a caret; longer lines get "..." at the cut. */
 enum { EXCERPT_COLUMNS = 100 };
 

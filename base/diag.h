@@ -64,6 +64,13 @@ enum diag_id {
 #undef X
 };
 
+/* Of the catalogue, by a name like "RL201"; NULL: none is called so. */
+struct diag_kind {
+	enum diag_id id;
+	struct str name, words;
+};
+const struct diag_kind *diag_kind(struct str name);
+
 /* 3xx: of rules, job files and baselines; others say which file of a profile they are of. */
 static inline bool diag_is_of_setup(enum diag_id id)
 {

@@ -276,7 +276,7 @@ static void tell_news(const struct tables *head, const struct baseline *base,
 		{ STR_INIT("jaxlib_version"), "jaxlib is" },
 		{ STR_INIT("runtime_version"), "the runtime is" },
 		{ STR_INIT("hosts"), "the number of hosts is" },
-		{ STR_INIT("steps_source"), "what marks a step is" } };
+		{ STR_INIT("steps_source"), "the source of the steps is" } };
 	struct str ops = d ? news_of_ops(d, keep) : STR("");
 
 	for (ptrdiff_t i = 0; i < COUNT_OF(told); i++) {

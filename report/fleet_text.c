@@ -557,10 +557,21 @@ struct str fleet_paragraph(const struct fleet_report *r, unsigned left_out, stru
 
 /* ---- a terminal ------------------------------------------------------------------------------ */
 
-enum { ROWS = 5 /* of a list */, EXAMPLE_BYTES = 160 };
+enum { ROWS = 5 /* of a list */, EXAMPLE_BYTES = 160, WIDTH = 80, ROW_TEXT = 20 };
 
-static void put_first(const struct fleet_report *r, struct arena *keep, struct out *out)
+/* What it costs or how many they are, right before the text. */
+static void put_row(struct page *p, struct str number, struct str text)
 {
+	page_line(p);
+	page_pad(p, ROW_TEXT - 2 - text_columns(number));
+	page_put(p, number);
+	page_pad(p, ROW_TEXT);
+	page_wrap(p, ROW_TEXT, text);
+}
+
+static void put_first(struct page *p, const struct fleet_report *r)
+{
+	struct arena *keep = p->keep;
 	const struct fleet_answer *a = &r->answers[FLEET_RANKING];
 	for (ptrdiff_t i = 0; i < a->count && i < ROWS; i++) {
 		struct str rule = fleet_word(a, i, "top_rule");
@@ -568,20 +579,19 @@ static void put_first(const struct fleet_report *r, struct arena *keep, struct o
 		if (isnan(fleet_real(a, i, "chips_back")))
 			back = arena_fmt(keep, "%.*s of a step",
 				STR_ARG(ratio_text(keep, fleet_real(a, i, "share"))));
-		out_fmt(out, "  %16.*s  %.*s", STR_ARG(back),
-			STR_ARG(text_clean(keep, fleet_word(a, i, "workload"))));
-		if (rule.p)
-			out_fmt(out, " (%.*s)", STR_ARG(text_clean(keep, rule)));
-		out_char(out, '\n');
+		put_row(p, back,
+			arena_fmt(keep, "%.*s%s%.*s%s", STR_ARG(fleet_word(a, i, "workload")),
+				rule.p ? " (" : "", STR_ARG(rule), rule.p ? ")" : ""));
 	}
 	if (a->total > ROWS)
-		out_fmt(out, "  and %td more workload%s\n", a->total - ROWS,
+		page_item(p, 2, "and %td more workload%s", a->total - ROWS,
 			a->total - ROWS == 1 ? "" : "s");
 }
 
 /* Why the others could not be judged. */
-static void put_unjudged(const struct fleet_report *r, struct arena *keep, struct out *out)
+static void put_unjudged(struct page *p, const struct fleet_report *r)
 {
+	struct arena *keep = p->keep;
 	const struct fleet_answer *a = &r->answers[FLEET_COVERAGE];
 	for (ptrdiff_t i = 0, shown = 0; i < a->count && shown < ROWS; i++) {
 		struct str outcome = fleet_word(a, i, "outcome");
@@ -589,9 +599,14 @@ static void put_unjudged(const struct fleet_report *r, struct arena *keep, struc
 			continue;
 		shown++;
 		struct str example = text_clean(keep, fleet_word(a, i, "example"));
-		out_fmt(out, "  %16.0f  %.*s%s%.*s\n", fleet_real(a, i, "runs"),
-			STR_ARG(text_clean(keep, outcome)), example.len ? ": " : "",
-			STR_ARG(text_cut(keep, example, EXAMPLE_BYTES)));
+		double runs = fleet_real(a, i, "runs");
+		/* Of several runs it is the reason of one. */
+		put_row(p, arena_fmt(keep, "%.0f", runs),
+			arena_fmt(keep, "%.*s%s%.*s", STR_ARG(outcome),
+				!example.len ? ""
+				: runs > 1   ? "; one of them: "
+					     : ": ",
+				STR_ARG(text_cut(keep, example, EXAMPLE_BYTES))));
 	}
 }
 
@@ -613,37 +628,43 @@ struct str fleet_absence_text(const struct fleet_answer *a, ptrdiff_t row, struc
 	return out_text(o);
 }
 
-static void put_missing(const struct fleet_report *r, struct arena *keep, struct out *out)
+static void put_missing(struct page *p, const struct fleet_report *r)
 {
+	struct arena *keep = p->keep;
 	const struct fleet_answer *a = &r->answers[FLEET_MISSING];
 	for (ptrdiff_t i = 0, shown = 0; i < a->count && shown < ROWS; i++) {
 		struct str told = fleet_absence_text(a, i, keep);
 		if (!(fleet_real(a, i, "is_new") > 0))
 			continue;
 		shown++;
-		out_fmt(out, "  %.*s%s%.*s\n",
-			STR_ARG(text_clean(keep, fleet_word(a, i, "workload"))),
+		page_item(p, 2, "%.*s%s%.*s", STR_ARG(fleet_word(a, i, "workload")),
 			told.len ? ": " : "", STR_ARG(told));
 	}
 }
 
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
-	out_fmt(out, "%.*s: ", STR_ARG(fleet_window_text(r, keep)));
+	struct page page = { .out = out, .keep = keep, .width = WIDTH };
+	page_fmt(&page, 0, "%.*s:", STR_ARG(fleet_window_text(r, keep)));
 	for (int i = 0; i < SAID_ALL; i++) {
 		struct str s = fleet_said(r, (enum fleet_said)i, keep);
-		struct out *list = out_memory(keep);
+		struct page list = { .out = out_memory(keep), .keep = keep, .width = WIDTH };
 		if (i == SAID_coverage)
-			put_unjudged(r, keep, list);
+			put_unjudged(&list, r);
 		if (i == SAID_missing)
-			put_missing(r, keep, list);
+			put_missing(&list, r);
 		if (i == SAID_promise)
-			put_first(r, keep, list);
-		struct str below = out_text(list);
+			put_first(&list, r);
+		page_line(&list);
+		struct str below = out_text(list.out);
 		if (!s.p && below.len) /* no chip was used: nothing is given back */
 			s = fleet_questions[FLEET_RANKING].title;
-		if (s.p) /* the runs below the coverage are those that could not be judged */
-			out_fmt(out, "%.*s%s\n%.*s", STR_ARG(capital(s, keep)),
-				below.len && i != SAID_coverage ? ":" : ".", STR_ARG(below));
+		if (!s.p)
+			continue;
+		/* The runs below the coverage are those that could not be judged. */
+		page_fmt(&page, 0, "%s%.*s%s", page.column ? " " : "", STR_ARG(capital(s, keep)),
+			below.len && i != SAID_coverage ? ":" : ".");
+		page_line(&page);
+		out_str(out, below);
 	}
 }

@@ -13,16 +13,8 @@ struct str diag_name(enum diag_id id, struct arena *keep)
 
 enum diag_id diag_by_name(struct str name)
 {
-	static const struct known {
-		struct str name;
-		enum diag_id id;
-	} all[] = {
-#define X(name, number, text) { STR_INIT("RL" #number), DIAG_##name },
-		DIAG_CATALOGUE(X)
-#undef X
-	};
-	const struct known *known = NAMED(all, COUNT_OF(all), name);
-	return known ? known->id : DIAG_NONE;
+	const struct diag_kind *kind = diag_kind(name);
+	return kind ? kind->id : DIAG_NONE;
 }
 
 enum verdict verdict_by_name(struct str name)

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/diag.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/when.h"
@@ -202,7 +203,9 @@ static struct str outcome_of(
 	const struct run_facts *f, int64_t captured_ns, struct arena *keep, struct str *outcome)
 {
 	if (f->error_id.p) {
-		*outcome = arena_fmt(keep, "unreadable: %.*s", STR_ARG(f->error_id));
+		const struct diag_kind *kind = diag_kind(f->error_id);
+		*outcome = arena_fmt(
+			keep, "unreadable: %.*s", STR_ARG(kind ? kind->words : f->error_id));
 		return f->error;
 	}
 	if (!captured_ns) {

@@ -120,7 +120,9 @@ static void a_week(void **state)
 		text, "*Fixed: copy-share in mended*\\nit was: copies 3 GiB; gives back 2 chips");
 	assert_has(text, "*Waiver ends 2026-01-20: copy-share in ends*\\nwaived until");
 	assert_lacks(text, "2026-03-20");
-	assert_has(text, "*1 run: unreadable: RL201*\\ncut off");
+	assert_has(text,
+		"*1 run: unreadable: bytes are not the protobuf message they should be*\\ncut "
+		"off");
 	assert_has(text, "<https://ci.example/weekly.html|Open the report>");
 	assert_has(text,
 		"{\"type\":\"mrkdwn\",\"text\":\"<https://ci.example/weekly.html#ranking|Open>\"}");
