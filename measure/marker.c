@@ -56,10 +56,6 @@ static void marking_read(const struct run *run, struct marking *all, ptrdiff_t p
 	}
 }
 
-/* Of a program's calls so many, or an eighth, may wait in a device's queue. */
-#define WAITING_MIN  3
-#define WAITING_PART 8
-
 /* Of each function, by the core of its name, how often each host called it. */
 static int64_t *calls_count(const struct run *run, struct map *functions, struct arena *keep)
 {
@@ -109,12 +105,11 @@ static void calls_read(
 		if (at == MAP_NONE)
 			continue;
 		int64_t calls = calls_of(run, p, counts + at * run->host_count);
-		int64_t part = calls / WAITING_PART;
 		if (calls == 0 || all[i].often <= 2 * calls)
 			continue;
 		all[i].looped = true;
 		all[i].often = calls;
-		all[i].give += part > WAITING_MIN ? part : WAITING_MIN;
+		all[i].give += may_wait(calls);
 	}
 }
 

@@ -83,6 +83,12 @@ bool schedule_make(struct run *run, bool *is_changed);
 /* Some device ran more than is kept: no schedule is made. */
 bool runs_cut(const struct run *run);
 
+/* Of so many executions three, or an eighth, may wait in a device's queue. */
+static inline int64_t may_wait(int64_t executions)
+{
+	return executions > 3 * 8 ? executions / 8 : 3;
+}
+
 /* "jit_train_step" is the module of "train_step": what of a name is the same on both sides. */
 struct str function_core(struct str name, struct arena *keep);
 

@@ -9,9 +9,6 @@
 #define CLOCK_SLACK_PS INT64_C(200000000)
 /* Of a job that waits inside its marks, so much work may end behind them. */
 #define BEHIND_MAX 0.05
-/* Of a program's executions so many, or an eighth, may wait in a device's queue. */
-#define WAITING_MIN  3
-#define WAITING_PART 8
 /* Fewer steps do not tell what regularly follows each. */
 #define FOLLOWED_MIN 3
 /* More of the device's time without a known mark leaves the marks unused. */
@@ -174,10 +171,9 @@ static struct module_runs runs_of(
 static ptrdiff_t launched_before(const struct sweep *d, const struct module_runs *runs,
 	const struct host_span *const *launches, ptrdiff_t count)
 {
-	ptrdiff_t most = runs->count / WAITING_PART;
+	ptrdiff_t most = may_wait(runs->count);
 	ptrdiff_t before = runs->count > count ? runs->count - count : 0;
 
-	most = most > WAITING_MIN ? most : WAITING_MIN;
 	for (; before <= most; before++) {
 		ptrdiff_t fit = 0, n = runs->count - before;
 		int64_t slack_ps = d->plane->host_shift_ps + CLOCK_SLACK_PS;
