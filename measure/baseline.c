@@ -114,10 +114,32 @@ static double main_per_step(const struct tables *t)
 }
 
 /*
+ * Times as much work as this is another step.  A backward pass that computes the forward pass again
+ * has 4/3 of the work; another batch or another model usually twice as much.
+ */
+#define WORK_RATIO_MAX 1.5
+
+static bool work_is_alike(const struct run_row *here, const struct baseline *item,
+	struct arena scratch, struct diag *why)
+{
+	const struct run_row *base = row_of_run(item->tables);
+	double a = here->step_flops, b = base->step_flops;
+
+	/* How long a capture is says nothing of a step. */
+	if (str_eq(here->steps_source, word_at(STEPS_WORDS, 0)) || job_says_work(here, base) ||
+		!(fmax(a, b) > WORK_RATIO_MAX * fmin(a, b)))
+		return true;
+	return diag_set(why, DIAG_DIFFERS,
+		"a step computes %.*s here and %.*s in %.*s, and no job file of both says that the "
+		"batch is the same",
+		STR_ARG(unit_text(&scratch, a, UNIT_FLOPS)),
+		STR_ARG(unit_text(&scratch, b, UNIT_FLOPS)), STR_ARG(item->name));
+}
+
+/*
  * Marks may stand around less work than a period of programs is, or around more: around each
  * microbatch, say.  By one way of telling steps, another number of executions is the job's news.
  */
-#define STEP_RATIO_MAX 1.5
 
 static bool steps_are_alike(const struct tables *head, const struct baseline *item,
 	struct arena scratch, struct diag *why)
@@ -134,7 +156,7 @@ static bool steps_are_alike(const struct tables *head, const struct baseline *it
 			STR_ARG(str_eq(here->steps_source, none) ? STR("this run") : item->name),
 			str_eq(here->steps_source, none) ? "the baseline" : "this run");
 	if (str_eq(here->steps_source, base->steps_source) ||
-		!(fmax(a, b) > STEP_RATIO_MAX * fmin(a, b)))
+		!(fmax(a, b) > WORK_RATIO_MAX * fmin(a, b)))
 		return true;
 	return diag_set(why, DIAG_DIFFERS,
 		"a step is %.*s executions of %.*s here (marked by %.*s) and %.*s in %.*s (by "
@@ -166,7 +188,7 @@ bool baseline_fits(const struct tables *head, const struct baseline *item, struc
 	if (here->labels.p && base->labels.p && !str_eq(here->name, base->name))
 		return diag_set(why, DIAG_DIFFERS, "the workload is %.*s here and %.*s in %.*s",
 			STR_ARG(here->name), STR_ARG(base->name), STR_ARG(item->name));
-	return steps_are_alike(head, item, scratch, why);
+	return steps_are_alike(head, item, scratch, why) && work_is_alike(here, item, scratch, why);
 }
 
 /* ---- the news ------------------------------------------------------------------------------- */

@@ -2,7 +2,8 @@
  * A run beside the runs before it: deltas, and whether they may be compared at all.
  *
  *  - What must match is what was asked of the machine: workload, chip, chips, devices, phase and
- *    batch.  A step that was found in another way must be as much work, too.  Everything else that
+ *    batch.  A step that was found in another way must be as much work, too, and a step that
+ *    computes much more or less is another batch or model unless the job files say otherwise.  Everything else that
  *    differs is the news and is reported.
  *  - Times and rates are compared by their ratio, shares of the step by their difference.  The
  *    noise is what noise.h says of steps and runs; a change outside the 99% interval is seen.
@@ -12,6 +13,9 @@
  *    named.
  *  - A comparison that found nothing and would not have found a change of 15% (15 points for shares
  *    of the step) says nothing: its lo and hi are NULL.
+ *  - A roofline share is an interval where the work of some ops is unknown.  It is compared as if
+ *    nothing of the unknown were work, and as if all of it were, in both runs alike: what is worse
+ *    is worse by either.
  *  - Bytes have no noise: lo and hi are against the largest and the smallest baseline.
  *
  * Refuses: deciding what is too much; that is the rules' `matters`.
@@ -54,7 +58,7 @@ struct metric {
 	enum table_id table;
 	struct str column;
 	enum series series;
-	struct str part; /* SERIES_SHARE: column of steps */
+	struct str part; /* SERIES_SHARE: column of steps; SERIES_INVERSE: the most it may be */
 	bool more_is_worse;
 	struct str name;  /* in words */
 	const char *says; /* "a step takes" */

@@ -35,12 +35,12 @@
 #define GAP_WORDS	   "unknown|input|compile|checkpoint|transfer|sync|host|program"
 /*
  * What a run is compared by: table, column, how it moves from step to step (enum series), for a
- * share its part of a step, whether more is worse, what it is called, and how a sentence about it
- * begins.  F: the first one, whose baselines tell which lie beyond the others; M: the rest.
+ * share its part of a step, for what is known in part the most that it may be, whether more is
+ * worse, what it is called, and how a sentence about it begins.  F: the first one, whose baselines tell which lie beyond the others; M: the rest.
  */
 #define METRICS(F, M)                                                                              \
 	F(run, step_time_s, TIME, "", true, "the step time", "a step takes")                       \
-	M(run, roofline_ratio_lo, INVERSE, "", false, "the roofline share",                        \
+	M(run, roofline_ratio_lo, INVERSE, "roofline_ratio_hi", false, "the roofline share",       \
 		"the roofline share is")                                                           \
 	M(run, mfu, INVERSE, "", false, "the MFU", "the MFU is")                                   \
 	M(run, comms_exposed_ratio, SHARE, "comms_exposed_s", true, "the exposed communication",   \
@@ -56,6 +56,7 @@
 #define METRIC_WORD(table, column, ...)	     #table "." #column
 #define METRIC_WORD_MORE(table, column, ...) "|" #table "." #column
 #define METRIC_WORDS			     METRICS(METRIC_WORD, METRIC_WORD_MORE)
+#define WORK_SOURCE_WORDS		     "job|ops"
 #define FRAMEWORK_WORDS			     "jax|tensorflow|pytorch"
 #define ATTRIBUTION_WORDS		     "profile|name|schedule|none"
 
@@ -571,6 +572,9 @@
 	TEXT(against, 0,                                                                           \
 		"what it is compared with: one baseline by its name, the baselines, or the "       \
 		"store's query")                                                                   \
+	TEXT(work_source, WORK_SOURCE_WORDS,                                                       \
+		"what says how much work a step is: job: the job files, that it is the same; "     \
+		"ops: what was counted; missing: that leaves open whether it is worse")            \
 	REAL(base, NONE, "value of the baseline")                                                  \
 	REAL(head, NONE, "value of this run")                                                      \
 	REAL(ratio, NONE, "head / base")                                                           \
@@ -582,6 +586,8 @@
 		"runs or steps differ too much to tell")                                           \
 	REAL(hi, RATIO, "high end of it; of bytes against the smallest baseline")                  \
 	REAL(lost_s, SECONDS, "what that costs a step; below 0: gains")                            \
+	REAL(lost_most_s, SECONDS,                                                                 \
+		"the same, where the work of some ops is unknown: the most that it may cost")      \
 	REAL(lost_bytes, BYTES, "what that takes of the memory")                                   \
 	REAL(resolution, RATIO, "the least change that would have been seen, as in worse")         \
 	REAL(n_base, COUNT, "independent steps that the baselines are worth")                      \

@@ -58,6 +58,29 @@ static bool read_run(const struct metric *m, const struct tables *t, struct aren
 	return isfinite(ret->x);
 }
 
+bool job_says_work(const struct run_row *here, const struct run_row *base)
+{
+	return (!isnan(here->global_batch) && !isnan(base->global_batch)) ||
+	       (!isnan(here->mfu) && !isnan(base->mfu));
+}
+
+/* It counts the work of the ops, which may be known in part. */
+static bool is_counted(const struct metric *m)
+{
+	return m->series == SERIES_INVERSE && m->part.len > 0;
+}
+
+/* By how much, in logarithms, the figure may be more than what is known of it. */
+static double unknown_part(const struct metric *m, const struct tables *t)
+{
+	const struct run_row *run = table_rows(t, run);
+
+	if (!is_counted(m))
+		return 0;
+	double most = cell_real(table_column(&table_defs[TABLE_run], m->part), run);
+	return fmax(0, log(most / cell_real(metric_column(m), run)));
+}
+
 /* ---- samples -------------------------------------------------------------------------------- */
 
 /* The run and its baselines, settled together: sets are slices of `all`, behind the run. */
@@ -187,17 +210,38 @@ static void fill_noise(const struct figures *f, struct noise_prior prior, const 
 	row->steps_more = noise->steps_times * (double)f->all[0].steps;
 }
 
-/* `by`: how much worse, in logarithms or points. */
-static void fill_change(
-	const struct metric *m, double step_s, double by, double half, struct deltas_row *row)
-{
-	bool is_ratio = is_log(m), is_told = fabs(by) > half || half <= BLIND;
+/*
+ * How much worse it is, in logarithms or points: as if nothing were work whose amount is unknown,
+ * and as if all of it were.
+ */
+struct worse {
+	double by[2], half; /* half: of the interval of either */
+};
 
-	row->worse = rounded(is_ratio ? expm1(by) : by);
-	row->resolution = rounded(is_ratio ? expm1(half) : half);
-	row->lo = is_told ? rounded(is_ratio ? expm1(by - half) : by - half) : (double)NAN;
-	row->hi = is_told ? rounded(is_ratio ? expm1(by + half) : by + half) : (double)NAN;
-	row->lost_s = rounded(step_s * (is_ratio ? -expm1(-by) : by));
+static double lost_by(const struct metric *m, double step_s, double by)
+{
+	return rounded(step_s * (is_log(m) ? -expm1(-by) : by));
+}
+
+/* Returns which of the two is told: of a change that is sure the smaller one. */
+static int fill_change(
+	const struct metric *m, double step_s, const struct worse *w, struct deltas_row *row)
+{
+	int least = w->by[1] < w->by[0];
+	double lo = w->by[least] - w->half, hi = w->by[!least] + w->half;
+	bool is_ratio = is_log(m), is_seen = lo > 0 || hi < 0 || w->half <= BLIND;
+	bool is_one = w->by[0] == w->by[1];
+	int told = is_one ? 0 : lo > 0 ? least : hi < 0 ? !least : 0;
+
+	row->worse = rounded(is_ratio ? expm1(w->by[told]) : w->by[told]);
+	row->resolution = rounded(is_ratio ? expm1(w->half) : w->half);
+	row->lo = is_seen ? rounded(is_ratio ? expm1(lo) : lo) : (double)NAN;
+	row->hi = is_seen ? rounded(is_ratio ? expm1(hi) : hi) : (double)NAN;
+	row->lost_s = lost_by(m, step_s, w->by[least]);
+	row->lost_most_s = lost_by(m, step_s, w->by[!least]);
+	if (is_one || lo > 0 || !(w->by[!least] > w->half))
+		row->work_source = word_at(WORK_SOURCE_WORDS, 1);
+	return told;
 }
 
 static void compare_metric(const struct metric *m, struct tables *head,
@@ -211,13 +255,27 @@ static void compare_metric(const struct metric *m, struct tables *head,
 
 	for (ptrdiff_t i = 0; i < f.set_count; i++) {
 		const struct run_readings set = f.sets[i];
-		double mean = readings_mean(set), by = here->x - mean;
+		const struct run_sample *sample = &samples[f.sample_of[i]];
+		double mean[2] = { readings_mean(set), readings_mean(set) };
+		const double x[2] = { here->x, here->x + unknown_part(m, head) };
+		bool is_stated = is_counted(m);
+		struct worse worse;
 		struct noise noise;
-		double half = noise_interval(here, f.sets, f.set_count, i, prior, BASELINE_ALPHA,
-			fmax(fabs(by), BLIND), &noise);
-		struct deltas_row *row = add_delta(head, m, &samples[f.sample_of[i]], keep);
-		row->head = cell_real(metric_column(m), run);
-		row->base = rounded(is_log(m) ? exp(mean) : mean);
+		for (ptrdiff_t k = 0; k < set.count; k++) {
+			const struct tables *base = sample->runs[f.run_of[set.items - f.all + k]];
+			mean[1] += unknown_part(m, base) / (double)set.count;
+			is_stated = is_stated && job_says_work(run, table_rows(base, run));
+		}
+		for (int k = 0; k < 2; k++)
+			worse.by[k] = m->more_is_worse ? x[k] - mean[k] : mean[k] - x[k];
+		worse.half = noise_interval(here, f.sets, f.set_count, i, prior, BASELINE_ALPHA,
+			fmax(fabs(worse.by[0]), BLIND), &noise);
+		struct deltas_row *row = add_delta(head, m, sample, keep);
+		int told = fill_change(m, step_s, &worse, row);
+		if (is_stated)
+			row->work_source = word_at(WORK_SOURCE_WORDS, 0);
+		row->head = told ? exp(x[1]) : cell_real(metric_column(m), run);
+		row->base = rounded(is_log(m) ? exp(mean[told]) : mean[told]);
 		row->ratio = row->base > 0 ? rounded(row->head / row->base) : (double)NAN;
 		row->n_head = rounded(here->worth);
 		row->n_base = 0;
@@ -225,7 +283,6 @@ static void compare_metric(const struct metric *m, struct tables *head,
 			row->n_base = rounded(row->n_base + set.items[k].worth);
 		row->runs = (double)set.count;
 		fill_noise(&f, prior, &noise, row);
-		fill_change(m, step_s, m->more_is_worse ? by : -by, half, row);
 	}
 }
 
@@ -271,10 +328,11 @@ static void compare_constant(const struct metric *m, struct tables *head,
 	row->worse = rounded(here / row->base - 1);
 	row->lo = rounded(here / most - 1);
 	row->hi = rounded(here / least - 1);
+	row->work_source = word_at(WORK_SOURCE_WORDS, 1);
 	if (unit == UNIT_BYTES)
 		row->lost_bytes = round(here - row->base);
 	if (unit == UNIT_SECONDS)
-		row->lost_s = rounded(here - row->base);
+		row->lost_s = row->lost_most_s = rounded(here - row->base);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */

@@ -16,6 +16,9 @@ struct run_sample {
 	ptrdiff_t count;
 };
 
+/* Whether the job files of both say what the work is: one batch (parity), or what the model needs. */
+bool job_says_work(const struct run_row *here, const struct run_row *base);
+
 /* Names in notes the baselines whose step time lies beyond the others'; they are left out. */
 void compare_runs(struct tables *head, const struct run_sample *samples, ptrdiff_t count,
 	struct noise_prior prior, struct arena *keep, struct diag_list *notes);

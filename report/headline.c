@@ -161,34 +161,6 @@ const struct rule_result *headline_cause(const struct report *r)
 	return any;
 }
 
-/* The evidence whose absence decided; then the costliest finding among what could be judged. */
-static struct str of_trouble(const struct report *r, struct arena *keep)
-{
-	const struct rule_result *rule = headline_cause(r);
-	struct group most = costliest_group(r, (struct group){ NULL, 0, 0, 0 }, keep);
-	struct str reason = rule ? text_clean(keep, reason_of(rule, keep)) : MISSING;
-	reason = reason.len ? reason : STR("no rule could be judged");
-	const struct deltas_row *d = step_delta(r);
-	if (d && !(d->lo > 0) && !(d->hi < 0))
-		reason = arena_fmt(keep,
-			"%.*s; whether it is slower than %.*s is open (%.*s, was %.*s)",
-			STR_ARG(reason), STR_ARG(comparison_name(d, keep)),
-			STR_ARG(time_text(keep, d->head)), STR_ARG(time_text(keep, d->base)));
-	if (!most.count)
-		return reason;
-	return arena_fmt(
-		keep, "%.*s; even so, %.*s", STR_ARG(reason), STR_ARG(of_finding(r, &most, keep)));
-}
-
-struct str headline_delta(const struct report *r, struct arena *keep)
-{
-	const struct deltas_row *d = step_delta(r);
-	if (!d || is_whole_capture(r))
-		return MISSING;
-	return arena_fmt(keep, "%+.1f%% against %.*s", (d->head / d->base - 1) * 100,
-		STR_ARG(comparison_name(d, keep)));
-}
-
 static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 {
 	double change = d->head / d->base - 1;
@@ -212,6 +184,32 @@ static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 	return arena_fmt(keep, "as fast as %.*s: %.*s, was %.*s; %.*s slower would have been seen",
 		STR_ARG(against), STR_ARG(head), STR_ARG(base),
 		STR_ARG(ratio_text(keep, d->resolution)));
+}
+
+/* The evidence whose absence decided, the step beside the baseline's, and the costliest finding. */
+static struct str of_trouble(const struct report *r, struct arena *keep)
+{
+	const struct rule_result *rule = headline_cause(r);
+	struct group most = costliest_group(r, (struct group){ NULL, 0, 0, 0 }, keep);
+	struct str reason = rule ? text_clean(keep, reason_of(rule, keep)) : MISSING;
+	reason = reason.len ? reason : STR("no rule could be judged");
+	const struct deltas_row *d = step_delta(r);
+	if (d && !is_whole_capture(r))
+		reason = arena_fmt(
+			keep, "%.*s; %.*s", STR_ARG(reason), STR_ARG(of_comparison(d, keep)));
+	if (!most.count)
+		return reason;
+	return arena_fmt(
+		keep, "%.*s; even so, %.*s", STR_ARG(reason), STR_ARG(of_finding(r, &most, keep)));
+}
+
+struct str headline_delta(const struct report *r, struct arena *keep)
+{
+	const struct deltas_row *d = step_delta(r);
+	if (!d || is_whole_capture(r))
+		return MISSING;
+	return arena_fmt(keep, "%+.1f%% against %.*s", (d->head / d->base - 1) * 100,
+		STR_ARG(comparison_name(d, keep)));
 }
 
 /* The rule with the least room to its limit. */

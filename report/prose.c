@@ -902,10 +902,26 @@ static bool several_cost(const struct report *r)
 	return false;
 }
 
+/* What kept the findings from giving back more. */
+static struct str gain_limit(const struct report *r, struct arena *keep)
+{
+	const struct run_row *run = run_of(r);
+	const struct deltas_row *d = step_delta(r);
+	double rest = run->step_mean_s - r->gain_s, least = run->predicted_step_s;
+	if (fabs(rest - least) <= 1e-6 * least)
+		return arena_fmt(keep, ": all but the %.*s that its programs need at least",
+			STR_ARG(time_text(keep, least)));
+	if (d && fabs(r->gain_s - d->lost_s) <= 1e-6 * d->lost_s)
+		return arena_fmt(
+			keep, ": what it lost since %.*s", STR_ARG(comparison_name(d, keep)));
+	return STR("");
+}
+
 struct str prose_promise(const struct report *r, struct arena *keep)
 {
-	return several_cost(r) ? arena_fmt(keep, "all fixes together give back %.*s",
-					 STR_ARG(prose_gain(r, r->gain_s, keep)))
+	return several_cost(r) ? arena_fmt(keep, "all fixes together give back %.*s%.*s",
+					 STR_ARG(prose_gain(r, r->gain_s, keep)),
+					 STR_ARG(gain_limit(r, keep)))
 			       : MISSING;
 }
 

@@ -477,8 +477,7 @@ static void add_head(struct screen *s, const struct report *r)
 	/* Without steps the headline has said all that can be said of the comparison. */
 	if (r->verdict != VERDICT_INCONCLUSIVE || !is_whole_capture(r))
 		for (ptrdiff_t i = 0; i < compared.count; i++)
-			add_told(s, i + 1 < compared.count ? WORTH_SOME : WORTH_MUCH,
-				compared.items[i]);
+			add_told(s, WORTH_MUCH, compared.items[i]);
 }
 
 /* The first findings whole, `shown` of them; the others in a line. */

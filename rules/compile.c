@@ -260,7 +260,7 @@ static const struct {
 	SAYS("exposed_share", share), SAYS("step_share", share), SAYS("time_share", share),
 	OWN(family), OWN(kind), OWN(scope), OWN(source_file), OWN(source_line), OWN(user_file),
 	OWN(user_line), OWN(host), OWN(device), OWN(module), OWN(role), OWN(recurs),
-	OWN(window_share), OWN(pool_share), OWN(waited_share), OWN(unneeded_share)
+	OWN(window_share), OWN(pool_share), OWN(waited_share), OWN(unneeded_share), OWN(tells)
 };
 
 static void find_columns(struct listing *l)

@@ -47,7 +47,7 @@ struct listing {
 	/* Columns of `rows` that say what and where a subject is; NULL when it has none such. */
 	const struct column *key, *name, *family, *kind, *scope, *source_file, *source_line,
 		*user_file, *user_line, *host, *device, *module, *role, *recurs, *window_share,
-		*share, *pool_share, *waited_share, *unneeded_share;
+		*share, *pool_share, *waited_share, *unneeded_share, *tells;
 };
 
 struct advice_code {

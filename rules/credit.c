@@ -96,8 +96,7 @@ struct purse {
 	double left[POOL_COUNT];  /* what a pool still holds */
 	double spent[POOL_COUNT]; /* credited so far */
 	double debt[POOL_COUNT];  /* credited on lower levels, not yet taken off this one */
-	double total_left;
-	double hiding_left; /* of what hiding communication and transfers can give back */
+	double total_left, given;
 };
 
 static double known(double x)
@@ -137,13 +136,13 @@ void pools_fill(const struct tables *tables, double pools[POOL_COUNT])
 static struct purse purse_of(const struct tables *tables, bool is_explaining)
 {
 	const struct run_row *run = row_of_run(tables);
-	struct purse purse = { .total_left = INFINITY, .hiding_left = INFINITY };
+	struct purse purse = { .total_left = INFINITY };
 
 	if (run)
 		purse.total_left = limit(run->step_mean_s * (1 - known(run->roofline_ratio_lo)));
 	/* Faster than predicted, it is the prediction that is wrong. */
 	if (run && !is_explaining && run->predicted_step_s < run->step_mean_s)
-		purse.hiding_left = run->step_mean_s - run->predicted_step_s;
+		purse.total_left = fmin(purse.total_left, run->step_mean_s - run->predicted_step_s);
 	pools_fill(tables, purse.left);
 	return purse;
 }
@@ -240,13 +239,16 @@ static struct losses losses_of(const struct tables *tables, struct arena *keep)
 	return ret;
 }
 
-/* How much of the loss the paid seconds of a claim explain: of an op, at most what that op lost. */
+/*
+ * How much of the loss the paid seconds of a claim explain: of an op that computes or copies, at
+ * most what that op lost.  What waits does so in another op than the one that is slow.
+ */
 static double explain(struct losses *l, const struct claim *claim, double paid)
 {
 	bool is_wait = claim->pool == POOL_COMMS || claim->pool == POOL_TRANSFER ||
 		       claim->pool == POOL_IDLE;
 	struct claim of = *claim;
-	bool is_op = !claim->level && claim->family.len;
+	bool is_op = !claim->level && claim->family.len && !is_wait;
 	int32_t op = is_op ? map_get(&l->ops, claim->family) : MAP_NONE;
 	double ret;
 
@@ -350,8 +352,10 @@ static double pay(struct purse *purse, const struct claim *claim)
 	double wanted = fmin(claim->seconds - taken, most_of(purse->left, claim));
 	bool is_hiding =
 		claim->level == 2 && (claim->pool == POOL_COMMS || claim->pool == POOL_TRANSFER);
-	double most = is_hiding ? fmin(purse->total_left, purse->hiding_left)
-				: purse->total_left + claim->unneeded_s;
+	double most = purse->total_left + (is_hiding ? 0 : claim->unneeded_s);
+	/* The baseline took less: a program that needs more now has lost that, too. */
+	if (claim->level == LEVEL_CHANGE)
+		most = fmax(most, claim->seconds - purse->given);
 	double paid = fmax(0, fmin(wanted, most));
 	double lasting = fmax(0, paid - claim->unneeded_s); /* of work that remains */
 
@@ -359,7 +363,7 @@ static double pay(struct purse *purse, const struct claim *claim)
 	take(purse->left, claim, paid);
 	take(purse->spent, claim, -paid);
 	purse->total_left -= lasting;
-	purse->hiding_left -= lasting;
+	purse->given += lasting;
 	return paid;
 }
 

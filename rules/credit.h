@@ -12,12 +12,10 @@
  *      credited for both off the claims about the run: those look at the same seconds from above.
  *   4. A change against a baseline comes last.  Taken off it is what was credited before, for an op
  *      up to what that op has lost, for others up to what their part of the step has.
- *   5. A pool gives back no more than it holds, and all together no more than step minus ideal.
- *      Work that a fix takes away has no ideal: unneeded_s of it come on top.
- *
- * Communication and transfers of the run can be hidden, and then their links, also those to the
- * host, still take what they need at least (predicted_step_s): so much is not given back, whatever
- * else is.
+ *   5. A pool gives back no more than it holds, and all together no more than the step takes beyond
+ *      its ideal and beyond what its programs need at least (predicted_step_s: links need theirs,
+ *      also where compute hides them).  Work that a fix takes away has no ideal: unneeded_s of it
+ *      come on top.  A change gives back what was lost, if that is more.
  *
  * A device that is slow or idle costs the step all of its delay, and the pool of communication what
  * the others wait meanwhile.  Such claims come first on their level: they are why the others wait.

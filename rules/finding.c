@@ -290,8 +290,12 @@ bool finding_fill(
 	} else {
 		ret->message = t->rule->message.text.p ? finding_says(t, &message, 1)
 						       : usual_message(t, ret);
-		if (check_of(t, ret->subject))
-			ret->lacks = ret->subject;
+		/* Which check of the data it tells. */
+		struct str check = code->subjects.tells
+					   ? row_text(code->subjects.tells, s->row, t->s->keep)
+					   : ret->subject;
+		if (check_of(t, check))
+			ret->lacks = check;
 	}
 	ret->cause = finding_says(t, code->cause, t->rule->cause.count);
 	ret->fix = finding_says(t, code->fix, t->rule->fix.count);

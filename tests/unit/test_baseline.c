@@ -164,6 +164,17 @@ static void test_all_that_must_match(void **state)
 			"the evidence is measured here and planned in old" },
 		{ "name=a labels=x=1", "name=b labels=x=1", "the workload is a here and b in old" },
 		{ "global_batch=64", "name=r", NULL },
+		{ "steps_source=program step_flops=23e12", "steps_source=program step_flops=3e12",
+			"a step computes 23.0 TFLOP here and 3.00 TFLOP in old, and no job file of "
+			"both says that the batch is the same" },
+		{ "step_flops=3e12 global_batch=64", "step_flops=23e12",
+			"a step computes 3.00 TFLOP here and 23.0 TFLOP in old, and no job file of "
+			"both says that the batch is the same" },
+		{ "step_flops=3e12", "step_flops=4e12", NULL },
+		{ "step_flops=3e12 global_batch=64", "step_flops=23e12 global_batch=64", NULL },
+		{ "step_flops=3e12 mfu=0.2", "step_flops=23e12 mfu=0.4", NULL },
+		{ "steps_source=window step_flops=3e12", "steps_source=window step_flops=23e12",
+			NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -351,6 +362,45 @@ static void test_within_noise(void **state)
 	const struct deltas_row *d = delta("run.step_time_s");
 	assert_true(d->resolution > 0.067 && d->resolution < 0.08);
 	assert_true(d->lo < 0 && d->hi > 0);
+}
+
+/*
+ * Of a step of the same length 30 to 90% are known to be needed, and 80% were: it may be worse, and
+ * it may be better.
+ */
+static void test_shares_known_in_part(void **state)
+{
+	static const struct {
+		double lo, hi, base_lo, base_hi, told, worse;
+		const char *source;
+	} cases[] = {
+		{ 0.3, 0.9, 0.8, 0.8, 0.3, 5. / 3, NULL },
+		{ 0.8, 0.8, 0.3, 0.9, 0.8, -0.625, NULL },
+		{ 0.3, 0.9, 0.3, 0.9, 0.3, 0, "ops" },	   /* the same is unknown of both */
+		{ 0.3, 0.4, 0.8, 0.8, 0.4, 1, "ops" },	   /* worse, whatever it is */
+		{ 0.8, 0.8, 0.3, 0.5, 0.8, -0.375, "ops" }, /* better */
+		{ 0.8, 0.8, 0.3, 0.82, 0.8, -0.625, "ops" }, /* hardly worse at most */
+	};
+
+	for (int i = 0; i < (int)COUNT_OF(cases); i++) {
+		fresh(state);
+		make_run(&bases[0], 0.020001, 0.01);
+		table_rows(&head, run)->roofline_ratio_lo = cases[i].lo;
+		table_rows(&head, run)->roofline_ratio_hi = cases[i].hi;
+		table_rows(&bases[0], run)->roofline_ratio_lo = cases[i].base_lo;
+		table_rows(&bases[0], run)->roofline_ratio_hi = cases[i].base_hi;
+		assert_true(compare(1));
+		const struct deltas_row *d = delta("run.roofline_ratio_lo");
+		assert_true(fabs(d->head - cases[i].told) < 1e-9);
+		assert_true(fabs(d->worse - cases[i].worse) < 1e-4);
+		assert_true(str_eq(d->work_source,
+			cases[i].source ? str_from(cases[i].source) : (struct str){ NULL, 0 }));
+		assert_true(d->lost_s <= d->lost_most_s);
+		table_rows(&head, run)->mfu = table_rows(&bases[0], run)->mfu = 0.5;
+		head.items[TABLE_deltas].count = head.items[TABLE_quality].count = 0;
+		assert_true(compare(1));
+		assert_true(str_eq(delta("run.roofline_ratio_lo")->work_source, STR("job")));
+	}
 }
 
 /* A share that may be 0 is compared by the difference: a point is a hundredth of a step. */
@@ -629,6 +679,7 @@ int main(void)
 		cmocka_unit_test_setup(test_slower_than_one, fresh),
 		cmocka_unit_test_setup(test_within_noise, fresh),
 		cmocka_unit_test_setup(test_shares_by_difference, fresh),
+		cmocka_unit_test_setup(test_shares_known_in_part, fresh),
 		cmocka_unit_test_setup(test_cannot_tell, fresh),
 		cmocka_unit_test_setup(test_few_steps, fresh),
 		cmocka_unit_test_setup(test_against_five, fresh),

@@ -972,6 +972,48 @@ static void what_explains_a_regression_is_not_paid_again(void **state)
 	assert_near(j.gain_s, 0.02 + 0.025 + 0.018 + 0.009);
 }
 
+/*
+ * A step of 228 ms, 75 more than before, waits for a slow network: the collective gives back 74.1 of
+ * the 84.9 that its programs do not need, and all that it lost is among these.
+ */
+static void a_regression_that_waits_is_explained(void **state)
+{
+	static const char rules[] =
+		HEAD "  worse: { group: regression, needs: [], from: deltas, where: \"metric = "
+		     "'run.step_time_s'\", value: lo, at_most: 0, gain: lost_s }\n"
+		     "  slow: { from: collectives, assert: exposed_s < 0.03, gain: exposed_s }\n"
+		     "  waits: { group: communication, needs: [], from: run, assert: "
+		     "comms_exposed_ratio < 0.01, gain: comms_exposed_ratio * step_mean_s }\n";
+	(void)state;
+	add("run name=x step_time_s=0.2275 step_mean_s=0.2275 comms_exposed_ratio=0.4088 "
+	    "roofline_ratio_lo=0.5582 predicted_step_s=0.1426\n"
+	    "deltas metric=run.step_time_s key=run.step_time_s lo=0.1 lost_s=0.0752 "
+	    "base=0.1523 head=0.2275 against=b\n"
+	    "deltas metric=run.comms_exposed_ratio key=c lo=0 base=0.117 head=0.4088 against=b\n"
+	    "ops key=start family=start kind=recv\nops key=done family=done kind=recv\n"
+	    "changes key=done kind=recv change=slower lost_s=0.0741\n"
+	    "collectives key=start family=start kind=recv exposed_s=0.0741\n");
+	judge_yaml(rules);
+	assert_near(finding("slow", "start")->gain_s, 0.0741);
+	assert_near(finding("waits", "run")->gain_s, 0.2275 - 0.1426 - 0.0741);
+	assert_near(finding("worse", "run.step_time_s")->gain_s, 0);
+	assert_near(finding("worse", "run.step_time_s")->shared_s, 0.0752);
+	assert_near(j.gain_s, 0.2275 - 0.1426);
+}
+
+/* It needs all of its step now, and needed less before. */
+static void a_change_gives_back_what_was_lost(void **state)
+{
+	(void)state;
+	add("run name=x step_time_s=0.02 step_mean_s=0.02 roofline_ratio_lo=1 "
+	    "predicted_step_s=0.019\n"
+	    "deltas metric=run.step_time_s key=run.step_time_s lo=0.1 lost_s=0.005 "
+	    "base=0.015 head=0.02 against=b\n");
+	judge_yaml(HEAD "  worse: { group: regression, needs: [], from: deltas, value: lo, at_most: "
+			"0, gain: lost_s }\n");
+	assert_near(finding("worse", "run.step_time_s")->gain_s, 0.005);
+}
+
 /* The host's link needs 50 of 78 ms a step, so that copying while computing saves 28. */
 static void transfers_end_where_the_hosts_link_begins(void **state)
 {
@@ -1514,6 +1556,18 @@ static void findings_come_by_cost(void **state)
 			order[i]);
 }
 
+/* A row of the run keeps its subject, whatever check of the data it tells. */
+static void a_select_says_what_it_tells(void **state)
+{
+	(void)state;
+	add("run name=x\nquality name=all-hosts ok=0 detail=y\n");
+	judge_yaml(HEAD "  r: { group: evidence, select: \"select run.name as key, 'all-hosts' as "
+			"tells, 1 as n from run\", value: n, at_least: 2, message: few }\n");
+	assert_verdict("r", VERDICT_INCONCLUSIVE);
+	assert_str(result("r")->lacks, "all-hosts");
+	assert_str(finding("r", "run")->message, "few");
+}
+
 /* What a command takes is ready for a shell; without a baseline its part is left out. */
 static void commands_name_what_was_given(void **state)
 {
@@ -2051,6 +2105,8 @@ int main(void)
 		TEST(work_that_runs_once_warns),
 		TEST(work_that_goes_takes_its_roofline_along),
 		TEST(what_explains_a_regression_is_not_paid_again),
+		TEST(a_regression_that_waits_is_explained),
+		TEST(a_change_gives_back_what_was_lost),
 		TEST(transfers_end_where_the_hosts_link_begins),
 		TEST(of_busy_time_and_of_capacity),
 		TEST(a_share_is_its_own_cost),
@@ -2073,6 +2129,7 @@ int main(void)
 		TEST(a_backstop_may_be_a_select),
 		TEST(a_second_is_credited_once),
 		TEST(findings_come_by_cost),
+		TEST(a_select_says_what_it_tells),
 		TEST(commands_name_what_was_given),
 		TEST(a_family_is_one_claim),
 		TEST(pools_are_limited),
