@@ -3,8 +3,8 @@
  *
  *  - What must match is what was asked of the machine: workload, chip, chips, devices, phase and
  *    batch.  A step that was found in another way must be as much work, too, and a step that
- *    computes much more or less is another batch or model unless the job files say otherwise.  Everything else that
- *    differs is the news and is reported.
+ *    computes much more or less is another batch or model unless the job files say otherwise.
+ *    Everything else that differs is the news and is reported.
  *  - Times and rates are compared by their ratio, shares of the step by their difference.  The
  *    noise is what noise.h says of steps and runs; a change outside the 99% interval is seen.
  *  - Several sets of baselines, such as a pinned run and the last ten: each is compared alone, with

@@ -36,7 +36,8 @@
 /*
  * What a run is compared by: table, column, how it moves from step to step (enum series), for a
  * share its part of a step, for what is known in part the most that it may be, whether more is
- * worse, what it is called, and how a sentence about it begins.  F: the first one, whose baselines tell which lie beyond the others; M: the rest.
+ * worse, what it is called, and how a sentence about it begins.  F: the first one, whose baselines
+ * tell which lie beyond the others; M: the rest.
  */
 #define METRICS(F, M)                                                                              \
 	F(run, step_time_s, TIME, "", true, "the step time", "a step takes")                       \

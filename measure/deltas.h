@@ -16,7 +16,7 @@ struct run_sample {
 	ptrdiff_t count;
 };
 
-/* Whether the job files of both say what the work is: one batch (parity), or what the model needs. */
+/* Whether the job files of both say what the work is: one batch, or what the model needs. */
 bool job_says_work(const struct run_row *here, const struct run_row *base);
 
 /* Names in notes the baselines whose step time lies beyond the others'; they are left out. */

@@ -160,19 +160,31 @@ struct str comparison_missing(const struct report *r)
 	return failed_check(r, STR("baseline-found"));
 }
 
+#define UNLIKE STR("baseline-comparable")
+
 struct str comparison_unlike(const struct report *r)
 {
-	return failed_check(r, STR("baseline-comparable"));
+	return failed_check(r, UNLIKE);
 }
 
+/* A query is told whole. */
 struct str comparison_name(const struct deltas_row *d, struct arena *keep)
 {
-	return path_end(text_clean(keep, d->against.p ? d->against : BASELINE_NAMED));
+	struct str name = text_clean(keep, d->against.p ? d->against : BASELINE_NAMED);
+	return str_eq(d->key, d->metric) ? path_end(name) : name;
+}
+
+/* Whether the first line is that the baselines are unlike. */
+static bool headline_says_unlike(const struct report *r)
+{
+	const struct rule_result *cause =
+		r->verdict == VERDICT_INCONCLUSIVE ? headline_cause(r) : NULL;
+	return cause && str_eq(cause->lacks, UNLIKE);
 }
 
 struct list comparison_lines(const struct report *r, enum comparison_told told, struct arena *keep)
 {
-	const struct deltas_row *rows = table_rows(&r->tables, deltas);
+	const struct deltas_row *rows = table_rows(&r->tables, deltas), *step = step_delta(r);
 	struct list lines = { 0 };
 	struct str missing = comparison_missing(r);
 	if (missing.p)
@@ -180,9 +192,8 @@ struct list comparison_lines(const struct report *r, enum comparison_told told, 
 			arena_fmt(keep, "compared with nothing: %.*s",
 				STR_ARG(text_clean(keep, missing))),
 			keep);
-	/* Without a failure the first line says it. */
 	struct str unlike = comparison_unlike(r);
-	if (r->verdict == VERDICT_FAIL && unlike.p)
+	if (unlike.p && told == COMPARISON_WHOLE && !headline_says_unlike(r))
 		list_add(&lines,
 			arena_fmt(keep, "not compared: %.*s", STR_ARG(text_clean(keep, unlike))),
 			keep);
@@ -193,7 +204,11 @@ struct list comparison_lines(const struct report *r, enum comparison_told told, 
 		bool is_first = true;
 		for (ptrdiff_t k = 0; k < i; k++)
 			is_first = is_first && !str_eq(rows[k].against, rows[i].against);
-		struct str text = is_first ? against_text(r, rows[i].against, told, keep) : MISSING;
+		/* The first line is about the first of several sets. */
+		bool is_told = step && str_eq(step->against, rows[i].against);
+		struct str text = is_first ? against_text(r, rows[i].against,
+						     is_told ? told : COMPARISON_WHOLE, keep)
+					   : MISSING;
 		if (text.len)
 			list_add(&lines,
 				arena_fmt(keep, "against %.*s: %.*s",

@@ -143,7 +143,7 @@ static struct str first_line(const struct diff_report *d, struct arena *keep)
 	return line;
 }
 
-/* The first line has said the change of a step. */
+/* The first line has said the change of a step, or why the runs are not alike. */
 static struct list diff_lines(const struct diff_report *d, struct arena *keep)
 {
 	return comparison_lines(d->report, COMPARISON_REST, keep);
@@ -244,7 +244,7 @@ static void add_change(cJSON *list, const struct changes_row *row, struct arena 
 void diff_json(const struct diff_report *d, struct arena *keep, struct out *out)
 {
 	cJSON *root = cJSON_CreateObject(), *list;
-	struct list lines = diff_lines(d, keep);
+	struct list lines = comparison_lines(d->report, COMPARISON_WHOLE, keep); /* no first line */
 	json_add_str(root, "format", STR("rooflint-diff"));
 	json_add_str(root, "version", STR("1.0"));
 	add_clean(root, "base", d->base, keep);

@@ -180,7 +180,7 @@ struct str comparison_missing(const struct report *r);
 struct str comparison_unlike(const struct report *r);
 /* What it is compared with, short enough for a sentence. */
 struct str comparison_name(const struct deltas_row *d, struct arena *keep);
-/* Whether the step's change is told, or the headline has said it and how sure it is remains. */
+/* Whether all is told, or the headline has said the step's change, and how sure it is remains. */
 enum comparison_told { COMPARISON_WHOLE, COMPARISON_REST };
 /* What differs, the step time, and what else changed beyond noise; none without a baseline. */
 struct list comparison_lines(const struct report *r, enum comparison_told told, struct arena *keep);

@@ -272,6 +272,7 @@ static bool apply_setting(struct loader *l, struct str text)
 	const struct keyed r = rule_reading(l->set, doc, l->keep, l->err);
 	struct str left, value, name, key;
 
+	text = str_trim(text);
 	if (!str_cut(text, '=', &left, &value) || !str_cut(left, '.', &name, &key)) {
 		diag_set(l->err, DIAG_USAGE,
 			"--set %.*s: it takes rule.key=value, such as copy-share.fail=5%%",

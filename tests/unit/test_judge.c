@@ -973,8 +973,8 @@ static void what_explains_a_regression_is_not_paid_again(void **state)
 }
 
 /*
- * A step of 228 ms, 75 more than before, waits for a slow network: the collective gives back 74.1 of
- * the 84.9 that its programs do not need, and all that it lost is among these.
+ * A step of 228 ms, 75 more than before, waits for a slow network: the collective gives back 74.1
+ * of the 84.9 that its programs do not need, and all that it lost is among these.
  */
 static void a_regression_that_waits_is_explained(void **state)
 {
@@ -1009,8 +1009,8 @@ static void a_change_gives_back_what_was_lost(void **state)
 	    "predicted_step_s=0.019\n"
 	    "deltas metric=run.step_time_s key=run.step_time_s lo=0.1 lost_s=0.005 "
 	    "base=0.015 head=0.02 against=b\n");
-	judge_yaml(HEAD "  worse: { group: regression, needs: [], from: deltas, value: lo, at_most: "
-			"0, gain: lost_s }\n");
+	judge_yaml(HEAD "  worse: { group: regression, needs: [], from: deltas, value: lo, "
+			"at_most: 0, gain: lost_s }\n");
 	assert_near(finding("worse", "run.step_time_s")->gain_s, 0.005);
 }
 

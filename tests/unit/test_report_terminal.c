@@ -1,6 +1,6 @@
 /* The report for people: complete pages compared, and what may never reach a terminal. */
 #include "base/text.h"
-#include "report/model.h"
+#include "report/prose.h"
 #include "tests/unit/test_report_fixture.h"
 #include "tests/unit/keep.h"
 
@@ -546,6 +546,42 @@ static void test_many_subjects(void **state)
 	assert_non_null(strstr(text, "            op.6\n"));
 }
 
+static struct str line_told(struct report *r, enum comparison_told told, ptrdiff_t at)
+{
+	struct list lines = comparison_lines(r, told, &keep);
+	return at < lines.count ? lines.items[at] : STR("");
+}
+
+/* The first line tells the step beside one set of baselines; a store's query is named whole. */
+static void test_each_set_is_told(void **state)
+{
+	(void)state;
+	struct report r = compared_report(2.35e-3, -0.02, 0.01, 0.015);
+	struct deltas_row rows[2];
+	rows[0] = rows[1] = *table_rows(&r.tables, deltas);
+	rows[1].against = STR("store:branch=rel/1,last=10");
+	rows[1].key = STR("run.step_time_s, store:branch=rel/1,last=10");
+	r.tables.items[TABLE_deltas] = (struct table){ .rows = rows, .count = 2 };
+	assert_true(str_starts(
+		line_told(&r, COMPARISON_REST, 0), STR("against monday: the step's change is")));
+	assert_true(str_starts(line_told(&r, COMPARISON_REST, 1),
+		STR("against store:branch=rel/1,last=10: a step takes 2.34 ms, was 2.35 ms")));
+}
+
+static void test_unlike_is_told(void **state)
+{
+	(void)state;
+	struct report r = good_report(&keep);
+	struct quality_row row = {
+		.name = STR("baseline-comparable"), .ok = 0, .detail = STR("the chip differs")
+	};
+	r.tables.items[TABLE_quality] = (struct table){ .rows = &row, .count = 1 };
+	r.tables.items[TABLE_deltas].count = 0;
+	assert_true(str_eq(
+		line_told(&r, COMPARISON_WHOLE, 0), STR("not compared: the chip differs")));
+	assert_true(str_eq(line_told(&r, COMPARISON_REST, 0), STR("")));
+}
+
 /* Cause and fix of a rule are said once, though it fails for one subject and warns of another. */
 static void test_failed_and_warned(void **state)
 {
@@ -691,6 +727,8 @@ int main(void)
 		cmocka_unit_test(test_many_subjects),
 		cmocka_unit_test(test_failed_and_warned),
 		cmocka_unit_test(test_the_next_that_fits),
+		cmocka_unit_test(test_each_set_is_told),
+		cmocka_unit_test(test_unlike_is_told),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_colour_changes_nothing_else),
 		cmocka_unit_test(test_width),
