@@ -170,6 +170,8 @@ def compared(found, pool, run):
         return out, len(WINDOWS)
 
     def one(capture):
+        if run.judge(capture[1]) == run.REFUSED:
+            return [], 0
         timed = Timed(capture[1])
         both = [compare(capture[0], timed, hlo) for hlo in (True, False)]
         return both[0][0] + both[1][0], both[0][1] + both[1][1]
