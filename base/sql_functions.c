@@ -156,7 +156,7 @@ const struct sql_function sql_functions[] = {
 	{ STR_INIT("max"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0,
 		"greatest" },
 	{ STR_INIT("coalesce"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0,
-		"nvl|isnull" },
+		"nvl" },
 	{ STR_INIT("ifnull"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0, NULL },
 	{ STR_INIT("nullif"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0, NULL },
 	{ STR_INIT("iif"), RESULT_ARGUMENT, true, false, false, NULL, NULL, NULL, 0, 0, "if" },
@@ -165,8 +165,8 @@ const struct sql_function sql_functions[] = {
 	{ STR_INIT("floor"), RESULT_NUMBER, true, false, false, floor, NULL, NULL, 0, 0, NULL },
 	{ STR_INIT("sqrt"), RESULT_NUMBER, false, false, false, sqrt, NULL, NULL, 0, 0, NULL },
 	{ STR_INIT("ln"), RESULT_NUMBER, false, false, false, log, NULL, NULL, 0, 0, "log" },
-	{ STR_INIT("log2"), RESULT_NUMBER, false, false, false, log2, NULL, NULL, 0, 0, NULL },
-	{ STR_INIT("log10"), RESULT_NUMBER, false, false, false, log10, NULL, NULL, 0, 0, NULL },
+	{ STR_INIT("log2"), RESULT_NUMBER, false, false, false, log2, NULL, NULL, 0, 0, "log" },
+	{ STR_INIT("log10"), RESULT_NUMBER, false, false, false, log10, NULL, NULL, 0, 0, "log" },
 	{ STR_INIT("exp"), RESULT_NUMBER, false, false, false, exp, NULL, NULL, 0, 0, NULL },
 	{ STR_INIT("pow"), RESULT_NUMBER, false, false, false, NULL, pow, NULL, 0, 0, "power" },
 	{ STR_INIT("lower"), RESULT_TEXT, false, false, false, NULL, NULL, call_lower, 1, 1, NULL },
@@ -218,15 +218,14 @@ const struct sql_function *sql_function_find(struct str name)
 	return NULL;
 }
 
-const struct sql_function *sql_function_meant(struct str name)
+bool sql_function_is_meant(const struct sql_function *f, struct str name)
 {
-	struct str rest, word;
+	struct str rest = str_from(f->foreign), word;
 
-	for (ptrdiff_t i = 0; i < sql_function_count; i++)
-		for (rest = str_from(sql_functions[i].foreign); str_next(&rest, '|', &word);)
-			if (str_eq_nocase(word, name))
-				return &sql_functions[i];
-	return NULL;
+	while (str_next(&rest, '|', &word))
+		if (str_eq_nocase(word, name))
+			return true;
+	return false;
 }
 
 /* NULL in, and outside of the function's domain, NULL out: unknown stays unknown. */

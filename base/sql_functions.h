@@ -30,8 +30,8 @@ struct sql_function {
 extern const struct sql_function sql_functions[];
 extern const ptrdiff_t sql_function_count;
 
-const struct sql_function *sql_function_find(struct str name);	/* NULL if not allowed */
-const struct sql_function *sql_function_meant(struct str name); /* by a foreign one; or NULL */
+const struct sql_function *sql_function_find(struct str name);		   /* NULL if not allowed */
+bool sql_function_is_meant(const struct sql_function *f, struct str name); /* by a foreign one */
 int sql_functions_register(struct sql_connection *c);
 
 /* The longest pattern of LIKE and GLOB. */

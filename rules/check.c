@@ -1246,15 +1246,26 @@ static struct str tell_no_function(const struct checker *c, struct str name)
 {
 	enum { TOLD_MOST = 8 };
 	struct list names = { NULL, 0, 0 };
+	struct list meant = { NULL, 0, 0 };
 	const struct sql_own_function *own = c->names->own;
 	for (ptrdiff_t i = 0; own && own[i].name.p; i++)
 		list_add(&names, own[i].name, c->keep);
 	for (ptrdiff_t i = 0; !own && i < sql_function_count; i++)
 		if (!c->names->rule || !sql_functions[i].query_only)
 			list_add(&names, sql_functions[i].name, c->keep);
-	const struct sql_function *meant = sql_function_meant(name);
-	struct str hint = meant ? arena_fmt(c->keep, "; it is %.*s()", STR_ARG(meant->name))
-				: did_you_mean(c->keep, name, names.items, names.count);
+	for (ptrdiff_t i = 0; i < sql_function_count; i++)
+		if (sql_function_is_meant(&sql_functions[i], name))
+			list_add(&meant,
+				arena_fmt(c->keep, "%.*s()", STR_ARG(sql_functions[i].name)),
+				c->keep);
+	if (str_eq_nocase(name, STR("concat")))
+		list_add(&meant, STR("the operator ||"), c->keep);
+	struct str hint = MISSING;
+	if (meant.count)
+		hint = arena_fmt(c->keep, "; it is %.*s",
+			STR_ARG(words_joined(c->keep, meant.items, meant.count, " or ")));
+	else
+		hint = did_you_mean(c->keep, name, names.items, names.count);
 	if (!hint.len)
 		hint = arena_fmt(c->keep, "; there are %.*s and more (docs/rules.md)",
 			STR_ARG(words_joined(c->keep, names.items, TOLD_MOST, ", ")));

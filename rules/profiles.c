@@ -50,6 +50,12 @@ static bool no_param(const struct keyed *r, const struct rule *rule, const struc
 	struct str hint = rule_param_hint(rule, name->text, r->keep);
 	struct list names = { NULL, 0, 0 };
 
+	for (const struct key *k = rule_entry.keys; !hint.len && k->name.len; k++)
+		if (k->read)
+			list_add(&names, k->name, r->keep);
+	if (!hint.len && names.count)
+		hint = did_you_mean(r->keep, name->text, names.items, names.count);
+	names.count = 0;
 	NAMES(&names, r->keep, rule->params, PARAM_EXPLAINED);
 	NAMES(&names, r->keep, rule->params + PARAM_OWN, rule->param_count - PARAM_OWN);
 	if (!hint.len)

@@ -275,8 +275,8 @@ static bool apply_setting(struct loader *l, struct str text)
 	text = str_trim(text);
 	if (!str_cut(text, '=', &left, &value) || !str_cut(left, '.', &name, &key)) {
 		diag_set(l->err, DIAG_USAGE,
-			"--set %.*s: it takes rule.key=value, such as copy-share.fail=5%%",
-			STR_ARG(text));
+			"--set %.*s: it takes rule.key=value, such as %.*s.fail=5%%", STR_ARG(text),
+			STR_ARG(ruleset_rule(l->set, left) ? left : STR("copy-share")));
 		return mistake_note(l->set->mistakes, l->keep, l->err);
 	}
 	const struct rule *rule = ruleset_rule(l->set, name);

@@ -1972,6 +1972,14 @@ static void refused_queries(void **state)
 						 "`rooflint tables` lists them\n"
 						 "  select * from sqlite_schema\n"
 						 "                ^~~~~~~~~~~~~" },
+		{ "select log(2)", "query:1:8: there is no function log() here; it is ln(), log2() "
+				   "or log10()\n"
+				   "  select log(2)\n"
+				   "         ^~~" },
+		{ "select concat(1)", "query:1:8: there is no function concat() here; it is the "
+				      "operator ||\n"
+				      "  select concat(1)\n"
+				      "         ^~~~~~" },
 		{ "select load_extension('x')", "query:1:8: there is no function load_extension() "
 						"here" FUNCTIONS "\n"
 						"  select load_extension('x')\n"
