@@ -81,6 +81,8 @@ static struct sums *sums_made(struct aggregate *j, ptrdiff_t subject)
 static void op_join(struct op_total *into, struct arena *keep, const struct op_total *t)
 {
 	into->overlap_ps += t->overlap_ps;
+	into->began += t->began;
+	into->began_on += t->began > 0;
 	into->entered += t->entered;
 	into->awaited_ps += t->awaited_ps;
 	into->nested |= t->nested;

@@ -761,7 +761,7 @@ static double length_of(const struct tables *t)
 
 /*
  * The length of a capture says nothing: the base is shown as if it did the work of the head.  What
- * ran as often in both is no part of that work: a filling at the start, say.
+ * ran once in both is no part of that work: a filling at the start, say.
  */
 static void compare_windows(struct op_diff *d, const struct tables *base, const struct tables *head,
 	const struct matches *all, struct arena scratch)
@@ -771,7 +771,7 @@ static void compare_windows(struct op_diff *d, const struct tables *base, const 
 	d->work = work_of_head(all, scratch);
 	for (ptrdiff_t i = 0; i < all->count && !isnan(d->work); i++) {
 		struct group *b = &all->items[i].base;
-		bool is_other = both && b->count == all->items[i].head.count;
+		bool is_other = both && b->count <= 1 && all->items[i].head.count <= 1;
 		double times = is_other ? 1 : d->work;
 		b->step_s *= times;
 		b->count *= times;

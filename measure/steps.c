@@ -311,7 +311,6 @@ static bool main_guess(struct run *run, struct diag *err)
 			*err = d->err;
 			return false;
 		}
-		markers_settle(run);
 		run->main = main_program(run);
 		bool cut = d->sweep.events >= GUESS_EVENTS;
 		if (run->main)
@@ -624,7 +623,8 @@ bool steps_sweep(struct run *run, struct diag *err)
 	for (int i = 0; i < SWEEPS_MAX && again; i++) {
 		if (!devices_sweep(run, err))
 			return false;
-		if (run->plans == PLANS_SCHEDULED || !markers_settle(run)) {
+		/* What no sweep follows is not changed any more. */
+		if (run->plans == PLANS_SCHEDULED || i + 1 == SWEEPS_MAX || !markers_settle(run)) {
 			again = plan_again(run);
 			continue;
 		}

@@ -251,7 +251,10 @@ static inline void program_event(
 	if (begins)
 		execution_begin(s, p, known->subject->program, e);
 	if (rarely(p != s->running)) {
-		sweep_op(s->out, known->index)->entered += s->running != NULL;
+		bool beside = s->running && e->start_ps < s->running->end_ps;
+		/* From a program that runs beside this one it neither comes nor comes back. */
+		sweep_op(s->out, known->index)->entered += s->running && !beside && !s->beside;
+		s->beside = beside;
 		s->running = p;
 	}
 	if (rarely(s->awaited_ps > 0)) {
@@ -313,6 +316,7 @@ static inline void event_take(
 		gap_end(s, known->subject, e->start_ps, goes_on && !begins);
 	if (first)
 		group_close(s, group);
+	sweep_op(s->out, known->index)->began += program && first;
 	program_event(s, known, e, begins);
 	if (known->groups_kernels)
 		group_add(s, group, known, e, first);
@@ -373,7 +377,7 @@ static void sweep_finish(struct sweeping *s)
 		struct program_state *p = s->programs[i];
 		if (p)
 			program_close(s, p,
-				p == s->running && p->total.executions > 0 &&
+				p == s->running && p->total.executions > 1 &&
 					!sweep_op(o, p->last)->last);
 		o->programs[i] = p ? p->total : (struct program_total){ .marker = -1 };
 	}

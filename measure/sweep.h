@@ -104,6 +104,7 @@ struct op_total {
 	struct dist self;		    /* self time of its executions */
 	int64_t overlap_ps;		    /* of that, with something else running */
 	int64_t devices, least_ps, most_ps; /* sums over devices: 1, of each its extremes */
+	int64_t began, began_on;	    /* in steps or not; and devices on which it did */
 	int64_t entered;		    /* so often it came behind another program's op, */
 	int64_t awaited_ps; /* and so long the device waited for it, and what is of no program */
 	bool nested;	    /* it ran inside another op */

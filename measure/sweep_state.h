@@ -160,6 +160,7 @@ struct sweeping {
 	struct lane_state *lanes;
 	struct program_state **programs;   /* by index; NULL not met */
 	struct program_state *running;	   /* the one of the event that began last, */
+	bool beside;			   /* while the one before it still ran */
 	int64_t awaited_ps;		   /* and the wait for the next such event */
 	int64_t executed_ps;		   /* where the last execution ends so far */
 	int64_t last_run, last_run_end_ps; /* of the last OP_EXECUTION */

@@ -231,6 +231,80 @@ static void rounds_without_hlo(void **state)
 	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
 }
 
+/* Kernels of a program without HLO, 100 us each, of what the window holds from 150 us on. */
+static void kernels(struct xline *stream, const char *module, int64_t id, int64_t at,
+	const char *const names[], ptrdiff_t count)
+{
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (at + 200 * i >= 150)
+			x_event(stream, names[i], at + 200 * i, at + 200 * i + 100,
+				X_STATS(x_int("program_id", id), x_text("hlo_module", module),
+					x_text("hlo_op", names[i])));
+}
+
+static const char *const three[] = { "head", "middle", "tail" };
+
+static double idle_by_program(void)
+{
+	double ret = 0;
+
+	for (ptrdiff_t i = 0; i < table_count(&run.tables, gaps); i++)
+		if (str_eq(table_rows(&run.tables, gaps)[i].cause, STR("program")))
+			ret += table_rows(&run.tables, gaps)[i].time_s;
+	return ret;
+}
+
+/* Each waits 500 us for its host.  Beside one runs a program on another stream, once. */
+static void a_program_beside(void **state)
+{
+	(void)state;
+	struct xplane *gpu = begin_gpu();
+	for (int64_t at = 1000; at < 9000; at += 1000)
+		kernels(x_line(gpu, "Stream #1(Compute)"), "jit_step", TRAIN, at, three, 3);
+	x_event(x_line(gpu, "Stream #2(Compute)"), "other", 4230, 4240,
+		X_STATS(x_int("program_id", OTHER), x_text("hlo_module", "jit_other"),
+			x_text("hlo_op", "other")));
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+	/* Between the kernels of six steps 200 us. */
+	assert_number(idle_by_program(), 6 * 200 * US);
+}
+
+/* Eight calls are in the window of forty executions: a host ran ahead, and there is no loop. */
+static void a_host_that_ran_ahead(void **state)
+{
+	(void)state;
+	struct xline *stream = x_line(begin_gpu(), "Stream #1(Compute)");
+	for (int64_t i = 0; i < 40; i++) {
+		kernels(stream, "jit_step", TRAIN, 1000 * (i + 1), three, i % 8 == 3 ? 3 : 2);
+		if (i < 8)
+			x_event(x_line(x_host(host), "python"), "PjitFunction(step)",
+				1000 * (i + 1), 1000 * (i + 1) + 1, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+}
+
+/* An op that one of two devices runs alone marks on neither, whichever it is. */
+static void devices_of_unlike_ops(void **state)
+{
+	(void)state;
+	for (int64_t alone = 0; alone < 2; alone++) {
+		struct xplane *gpus[2] = { begin_gpu(),
+			x_gpu(host, 1, "NVIDIA H100 80GB HBM3") };
+		for (int64_t at = 0; at < 20000; at += 1000)
+			kernels(x_line(gpus[at / 1000 % 2], "Stream #1(Compute)"), "jit_step",
+				TRAIN, at / 2000 * 1000,
+				at / 1000 % 2 == alone ? three : three + 1,
+				at / 1000 % 2 == alone ? 3 : 2);
+		xrun_measure(&run);
+		/* Ten of each, less the one whose marker the window cut. */
+		assert_number(xrun_program(&run, "jit_step")->executions, 19);
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
 /* A copy of no program goes ahead of each execution: the wait for it is for the program. */
 static void a_copy_goes_ahead(void **state)
 {
@@ -331,7 +405,8 @@ int main(void)
 		TEST(ends_within_a_request),
 		TEST(rounds_of_a_loop),
 		TEST(rounds_without_hlo),
-		TEST(a_copy_goes_ahead),
+		TEST(a_program_beside), TEST(a_host_that_ran_ahead),
+		TEST(devices_of_unlike_ops), TEST(a_copy_goes_ahead),
 		TEST(begins_within_a_launch),
 	};
 
