@@ -6,6 +6,7 @@
 #include "base/kind.h"
 #include "base/map.h"
 #include "base/out.h"
+#include "hlo/cost.h"
 #include "measure/deltas.h"
 #include "measure/diff.h"
 
@@ -119,20 +120,39 @@ static double main_per_step(const struct tables *t)
  */
 #define WORK_RATIO_MAX 1.5
 
-static bool work_is_alike(const struct run_row *here, const struct baseline *item,
+/* What is known of a step's work on a device: what is unknown can only add. */
+static double least_flops(const struct tables *t)
+{
+	const struct run_row *run = row_of_run(t);
+	double sum = 0;
+
+	if (!isnan(run->step_flops))
+		return run->step_flops;
+	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
+		const struct op_common *op = table_rows(t, ops)[i].common;
+		bool is_least = !str_eq(op->cost_bound, word_at(COST_WORDS, COST_UPPER - 1));
+		if (op->flops * op->per_step > 0 && is_least)
+			sum += op->flops * op->per_step;
+	}
+	return sum;
+}
+
+static bool work_is_alike(const struct tables *head, const struct baseline *item,
 	struct arena scratch, struct diag *why)
 {
-	const struct run_row *base = row_of_run(item->tables);
-	double a = here->step_flops, b = base->step_flops;
+	const struct run_row *here = row_of_run(head), *base = row_of_run(item->tables);
+	double a = least_flops(head), b = least_flops(item->tables);
 
 	/* How long a capture is says nothing of a step. */
 	if (str_eq(here->steps_source, word_at(STEPS_WORDS, 0)) || job_says_work(here, base) ||
-		!(fmax(a, b) > WORK_RATIO_MAX * fmin(a, b)))
+		!(a > WORK_RATIO_MAX * base->step_flops || b > WORK_RATIO_MAX * here->step_flops))
 		return true;
 	return diag_set(why, DIAG_DIFFERS,
-		"a step computes %.*s here and %.*s in %.*s, and no job file of both says that the "
-		"batch is the same",
+		"a step computes %s%.*s here and %s%.*s in %.*s, and no job file of both says that "
+		"the batch is the same",
+		isnan(here->step_flops) ? "at least " : "",
 		STR_ARG(unit_text(&scratch, a, UNIT_FLOPS)),
+		isnan(base->step_flops) ? "at least " : "",
 		STR_ARG(unit_text(&scratch, b, UNIT_FLOPS)), STR_ARG(item->name));
 }
 
@@ -188,7 +208,7 @@ bool baseline_fits(const struct tables *head, const struct baseline *item, struc
 	if (here->labels.p && base->labels.p && !str_eq(here->name, base->name))
 		return diag_set(why, DIAG_DIFFERS, "the workload is %.*s here and %.*s in %.*s",
 			STR_ARG(here->name), STR_ARG(base->name), STR_ARG(item->name));
-	return steps_are_alike(head, item, scratch, why) && work_is_alike(here, item, scratch, why);
+	return steps_are_alike(head, item, scratch, why) && work_is_alike(head, item, scratch, why);
 }
 
 /* ---- the news ------------------------------------------------------------------------------- */

@@ -170,6 +170,15 @@ static void test_all_that_must_match(void **state)
 		{ "step_flops=3e12 global_batch=64", "step_flops=23e12",
 			"a step computes 3.00 TFLOP here and 23.0 TFLOP in old, and no job file of "
 			"both says that the batch is the same" },
+		{ "name=r\nops flops=1e12 per_step=5\nops per_step=1", "step_flops=3e12",
+			"a step computes at least 5.00 TFLOP here and 3.00 TFLOP in old, and no "
+			"job file of both says that the batch is the same" },
+		{ "step_flops=3e12", "name=r\nops flops=1e12 per_step=5",
+			"a step computes 3.00 TFLOP here and at least 5.00 TFLOP in old, and no "
+			"job file of both says that the batch is the same" },
+		{ "name=r\nops flops=1e12 per_step=4", "step_flops=3e12", NULL },
+		{ "name=r\nops flops=1e12 per_step=1", "step_flops=3e12", NULL },
+		{ "name=r\nops flops=1e12 per_step=5 cost_bound=upper", "step_flops=3e12", NULL },
 		{ "step_flops=3e12", "step_flops=4e12", NULL },
 		{ "step_flops=3e12 global_batch=64", "step_flops=23e12 global_batch=64", NULL },
 		{ "step_flops=3e12 mfu=0.2", "step_flops=23e12 mfu=0.4", NULL },
