@@ -576,7 +576,9 @@
 	TEXT(work_source, WORK_SOURCE_WORDS,                                                       \
 		"what says how much work a step is: job: the job files, that it is the same; "     \
 		"ops: what was counted; missing: that leaves open whether it is worse")            \
-	REAL(base, NONE, "value of the baseline")                                                  \
+	REAL(base, NONE,                                                                           \
+		"value of the baseline; of captures without steps as if it had done this run's "   \
+		"work, which how often each op ran tells")                                         \
 	REAL(head, NONE, "value of this run")                                                      \
 	REAL(ratio, NONE, "head / base")                                                           \
 	REAL(worse, RATIO,                                                                         \

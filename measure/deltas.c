@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "measure/baseline.h"
+#include "measure/diff.h"
 
 #define METRIC(table, column, series, part, worse, name, says)                                     \
 	{ STR_INIT(#table "." #column), TABLE_##table, STR_INIT(#column), SERIES_##series,         \
@@ -32,11 +33,23 @@ static bool is_log(const struct metric *m)
 }
 
 /*
+ * How long a capture without steps is says nothing: how many times as long it would be if it did
+ * the head's work.  NaN: their ops do not agree on that.
+ */
+static double work_times(const struct tables *t, const struct tables *head, struct arena scratch)
+{
+	struct op_diff d;
+
+	diff_ops(t, head, &scratch, &d);
+	return diff_times(&d).by_ops ? (double)NAN : d.work;
+}
+
+/*
  * By the steps of the first device alone: a report keeps them whole.  They last as long as on the
  * slowest.  False when the figure is not known; what is 0 has no logarithm.
  */
-static bool read_run(const struct metric *m, const struct tables *t, struct arena scratch,
-	struct run_reading *ret)
+static bool read_run(const struct metric *m, const struct tables *head, const struct tables *t,
+	struct arena scratch, struct run_reading *ret)
 {
 	const struct column *part = table_column(&table_defs[TABLE_steps], m->part);
 	const struct steps_row *rows = table_rows(t, steps);
@@ -44,7 +57,9 @@ static bool read_run(const struct metric *m, const struct tables *t, struct aren
 	double value = cell_real(metric_column(m), table_rows(t, run));
 	ptrdiff_t n = 0;
 
-	for (ptrdiff_t i = 0; i < table_count(t, steps); i++) {
+	if (is_window(t) && m->series == SERIES_TIME)
+		value *= work_times(t, head, scratch);
+	for (ptrdiff_t i = 0; i < table_count(t, steps) && !is_window(t); i++) {
 		const struct steps_row *s = &rows[i];
 		if (!str_eq(s->device, rows[0].device) || !str_eq(s->host, rows[0].host) ||
 			!(s->global_s > 0))
@@ -115,14 +130,15 @@ static struct figures figures_of(const struct metric *m, const struct tables *he
 		arena_make(keep, struct run_readings, count + 1),
 		arena_make(keep, ptrdiff_t, count + 1), arena_make(keep, ptrdiff_t, most), 0, 0 };
 
-	if (!read_run(m, head, *keep, &f.all[0]))
+	if (!read_run(m, head, head, *keep, &f.all[0]))
 		return f;
 	f.count = 1;
 	for (ptrdiff_t i = 0; i < count; i++) {
 		ptrdiff_t first = f.count, end = first;
 		for (ptrdiff_t k = 0; k < samples[i].count; k++) {
 			f.run_of[end] = k;
-			end += !left[i][k] && read_run(m, samples[i].runs[k], *keep, &f.all[end]);
+			end += !left[i][k] &&
+			       read_run(m, head, samples[i].runs[k], *keep, &f.all[end]);
 		}
 		f.count = keep_those_with_steps(&f, first, end);
 		if (f.count == first)

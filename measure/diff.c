@@ -802,6 +802,20 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 	fill(ret, &all, head, keep);
 }
 
+/* Captures without steps that hold different work: what is idle in them does not grow with it. */
+static bool is_idle(const struct op_diff *d)
+{
+	return d->is_window && fabs(d->work - 1) >= DIFF_SAME &&
+	       (d->base_ops_s < d->base_step_s / 2 || d->head_ops_s < d->head_step_s / 2);
+}
+
+struct diff_times diff_times(const struct op_diff *d)
+{
+	if (d->is_planned || !(d->base_step_s > 0) || !(d->head_step_s > 0) || is_idle(d))
+		return (struct diff_times){ d->base_ops_s, d->head_ops_s, true };
+	return (struct diff_times){ d->base_step_s, d->head_step_s, false };
+}
+
 void diff_fill(const struct op_diff *d, struct tables *head, struct arena *keep)
 {
 	for (ptrdiff_t i = 0; i < d->count; i++)

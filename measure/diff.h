@@ -85,6 +85,16 @@ struct op_diff {
  */
 void diff_ops(const struct tables *base, const struct tables *head, struct arena *keep,
 	struct op_diff *ret);
+/* Steps that differ by less count as the same. */
+#define DIFF_SAME 0.005
+
+/* What a diff compares: a step of each run, or all ops together where there is none to compare. */
+struct diff_times {
+	double base_s, head_s;
+	bool by_ops;
+};
+struct diff_times diff_times(const struct op_diff *d);
+
 /* The rows of `d` as the table changes. */
 void diff_fill(const struct op_diff *d, struct tables *head, struct arena *keep);
 

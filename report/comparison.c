@@ -63,10 +63,11 @@ struct str comparison_needs(const struct report *r, struct arena *keep)
 {
 	const struct deltas_row *d = step_delta(r);
 	struct out *o = out_memory(keep);
+	if (is_whole_capture(r) || (d && isnan(d->lo) && isnan(d->resolution)))
+		return STR("Capture whole steps of both runs: without them noise cannot be told "
+			   "from change.");
 	if (!d || !isnan(d->lo))
 		return MISSING;
-	if (isnan(d->resolution))
-		return STR("Capture whole steps: without them noise cannot be told from change.");
 	if (d->baselines_more > 0)
 		out_fmt(o, "%.0f more baseline%s like these", d->baselines_more,
 			d->baselines_more == 1 ? "" : "s");
@@ -114,11 +115,11 @@ static void put_delta(struct out *o, const struct report *r, const struct metric
 	bool is_step = m->series == SERIES_TIME;
 	enum unit unit = metric_column(m)->unit;
 	if (is_step && is_whole_capture(r)) { /* its length says nothing of the program */
-		out_fmt(o,
-			"the capture is %.*s long, was %.*s: neither has steps, so they are "
-			"compared by how often each op ran",
-			STR_ARG(unit_text(keep, d->head, unit)),
-			STR_ARG(unit_text(keep, d->base, unit)));
+		if (told == COMPARISON_WHOLE)
+			out_fmt(o, "the same work takes %.*s, was %.*s: ",
+				STR_ARG(unit_text(keep, d->head, unit)),
+				STR_ARG(unit_text(keep, d->base, unit)));
+		out_z(o, "neither has steps, so they are compared by how often each op ran");
 		return;
 	}
 	if (!is_always(m) || told == COMPARISON_WHOLE)

@@ -62,23 +62,6 @@ static void put_reason(struct out *o, const struct op_diff *d, double change_s, 
 	}
 }
 
-/* Steps that differ by less count as the same. */
-#define SAME_MOST 0.005
-
-/* Captures without steps that hold different work: what is idle in them does not grow with it. */
-static bool is_idle(const struct op_diff *d)
-{
-	return d->is_window && fabs(d->work - 1) >= SAME_MOST &&
-	       (d->base_ops_s < d->base_step_s / 2 || d->head_ops_s < d->head_step_s / 2);
-}
-
-struct diff_times diff_times(const struct op_diff *d)
-{
-	if (d->is_planned || !(d->base_step_s > 0) || !(d->head_step_s > 0) || is_idle(d))
-		return (struct diff_times){ d->base_ops_s, d->head_ops_s, true };
-	return (struct diff_times){ d->base_step_s, d->head_step_s, false };
-}
-
 static const char *what_takes(const struct op_diff *d)
 {
 	return diff_times(d).by_ops ? "All ops together take"
@@ -98,7 +81,7 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 			STR_ARG(time_text(keep, d->head_ops_s)),
 			STR_ARG(time_text(keep, d->base_ops_s)));
 	out_fmt(o, "%s ", what_takes(d));
-	if (!(fabs(change) >= SAME_MOST)) {
+	if (!(fabs(change) >= DIFF_SAME)) {
 		out_fmt(o, "%.*s%s", STR_ARG(time_text(keep, head)),
 			isnan(change) ? "" : ", as before");
 	} else {
@@ -108,7 +91,7 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 							change > 0 ? "longer" : "less time");
 		out_fmt(o, "%.*s: %.*s, was %.*s", STR_ARG(much), STR_ARG(time_text(keep, head)),
 			STR_ARG(time_text(keep, base)));
-		if (d->is_window && fabs(d->work - 1) >= SAME_MOST)
+		if (d->is_window && fabs(d->work - 1) >= DIFF_SAME)
 			out_fmt(o, " (scaled: the older capture holds %.3g times the work)",
 				1 / d->work);
 		put_reason(o, d, head - base, keep);
@@ -126,7 +109,7 @@ static struct str first_line(const struct diff_report *d, struct arena *keep)
 	const struct diff_times times = diff_times(d->ops);
 	struct str unlike = comparison_unlike(d->report);
 	bool is_told = !d->ops->is_planned && !d->ops->is_window && d->ops->base_step_s > 0 &&
-		       fabs(d->ops->head_step_s / d->ops->base_step_s - 1) >= SAME_MOST;
+		       fabs(d->ops->head_step_s / d->ops->base_step_s - 1) >= DIFF_SAME;
 
 	/* No factor, where `check` would not judge one. */
 	if (unlike.p)

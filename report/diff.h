@@ -29,13 +29,6 @@ struct doc_template *diff_html_load(struct str dir, struct arena *keep, struct d
 void diff_html(const struct diff_report *d, const struct doc_template *t, struct arena *keep,
 	struct out *out);
 
-/* What a diff compares: a step of each run, or all ops together where there is none to compare. */
-struct diff_times {
-	double base_s, head_s;
-	bool by_ops;
-};
-struct diff_times diff_times(const struct op_diff *d);
-
 /* Sentences of them all. */
 struct str diff_counts(const struct op_diff *d, struct arena *keep);
 struct str diff_headline(const struct op_diff *d, struct arena *keep);

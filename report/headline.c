@@ -161,6 +161,22 @@ const struct rule_result *headline_cause(const struct report *r)
 	return any;
 }
 
+/* Captures without steps: by how often each op ran; missing: there is no baseline. */
+static struct str of_captures(const struct report *r, struct arena *keep)
+{
+	const struct deltas_row *d = step_delta(r), *any = table_rows(&r->tables, deltas);
+	if (d)
+		return arena_fmt(keep,
+			"the same work takes %.*s, was %.*s in %.*s; without steps noise cannot be "
+			"told from change",
+			STR_ARG(time_text(keep, d->head)), STR_ARG(time_text(keep, d->base)),
+			STR_ARG(comparison_name(d, keep)));
+	return table_count(&r->tables, deltas)
+		       ? arena_fmt(keep, "nothing tells how long the same work took in %.*s",
+				 STR_ARG(comparison_name(any, keep)))
+		       : MISSING;
+}
+
 static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 {
 	double change = d->head / d->base - 1;
@@ -194,9 +210,11 @@ static struct str of_trouble(const struct report *r, struct arena *keep)
 	struct str reason = rule ? text_clean(keep, reason_of(rule, keep)) : MISSING;
 	reason = reason.len ? reason : STR("no rule could be judged");
 	const struct deltas_row *d = step_delta(r);
-	if (d && !is_whole_capture(r))
-		reason = arena_fmt(
-			keep, "%.*s; %.*s", STR_ARG(reason), STR_ARG(of_comparison(d, keep)));
+	struct str compared = is_whole_capture(r) ? of_captures(r, keep)
+			      : d		  ? of_comparison(d, keep)
+						  : MISSING;
+	if (compared.p)
+		reason = arena_fmt(keep, "%.*s; %.*s", STR_ARG(reason), STR_ARG(compared));
 	if (!most.count)
 		return reason;
 	return arena_fmt(

@@ -127,6 +127,26 @@ static const char *reason(void)
 	return arena_z(&keep, row->detail);
 }
 
+/* It may be the baseline of others that are judged beside it. */
+static void test_itself_among_others(void **state)
+{
+	(void)state;
+	bases[0] = head;
+	items[0].is_of_others = items[1].is_of_others = true;
+	assert_true(compare(1));
+	assert_null(chosen);
+	assert_true(str_eq(table_rows(&head, quality)->name, STR("baseline-found")));
+	assert_string_equal(reason(), "old is this very run, and no run is compared with itself");
+	/* It is not among those that it is compared with. */
+	fresh(NULL);
+	bases[0] = head;
+	items[0].is_of_others = items[1].is_of_others = true;
+	make_run(&bases[1], 0.018, 0.01);
+	assert_true(compare(2));
+	assert_ptr_equal(chosen->tables, &bases[1]);
+	assert_true(delta("run.step_time_s")->runs == 1);
+}
+
 static void test_parity(void **state)
 {
 	(void)state;
@@ -609,6 +629,30 @@ static void test_pinned_and_rolling(void **state)
 }
 
 /* What a query finds is no mistake of the user's: the run itself, or one twice. */
+/* How long a capture without steps is says nothing of its program, nor do its devices' rows. */
+static void test_captures_without_steps(void **state)
+{
+#define CAPTURE(per_step)                                                                          \
+	"run steps_source=window step_time_s=0.3 window_s=0.3\n"                                   \
+	"steps host=h device=d global_s=0.3 time_s=0.3\n"                                          \
+	"ops key=a mean_s=4e-3 per_step=" per_step "\n"
+	(void)state;
+	head = bases[0] = (struct tables){ 0 };
+	rows_tell(&head, &keep, CAPTURE("60"));
+	rows_tell(&bases[0], &keep, CAPTURE("68") "run window_s=0.30001");
+	assert_true(compare(1));
+	assert_close(delta("run.step_time_s")->base, 0.3 * 60 / 68, 1e-5);
+	assert_true(isnan(delta("run.step_time_s")->lo));
+	assert_true(isnan(delta("run.step_time_s")->resolution));
+	/* Of other work, nothing is known. */
+	head = bases[0] = (struct tables){ 0 };
+	rows_tell(&head, &keep, CAPTURE("60"));
+	rows_tell(&bases[0], &keep,
+		CAPTURE("68") "run window_s=0.30001\nops key=b mean_s=4e-3 per_step=50");
+	assert_true(compare(1));
+	assert_int_equal(table_count(&head, deltas), 0);
+}
+
 static void test_query_finds_itself(void **state)
 {
 	(void)state;
@@ -673,6 +717,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_itself_is_refused, fresh),
+		cmocka_unit_test_setup(test_itself_among_others, fresh),
 		cmocka_unit_test_setup(test_a_sample_of_itself, fresh),
 		cmocka_unit_test_setup(test_one_baseline_twice, fresh),
 		cmocka_unit_test_setup(test_steps_of_other_length, fresh),
@@ -696,6 +741,7 @@ int main(void)
 		cmocka_unit_test_setup(test_lucky_runs, fresh),
 		cmocka_unit_test_setup(test_outlying_baseline, fresh),
 		cmocka_unit_test_setup(test_pinned_and_rolling, fresh),
+		cmocka_unit_test_setup(test_captures_without_steps, fresh),
 		cmocka_unit_test_setup(test_query_finds_itself, fresh),
 		cmocka_unit_test_setup(test_query_finds_nothing, fresh),
 		cmocka_unit_test_setup(test_memory_has_no_noise, fresh),
