@@ -342,7 +342,7 @@ struct choice {
 	const struct baseline *first;
 	struct str *left; /* why the others were left out */
 	ptrdiff_t left_count;
-	ptrdiff_t missing; /* queries among them that found no run */
+	ptrdiff_t missing; /* of these: queries that found no run, and the run itself */
 };
 
 static void choose_one(struct choice *c, const struct tables *head, const struct baseline *item,
@@ -380,6 +380,13 @@ static bool choose(struct choice *c, const struct tables *head, const struct bas
 			if (str_eq(items[k].query, item->query) &&
 				is_same_run(items[k].tables, item->tables))
 				twin = &items[k];
+		if (is_head && named && item->is_of_others) {
+			c->missing++;
+			c->left[c->left_count++] = arena_fmt(keep,
+				"%.*s is this very run, and no run is compared with itself",
+				STR_ARG(item->name));
+			continue;
+		}
 		if (is_head && named)
 			return diag_set(err, DIAG_BASELINE,
 				"%.*s is this very run, and there is nothing to compare; name an "

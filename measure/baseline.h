@@ -38,6 +38,7 @@ struct baseline {
 	const struct tables *tables; /* NULL: it may not be compared, or there is none */
 	bool is_missing;	     /* the query found no earlier run */
 	bool is_head;		     /* it was read from where the head was */
+	bool is_of_others;	     /* of several runs that are judged: it may be one of them */
 };
 
 /* How several that were named one by one are called in deltas. */
@@ -83,7 +84,8 @@ bool baseline_was_there(const struct tables *head);
  * Fills deltas, the row "baseline-comparable" of quality and, against the first baseline that
  * matches, changes.  *ret is the first baseline that matches, or NULL when none does.  Where
  * nothing was there to compare with, the row is "baseline-found": nothing is wrong with this run.
- * False, with a diagnostic, when a named baseline is this very run, or is named twice.
+ * False, with a diagnostic, when a named baseline is this very run, which is judged alone, or is
+ * named twice.
  */
 bool baseline_compare(struct tables *head, const struct baseline *items, ptrdiff_t count,
 	struct noise_prior prior, struct arena *keep, const struct baseline **ret,

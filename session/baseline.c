@@ -93,6 +93,7 @@ bool baselines_compare(const struct baselines *b, struct tables *head, struct st
 		*item = b->items[i];
 		/* A plan has no times to be known by, and another one may be the same. */
 		item->is_head = str_eq(profile_name(item->name, keep), shown);
+		item->is_of_others = b->are_of_others;
 	}
 	if (b->query_count && table_count(head, run)) {
 		struct connection store;

@@ -15,6 +15,7 @@ struct baselines {
 	ptrdiff_t count, cap;
 	struct str store;	  /* --store, or missing */
 	struct noise_prior prior; /* of the noise between runs, unless the store shows it */
+	bool are_of_others;	  /* several runs are judged, and one may be a baseline, too */
 	struct history_query *queries;
 	ptrdiff_t query_count, query_cap;
 };

@@ -142,7 +142,9 @@ static bool judge_part(struct work *w, struct str shown, struct diag *err)
 		previous = previous_judgement(b->previous, shown);
 		context.previous = &previous;
 	}
-	bool ok = baselines_compare(&b->baselines, tables, shown, &w->scratch, &base, notes, err);
+	struct baselines baselines = b->baselines;
+	baselines.are_of_others = w->crew->count > 1;
+	bool ok = baselines_compare(&baselines, tables, shown, &w->scratch, &base, notes, err);
 	if (ok && base) {
 		context.base = base->tables;
 		context.baseline = base->query.p ? MISSING : text_shell(&w->scratch, base->name);
