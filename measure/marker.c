@@ -62,7 +62,7 @@ static void marking_read(const struct run *run, struct marking *all, ptrdiff_t p
 
 /* A host's calls of a function. */
 struct calls {
-	int64_t count, first_ps, last_ps;
+	int64_t count, last_ps, apart_ps; /* the longest time from one to the next */
 };
 
 /* Of each function, by the core of its name, and each host. */
@@ -78,7 +78,8 @@ static struct calls *calls_count(const struct run *run, struct map *functions, s
 		const struct host_span *call = &f->launches.items[i];
 		int32_t function = of[map_get(&f->launch_names, call->name)];
 		struct calls *c = &ret[function * run->host_count + call->host];
-		c->first_ps = c->count++ ? c->first_ps : call->start_ps;
+		if (c->count++ && call->start_ps - c->last_ps > c->apart_ps)
+			c->apart_ps = call->start_ps - c->last_ps;
 		c->last_ps = call->start_ps;
 	}
 	return ret;
@@ -97,9 +98,8 @@ static int64_t calls_of(const struct run *run, const struct program *p, const st
 		if (p->index >= d->sweep.program_cap || d->sweep.programs[p->index].marker < 0)
 			continue;
 		const struct calls *c = &by_host[d->host];
-		int64_t apart_ps = c->count > 1 ? (c->last_ps - c->first_ps) / (c->count - 1) : 0;
 		if (c->count > 1 &&
-			d->sweep.last_ps + d->plane->host_shift_ps > c->last_ps + 2 * apart_ps)
+			d->sweep.last_ps + d->plane->host_shift_ps > c->last_ps + 2 * c->apart_ps)
 			return 0;
 		ret += c->count;
 	}
