@@ -259,6 +259,9 @@ enum trait {
 	ROLE = 128,
 	PASS = 256, /* forward or backward */
 	PLACE = 512,
+	NAME = 1024,
+	LIBRARY = 2048,
+	TRAITS = 4096,
 };
 
 /*
@@ -282,7 +285,29 @@ static const struct likeness {
 	{ LAYER, 0 },
 	{ KIND | LINE, 0 },
 	{ KIND | DIMS, 0 },
+	{ KIND | LIBRARY, 0 },
 };
+
+/* A kernel that no instruction is known for. */
+static bool is_bare(const struct ops_row *op)
+{
+	return !op->common->opcode.len;
+}
+
+/* May a kernel of a library have run it, whose name is not its instruction's? */
+static bool is_of_library(const struct ops_row *op)
+{
+	enum op_kind k = op_kind_find(op->common->kind);
+
+	return (k == KIND_MATMUL || k == KIND_CONVOLUTION) &&
+	       (is_bare(op) || str_eq(op->common->opcode, STR("custom-call")));
+}
+
+/* Is one of both a kernel, and the other the instruction that may have run it? */
+static bool may_tie(const struct ops_row *a, const struct ops_row *b)
+{
+	return is_bare(a) != is_bare(b);
+}
 
 /* Empty where there is nothing to tell it by. */
 static struct str trait_of(const struct ops_row *op, enum trait t, struct arena *keep)
@@ -309,6 +334,12 @@ static struct str trait_of(const struct ops_row *op, enum trait t, struct arena 
 								  : STR("forward");
 	case PLACE:
 		return place_of(op, keep);
+	case NAME:
+		return op->name;
+	case LIBRARY:
+		return is_of_library(op) ? STR("library") : STR("");
+	case TRAITS:
+		break;
 	}
 	return STR("");
 }
@@ -321,7 +352,7 @@ static struct str purpose_of(const struct ops_row *op, int like, struct arena *k
 	/* Of elementwise work there is much of one shape. */
 	if (like == (KIND | DIMS) && op_kind_find(op->common->kind) == KIND_ELEMENTWISE)
 		return MISSING;
-	for (int t = KIND; t <= PLACE; t *= 2) {
+	for (int t = KIND; t < TRAITS; t *= 2) {
 		struct str part = like & t ? trait_of(op, (enum trait)t, keep) : MISSING;
 		if (like & t && !part.len && t != STEM)
 			return MISSING;
@@ -353,6 +384,49 @@ static struct match_list list_by_purpose(const struct matches *all,
 	}
 	sort_by(list.items, list.count, by_purpose);
 	return list;
+}
+
+/* The end of those that have the purpose of the one at `i`. */
+static ptrdiff_t purpose_end(const struct match_list *list, ptrdiff_t i)
+{
+	ptrdiff_t end = i + 1;
+
+	while (end < list->count && str_eq(list->items[end]->purpose, list->items[i]->purpose))
+		end++;
+	return end;
+}
+
+/* ---- kernels of no known instruction --------------------------------------------------------- */
+
+static bool is_of_one_run(const struct match *m)
+{
+	return !m->base.op || !m->head.op;
+}
+
+static bool kinds_agree(struct str a, struct str b)
+{
+	return str_eq(a, b) || op_kind_find(a) == KIND_UNKNOWN || op_kind_find(b) == KIND_UNKNOWN;
+}
+
+/*
+ * The profile of one run ties a kernel to its instruction, and that of the other does not, as in a
+ * CUDA graph: their keys differ.  They are one op where no third has this name.
+ */
+static void tie_kernels(const struct matches *all, struct arena *keep)
+{
+	struct match_list list = list_by_purpose(all, is_of_one_run, NAME, keep);
+
+	for (ptrdiff_t i = 0, end; i < list.count; i = end) {
+		end = purpose_end(&list, i);
+		struct match *a = list.items[i], *b = list.items[end - 1];
+		struct match *is = a->head.op ? a : b, *was = a->head.op ? b : a;
+		if (end - i != 2 || !a->purpose.len || !is->head.op || !was->base.op ||
+			!may_tie(is->head.op, was->base.op) ||
+			!kinds_agree(is->head.op->common->kind, was->base.op->common->kind))
+			continue;
+		is->base = was->base;
+		*was = (struct match){ .is_piece = true };
+	}
 }
 
 /* ---- fusions that split ---------------------------------------------------------------------- */
@@ -478,15 +552,17 @@ static bool is_taken(const struct match *m)
 }
 
 /* From `at` on in steps of `way`: the first of the other run that is not taken, or NULL. */
-static struct match *find_other(struct match *const *items, ptrdiff_t count, ptrdiff_t at, int way)
+static struct match *find_other(
+	struct match *const *items, ptrdiff_t count, ptrdiff_t at, int way, bool is_tie)
 {
+	const struct ops_row *op = group_of(items[at])->op;
 	bool is_head = items[at]->head.op != NULL;
 	int looked = 0;
 
 	for (at += way; at >= 0 && at < count && looked < ALIKE_LOOKED; at += way) {
 		if ((items[at]->head.op != NULL) == is_head)
 			continue;
-		if (!is_taken(items[at]))
+		if (!is_taken(items[at]) && (!is_tie || may_tie(op, group_of(items[at])->op)))
 			return items[at];
 		looked++;
 	}
@@ -494,10 +570,11 @@ static struct match *find_other(struct match *const *items, ptrdiff_t count, ptr
 }
 
 /* Of the other run the nearest in time, or NULL. */
-static struct match *find_nearest(struct match *const *items, ptrdiff_t count, ptrdiff_t at)
+static struct match *find_nearest(
+	struct match *const *items, ptrdiff_t count, ptrdiff_t at, bool is_tie)
 {
-	struct match *more = find_other(items, count, at, -1);
-	struct match *less = find_other(items, count, at, 1);
+	struct match *more = find_other(items, count, at, -1, is_tie);
+	struct match *less = find_other(items, count, at, 1, is_tie);
 
 	if (!more || !less)
 		return more ? more : less;
@@ -509,11 +586,11 @@ static struct match *find_nearest(struct match *const *items, ptrdiff_t count, p
  * What serves one purpose is one op that changed.  The heaviest of both runs chooses first, so that
  * the runs the other way round give the same pairs.
  */
-static void pair(struct match **items, ptrdiff_t count)
+static void pair(struct match **items, ptrdiff_t count, bool is_tie)
 {
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct match *m = items[i];
-		struct match *other = is_taken(m) ? NULL : find_nearest(items, count, i);
+		struct match *other = is_taken(m) ? NULL : find_nearest(items, count, i, is_tie);
 		if (!other)
 			continue;
 		struct match *is = m->head.op ? m : other, *was = m->head.op ? other : m;
@@ -558,14 +635,11 @@ static void find_alike(const struct matches *all, const struct likeness *like, s
 	struct match_list list = list_by_purpose(all, is_alone, like->traits, keep);
 
 	for (ptrdiff_t i = 0, end; i < list.count; i = end) {
-		for (end = i + 1; end < list.count &&
-				  str_eq(list.items[end]->purpose, list.items[i]->purpose);
-			end++)
-			;
+		end = purpose_end(&list, i);
 		if (list.items[i]->purpose.len && like->slack > 0)
 			join(&list.items[i], end - i, like->slack);
 		else if (list.items[i]->purpose.len)
-			pair(&list.items[i], end - i);
+			pair(&list.items[i], end - i, like->traits & LIBRARY);
 	}
 }
 
@@ -689,14 +763,14 @@ static int by_change(const void *a, const void *b)
 
 static void sum_by_kind(struct op_diff *d, const struct matches *all)
 {
-	for (ptrdiff_t i = 0; i < all->count; i++)
-		if (all->items[i].base.op)
-			kind_row(d, all->items[i].base.op->common->kind)->base_s +=
-				all->items[i].base.step_s;
-	for (ptrdiff_t i = 0; i < all->count; i++)
-		if (all->items[i].head.op)
-			kind_row(d, all->items[i].head.op->common->kind)->head_s +=
-				all->items[i].head.step_s;
+	for (ptrdiff_t i = 0; i < all->count; i++) {
+		const struct match *m = &all->items[i];
+		if (m->is_piece)
+			continue;
+		struct diff_kind *k = kind_row(d, group_of(m)->op->common->kind);
+		k->base_s += m->base.step_s;
+		k->head_s += m->head.step_s;
+	}
 	for (int i = 0; i < d->kind_count; i++) {
 		d->base_ops_s += d->kinds[i].base_s;
 		d->head_ops_s += d->kinds[i].head_s;
@@ -790,6 +864,7 @@ void diff_ops(const struct tables *base, const struct tables *head, struct arena
 		.work = NAN,
 		.base_step_s = row_of_run(base) ? row_of_run(base)->step_time_s : NAN,
 		.head_step_s = row_of_run(head) ? row_of_run(head)->step_time_s : NAN };
+	tie_kernels(&all, keep);
 	ret->straggler = straggler_of(base) ? NULL : straggler_of(head);
 	if (ret->is_window)
 		compare_windows(ret, base, head, &all, *keep);

@@ -13,6 +13,11 @@
  * but for elementwise work, of one kind and the same dimensions.  Of several the nearest in time,
  * by their ratio, are taken together, the heaviest of both runs first, each once.
  *
+ * A profile may not tell the instruction of a kernel: of those in a CUDA graph, say.  Where it is
+ * told in one of the runs alone, kernel and instruction of one name, and of no two kinds, are one
+ * op if no third has that name.  A library's kernel has another name than its instruction: last,
+ * such matmuls and convolutions pair with custom calls of their kind.
+ *
  * One piece of source code is many ops where its loop is written out, and fewer where it is a
  * loop.  So other ops, more or fewer, that are of one kind and line and come from one scope, but
  * for numbers and what a loop adds to it, are one change.  So are the ops of one kind, line and

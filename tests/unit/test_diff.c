@@ -289,6 +289,43 @@ static void test_no_copies(void **state)
 	}
 }
 
+/* In a CUDA graph the profile tells kernels, and not the instructions that they ran for. */
+static void test_kernels_of_a_graph(void **state)
+{
+#define BARE(name, kind, mean)                                                                     \
+	"ops key=k_" name " name=" name " kind=" kind " mean_s=" mean " per_step=1"
+#define TOLD(name, kind, mean)                                                                     \
+	"ops key=i_" name " name=" name " kind=" kind                                              \
+	" opcode=custom-call shape=f32[8] mean_s=" mean " per_step=1"
+	(void)state;
+	diff(BARE("gemm_fusion_dot", "matmul", "1.61e-3") "\n" BARE(
+		     "loop_max", "unknown", "2e-4") "\n" BARE("nvjet_hsh", "matmul", "1.5e-3"),
+		TOLD("gemm_fusion_dot", "matmul", "1.61e-3") "\n" TOLD(
+			"loop_max", "elementwise", "4e-4") "\n" TOLD("cublas", "matmul", "1.5e-3"));
+	assert_int_equal(d.counts[CHANGE_NEW] + d.counts[CHANGE_GONE], 0);
+	assert_int_equal(d.counts[CHANGE_SAME], 1);
+	assert_int_equal(d.count, 2);
+	assert_str(d.items[0].name, "loop_max");
+	assert_str(d.items[0].change, "slower");
+	assert_str(d.items[1].name, "cublas");
+	assert_str(d.items[1].instead_of, "nvjet_hsh");
+	assert_int_equal(d.kind_count, 2); /* none unknown */
+	diff_ops(&head, &base, &keep, &d);
+	assert_int_equal(d.counts[CHANGE_NEW] + d.counts[CHANGE_GONE], 0);
+	assert_str(d.items[0].name, "nvjet_hsh");
+
+	/* Of another kind, or one of three of a name, it is another op. */
+	base = head = (struct tables){ 0 };
+	diff(BARE("dot", "matmul", "1e-3") "\n" BARE("add", "elementwise", "1e-3"),
+		TOLD("dot", "copy", "1e-3") "\n" TOLD("add", "elementwise",
+			"1e-3") "\nops key=third"
+				" name=add kind=elementwise opcode=add mean_s=1e-3 per_step=1");
+	assert_int_equal(d.counts[CHANGE_NEW], 3);
+	assert_int_equal(d.counts[CHANGE_GONE], 2);
+#undef BARE
+#undef TOLD
+}
+
 /* Sums of all ops, and of each kind, the largest change first. */
 static void test_kinds(void **state)
 {
@@ -551,6 +588,7 @@ int main(void)
 		cmocka_unit_test_setup(test_a_loop_written_out, fresh),
 		cmocka_unit_test_setup(test_layers_of_another_name, fresh),
 		cmocka_unit_test_setup(test_no_copies, fresh),
+		cmocka_unit_test_setup(test_kernels_of_a_graph, fresh),
 		cmocka_unit_test_setup(test_kinds, fresh),
 		cmocka_unit_test_setup(test_plans, fresh),
 		cmocka_unit_test_setup(test_unknown_is_not_fast, fresh),
