@@ -265,15 +265,21 @@ static void move_nodes(const struct moved *m, struct doc_node *n)
 	}
 }
 
-/* "copy-share.fail=5%" is read as the document copy-share: { at_most: { fail: 5% } }. */
-static bool apply_setting(struct loader *l, struct str text)
+/*
+ * "copy-share.fail=5%" is read as the document copy-share: { at_most: { fail: 5% } }.  Warnings are
+ * set last: each is held against the failure that all settings leave, in whatever order they stand.
+ */
+static bool apply_setting(struct loader *l, struct str text, bool warnings)
 {
 	struct doc *doc = arena_make(l->keep, struct doc, 1);
 	const struct keyed r = rule_reading(l->set, doc, l->keep, l->err);
 	struct str left, value, name, key;
 
 	text = str_trim(text);
-	if (!str_cut(text, '=', &left, &value) || !str_cut(left, '.', &name, &key)) {
+	bool is_whole = str_cut(text, '=', &left, &value) && str_cut(left, '.', &name, &key);
+	if ((is_whole && str_eq(str_trim(key), STR("warn"))) != warnings)
+		return true;
+	if (!is_whole) {
 		diag_set(l->err, DIAG_USAGE,
 			"--set %.*s: it takes rule.key=value, such as %.*s.fail=5%%", STR_ARG(text),
 			STR_ARG(ruleset_rule(l->set, left) ? left : STR("copy-share")));
@@ -624,8 +630,9 @@ bool ruleset_load(struct engine *e, const struct rule_source *source, struct str
 		}
 	}
 	ret->lacks_base |= !load_text(&l, file, text);
-	for (ptrdiff_t i = 0; settings && i < settings->count && !ret->lacks_base; i++)
-		apply_setting(&l, settings->items[i]);
+	for (int warnings = 0; warnings < 2; warnings++)
+		for (ptrdiff_t i = 0; settings && i < settings->count && !ret->lacks_base; i++)
+			apply_setting(&l, settings->items[i], warnings);
 	return finish(&l);
 }
 

@@ -1762,6 +1762,30 @@ static void settings(void **state)
 	assert_int_equal(ruleset_rule(&set, STR("slow-op"))->min_subjects, 8);
 }
 
+/* Limits of one rule are one setting, in whatever order they stand. */
+static void settings_of_one_rule(void **state)
+{
+	static const struct {
+		const char *texts[2];
+		double warn; /* NaN: it lies beyond the failure */
+	} cases[] = { { { "copy-share.warn=20%", "copy-share.fail=30%" }, 0.2 },
+		{ { "copy-share.fail=30%", "copy-share.warn=20%" }, 0.2 },
+		{ { "copy-share.warn=5%", "copy-share.fail=4%" }, NAN },
+		{ { "copy-share.fail=4%", "copy-share.warn=5%" }, NAN } };
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str texts[] = { str_from(cases[i].texts[0]), str_from(cases[i].texts[1]) };
+		const struct list both = { texts, 2, 2 };
+		bool ok = ruleset_load(engine, NULL, STR("recommended"), &both, &keep, &set, &err);
+		assert_int_equal(ok, !isnan(cases[i].warn));
+		if (ok)
+			assert_true(param(ruleset_rule(&set, STR("copy-share")), "warn")->value ==
+				    cases[i].warn);
+		else
+			assert_non_null(strstr(err.text, "warn 5% lies beyond fail 4%"));
+	}
+}
+
 static void wrong_settings(void **state)
 {
 	static const struct {
@@ -2190,6 +2214,7 @@ int main(void)
 		cmocka_unit_test_setup(retuning_what_is_inherited, fresh),
 		cmocka_unit_test_setup(each_rule_explains_itself, fresh),
 		cmocka_unit_test_setup(settings, fresh),
+		cmocka_unit_test_setup(settings_of_one_rule, fresh),
 		cmocka_unit_test_setup(wrong_settings, fresh),
 		cmocka_unit_test_setup_teardown(extending_files, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(
