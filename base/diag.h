@@ -27,7 +27,7 @@
 	X(BUCKET, 107, "a bucket could not be read")                                               \
 	X(WIRE, 201, "bytes are not the protobuf message they should be")                          \
 	X(XPLANE, 202, "a profile's content contradicts itself")                                   \
-	X(HLO, 203, "an HLO module could not be understood")                                       \
+	X(HLO, 203, "an HLO module, or a cost of its ops, is not used as it stands")               \
 	X(DIFFERS, 204, "what ran is not what ran for the baseline")                               \
 	X(GZIP, 205, "packed data is damaged or was cut short")                                    \
 	X(TRACE, 206, "a trace is not the JSON it should be")                                      \
