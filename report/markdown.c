@@ -49,6 +49,15 @@ static struct str gain_cell(double gain_s, struct arena *keep)
 	return gain_s > 0 && isfinite(gain_s) ? time_text(keep, gain_s) : STR("");
 }
 
+/* What is wholly counted in others says so, and what no step waits for. */
+static struct str finding_gain(const struct alert *a, struct arena *keep)
+{
+	const struct group one = { &(const struct finding *){ a->finding }, 1, NAN, NAN };
+	if (!a->finding || a->gain_s > 0)
+		return gain_cell(a->gain_s, keep);
+	return prose_cost(a->report, &one, keep);
+}
+
 /* ---- the head -------------------------------------------------------------------------------- */
 
 static struct str sign(enum verdict v, struct arena *keep)
@@ -122,7 +131,7 @@ static void put_alert_row(struct paper *p, const struct alert *a, bool with_prof
 	if (with_profile)
 		cells[count++] = cell(a->report->profile, p->keep);
 	cells[count++] = cell(a->message, p->keep);
-	cells[count++] = gain_cell(a->gain_s, p->keep);
+	cells[count++] = finding_gain(a, p->keep);
 	cells[count++] =
 		f ? cell(place_text(f->source_file, f->source_line, p->keep), p->keep) : STR("");
 	md_row(o, cells, count);
