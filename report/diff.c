@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "measure/baseline.h"
 #include "report/html.h"
 #include "report/md.h"
 #include "report/prose.h"
@@ -101,6 +102,27 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 	return out_text(o);
 }
 
+/* As memory-regression: below it, a program that was compiled anew has as much memory. */
+#define MEMORY_LEAST 0.03
+
+/* Where a step takes as long as before, what it takes of the memory may be the change. */
+static struct str memory_change(const struct diff_report *d, struct arena *keep)
+{
+	const struct tables *t = &d->report->tables;
+	const struct diff_times times = diff_times(d->ops);
+	for (ptrdiff_t i = 0; i < table_count(t, deltas); i++) {
+		const struct deltas_row *row = &table_rows(t, deltas)[i];
+		const struct metric *m = metric_find(row->metric);
+		double change = row->ratio - 1;
+		if (m && m->table == TABLE_memory && fabs(change) > MEMORY_LEAST &&
+			!(fabs(times.head_s / times.base_s - 1) >= DIFF_SAME))
+			return arena_fmt(keep, "; %.*s %s by %.*s", STR_ARG(row->name),
+				change > 0 ? "grew" : "shrank",
+				STR_ARG(ratio_text(keep, fabs(change))));
+	}
+	return STR("");
+}
+
 /* Whoever reads one line only must not take noise for a change. */
 static struct str first_line(const struct diff_report *d, struct arena *keep)
 {
@@ -123,7 +145,7 @@ static struct str first_line(const struct diff_report *d, struct arena *keep)
 			!(row->lo > 0 || row->hi < 0))
 			return arena_fmt(keep, "%.*s; this may be noise", STR_ARG(line));
 	}
-	return line;
+	return arena_fmt(keep, "%.*s%.*s", STR_ARG(line), STR_ARG(memory_change(d, keep)));
 }
 
 /* The first line has said the change of a step, or why the runs are not alike. */

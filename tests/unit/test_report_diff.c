@@ -226,6 +226,38 @@ static void test_noise_is_no_change(void **state)
 	assert_false(doubts(NAN, NAN, NAN)); /* without steps nothing is known of noise */
 }
 
+/* What the first line says beyond the time, which is the same. */
+static void test_memory_is_a_change(void **state)
+{
+	static const struct {
+		double head_s, base, head;
+		const char *said;
+	} cases[] = { { 0.010, 8e9, 9e9, "as before; the peak memory grew by 12.5%" },
+		{ 0.010, 8e9, 6e9, "as before; the peak memory shrank by 25.0%" },
+		{ 0.010, 8e9, 8.2e9, "as before\n" }, { 0.012, 8e9, 9e9, "was 10.0 ms" } };
+	(void)state;
+	for (ptrdiff_t i = 0; i < COUNT_OF(cases); i++) {
+		struct diff_report d = diff_of(STR("dot.1"));
+		struct op_diff *ops = arena_make(&keep, struct op_diff, 1);
+		struct report *report = arena_make(&keep, struct report, 1);
+		*ops = (struct op_diff){ .base_step_s = 0.010, .head_step_s = cases[i].head_s };
+		struct deltas_row *row = table_new(&report->tables, deltas, &keep);
+		row->metric = STR("memory.window_peak_bytes");
+		row->name = STR("the peak memory");
+		row->against = row->key = STR("before");
+		row->base = cases[i].base;
+		row->head = cases[i].head;
+		row->ratio = row->head / row->base;
+		d.ops = ops;
+		d.report = report;
+		struct str text = written(&d, diff_text);
+		assert_true(str_contains(text, str_from(cases[i].said)));
+		assert_int_equal(
+			str_contains(text, STR("grew")) || str_contains(text, STR("shrank")),
+			i < 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_waterfall),
 		cmocka_unit_test(test_headline),
 		cmocka_unit_test(test_noise_is_no_change),
+		cmocka_unit_test(test_memory_is_a_change),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }
