@@ -4,6 +4,7 @@
 #include "base/out.h"
 #include "base/text.h"
 #include "measure/baseline.h"
+#include "measure/diff.h"
 #include "report/prose.h"
 
 bool note_is_comparison(const struct diag_note *note)
@@ -18,12 +19,10 @@ static bool is_always(const struct metric *m)
 }
 
 /* A smaller change is not told: half a percent, or half a point of a share. */
-#define CHANGE_LEAST 0.005
-
 static bool has_changed(const struct metric *m, const struct deltas_row *d)
 {
 	double change = metric_column(m)->unit == UNIT_RATIO ? d->head - d->base : d->ratio - 1;
-	if (!(fabs(change) >= CHANGE_LEAST))
+	if (!(fabs(change) >= DIFF_SAME))
 		return false;
 	return metric_is_exact(m) || d->lo > 0 || d->hi < 0;
 }
@@ -80,12 +79,19 @@ struct str comparison_needs(const struct report *r, struct arena *keep)
 	return arena_fmt(keep, "%.*s would settle whether it is slower.", STR_ARG(out_text(o)));
 }
 
+bool comparison_is_short(const struct deltas_row *d)
+{
+	return !isnan(d->resolution) && (d->n_head < 2 || d->n_base < 2);
+}
+
 /* How sure the change of the step is. */
 static struct str surety_text(const struct deltas_row *d, struct arena *keep)
 {
 	struct str noise = noise_text(d, keep);
 	if (isnan(d->resolution))
 		return STR("without steps noise cannot be told from change");
+	if (comparison_is_short(d))
+		return STR(COMPARISON_SHORT);
 	if (d->lo > 0 || d->hi < 0)
 		return arena_fmt(keep, "beyond the noise (%.*s)", STR_ARG(noise));
 	return arena_fmt(keep, "%s (%.*s); less than %.1f%% slower would not be seen",
@@ -124,9 +130,11 @@ static void put_delta(struct out *o, const struct report *r, const struct metric
 	}
 	if (!is_always(m) || told == COMPARISON_WHOLE)
 		put_metric(o, r, m, d, keep);
+	else if (is_step) /* + 0.0: there is no -0.0% */
+		out_fmt(o, "the step changed by %+.1f%%",
+			round((d->head / d->base - 1) * 1000) / 10 + 0.0);
 	if (is_step)
-		out_fmt(o, "%s%.*s", told == COMPARISON_WHOLE ? ": " : "the step's change is ",
-			STR_ARG(surety_text(d, keep)));
+		out_fmt(o, ": %.*s", STR_ARG(surety_text(d, keep)));
 }
 
 /* Of one set of baselines: what changed, then what is always told and did not. */

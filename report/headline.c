@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "measure/diff.h"
 #include "report/prose.h"
 
 const struct deltas_row *step_delta(const struct report *r)
@@ -182,9 +183,13 @@ static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 	double change = d->head / d->base - 1;
 	struct str head = time_text(keep, d->head), base = time_text(keep, d->base),
 		   against = comparison_name(d, keep);
+	struct str much = arena_fmt(keep, "%.*s %s", STR_ARG(ratio_text(keep, fabs(change))),
+		change > 0 ? "slower" : "faster");
+	if (comparison_is_short(d))
+		return arena_fmt(keep, "%.*s, against %.*s in %.*s: " COMPARISON_SHORT,
+			STR_ARG(head), STR_ARG(base), STR_ARG(against));
 	if (d->lo > 0 || d->hi < 0)
-		return arena_fmt(keep, "%.*s %s than %.*s: %.*s, was %.*s",
-			STR_ARG(ratio_text(keep, fabs(change))), change > 0 ? "slower" : "faster",
+		return arena_fmt(keep, "%.*s than %.*s: %.*s, was %.*s", STR_ARG(much),
 			STR_ARG(against), STR_ARG(head), STR_ARG(base));
 	if (isnan(d->resolution))
 		return arena_fmt(keep,
@@ -196,6 +201,12 @@ static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 			"%.*s, against %.*s in %.*s: too noisy to tell; %.*s slower would not be "
 			"seen",
 			STR_ARG(head), STR_ARG(base), STR_ARG(against),
+			STR_ARG(ratio_text(keep, d->resolution)));
+	if (!(fabs(change) < DIFF_SAME))
+		return arena_fmt(keep,
+			"%.*s than %.*s (%.*s, was %.*s), within the noise: %.*s slower would have "
+			"been seen",
+			STR_ARG(much), STR_ARG(against), STR_ARG(head), STR_ARG(base),
 			STR_ARG(ratio_text(keep, d->resolution)));
 	return arena_fmt(keep, "as fast as %.*s: %.*s, was %.*s; %.*s slower would have been seen",
 		STR_ARG(against), STR_ARG(head), STR_ARG(base),

@@ -180,6 +180,10 @@ struct str comparison_missing(const struct report *r);
 struct str comparison_unlike(const struct report *r);
 /* What it is compared with, short enough for a sentence. */
 struct str comparison_name(const struct deltas_row *d, struct arena *keep);
+/* One step on either side shows no noise, whatever is assumed of it. */
+bool comparison_is_short(const struct deltas_row *d);
+#define COMPARISON_SHORT                                                                           \
+	"with fewer than 2 independent steps on a side noise cannot be told from change"
 /* Whether all is told, or the headline has said the step's change, and how sure it is remains. */
 enum comparison_told { COMPARISON_WHOLE, COMPARISON_REST };
 /* What differs, the step time, and what else changed beyond noise; none without a baseline. */

@@ -343,8 +343,20 @@ static void put_error(struct page *p, const struct report *r)
 	}
 }
 
+/* " (events were lost)" */
+static void put_short_message(
+	struct out *o, const struct report *r, const struct finding *f, struct arena *keep)
+{
+	struct str text = text_clean(keep, prose_message(r, f, keep));
+	if (str_ends(text, STR(".")))
+		text = str_head(text, text.len - 1);
+	if (text.len)
+		out_fmt(o, " (%.*s)", STR_ARG(text_cut(keep, text, TEXT_BRIEF)));
+}
+
 /*
- * "also: fail[idle], 33.2% of the step; warning[new-ops], 11.1%": those that found no room.  A
+ * "also: fail[idle], 33.2% of the step; warning[new-ops], 11.1%": those that found no room.  Where
+ * no number says what it costs, its message does: "warning[data-quality] (events were lost)".  A
  * report that could not judge leaves out all of them: the headline has said what the costliest
  * costs, and its fix follows.
  */
@@ -353,9 +365,11 @@ static const struct finding *put_left_out(
 {
 	const struct finding *costliest = NULL;
 	struct out *also = out_memory(p->keep);
-	double most_s = 0, step_s = run_of(r)->step_mean_s;
+	double most_s = 0, told_s = 0, step_s = run_of(r)->step_mean_s;
 	bool is_unsure = r->verdict == VERDICT_INCONCLUSIVE;
 	const char *of = arena_z(p->keep, arena_fmt(p->keep, " of the %s", prose_span(r)));
+	for (ptrdiff_t i = 0; i < count && is_unsure; i++) /* in the headline */
+		told_s = groups[i].cost_s > told_s ? groups[i].cost_s : told_s;
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const struct group *g = &groups[i];
 		const struct finding *f = g->items[0];
@@ -375,6 +389,8 @@ static const struct finding *put_left_out(
 			out_fmt(also, ", %.*s%s", STR_ARG(ratio_text(p->keep, g->gain_s / step_s)),
 				of);
 			of = "";
+		} else if (!(told_s > 0 && g->cost_s >= told_s)) {
+			put_short_message(also, r, f, p->keep);
 		}
 	}
 	if (!out_text(also).len)
@@ -385,12 +401,15 @@ static const struct finding *put_left_out(
 	return is_unsure ? costliest : NULL;
 }
 
-static void put_tail(
-	struct page *p, const struct report *r, const struct group *groups, ptrdiff_t count)
+static void put_count(struct page *p, const struct report *r)
 {
 	page_break(p);
 	page_wrap_tint(p, TINT_BOLD, 0, prose_rules(r, p->keep));
 	page_line(p);
+}
+
+static void put_more(struct page *p, const struct group *groups, ptrdiff_t count)
+{
 	if (count) /* for those who see a rule for the first time: a command to copy */
 		page_fmt(p, 0, "More about a rule: rooflint explain %.*s",
 			STR_ARG(groups[0].items[0]->rule));
@@ -466,7 +485,7 @@ static void add_head(struct screen *s, const struct report *r)
 	put_shares(&shares, r);
 	add_piece(s, WORTH_ALL, &verdict);
 	add_told(s, WORTH_MUCH, prose_ran(r, "x", keep));
-	add_piece(s, WORTH_LITTLE, &inputs);
+	add_piece(s, WORTH_ALL, &inputs);
 	add_told(s, WORTH_SOME, prose_job(r, keep));
 	add_told(s, WORTH_SOME, prose_speaks_for(r, keep));
 	/* A report that could not judge has no room for which other steps could be. */
@@ -487,7 +506,8 @@ static void fill_screen(struct screen *s, const struct report *r, const struct r
 	struct page findings = page_aside(s->page), also = page_aside(s->page),
 		    fix = page_aside(s->page), unsure = page_aside(s->page),
 		    heaviest = page_aside(s->page), waived = page_aside(s->page),
-		    notes = page_aside(s->page), tail = page_aside(s->page);
+		    notes = page_aside(s->page), tail = page_aside(s->page),
+		    more = page_aside(s->page);
 	const struct finding *costliest;
 	*s = (struct screen){ .page = s->page };
 	add_head(s, r);
@@ -502,7 +522,8 @@ static void fill_screen(struct screen *s, const struct report *r, const struct r
 	page_heaviest(&heaviest, r, HEAVIEST);
 	put_waived(&waived, r);
 	put_notes(&notes, r, false);
-	put_tail(&tail, r, groups, count);
+	put_count(&tail, r);
+	put_more(&more, groups, count);
 	add_piece(s, WORTH_ALL, &findings);
 	add_piece(s, WORTH_ALL, &also);
 	add_piece(s, WORTH_SOME, &fix);
@@ -511,6 +532,7 @@ static void fill_screen(struct screen *s, const struct report *r, const struct r
 	add_piece(s, WORTH_MUCH, &waived);
 	add_piece(s, WORTH_SOME, &notes);
 	add_piece(s, WORTH_ALL, &tail);
+	add_piece(s, WORTH_SOME, &more);
 }
 
 /* Moves a group behind the first `shown`, and those between one further. */
@@ -567,7 +589,8 @@ static void put_profile(struct page *p, const struct report *r, const struct rep
 			page_break(p);
 		page_heaviest(p, r, REPORT_SEEN_ROWS);
 		put_rules(p, r);
-		put_tail(p, r, groups, count);
+		put_count(p, r);
+		put_more(p, groups, count);
 	}
 	page_line(p);
 }

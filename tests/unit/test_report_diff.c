@@ -212,6 +212,7 @@ static bool doubts(double lo, double hi, double resolution)
 	row->lo = lo;
 	row->hi = hi;
 	row->resolution = resolution;
+	row->n_head = row->n_base = 4;
 	d.ops = ops;
 	d.report = report;
 	return str_contains(written(&d, diff_text), STR("; this may be noise"));

@@ -132,6 +132,8 @@ static struct report compared_report(double base, double lo, double hi, double r
 		.lo = lo,
 		.hi = hi,
 		.resolution = resolution,
+		.n_base = 4,
+		.n_head = 4,
 		.baselines_more = 13,
 		.steps_times = 12,
 		.steps_more = 48 };
@@ -163,6 +165,13 @@ static void test_noise_is_not_equality(void **state)
 	(void)state;
 	assert_non_null(strstr(compared(2.35e-3, -0.02, 0.01, 0.015),
 		": as fast as monday: 2.34 ms, was 2.35 ms; 1.50% slower would have been seen"));
+	/* What is seen and may be noise keeps its number, and is no equality. */
+	assert_non_null(strstr(compared(2.18e-3, -0.08, 0.2, 0.152),
+		": 7.34% slower than monday (2.34 ms, was 2.18 ms), within the noise: 15.2% slower "
+		"would have been seen"));
+	assert_non_null(strstr(
+		page_of(compared_report(2.18e-3, -0.08, 0.2, 0.152), (struct report_style){ 0 }),
+		"against monday: the step changed by +7.3%: within the noise ("));
 	assert_non_null(strstr(compared(9.12e-3, -0.8, -0.7, 0.1),
 		": 74.3% faster than monday: 2.34 ms, was 9.12 ms"));
 	const char *noisy = compared(9.12e-3, NAN, NAN, 70.39);
@@ -172,6 +181,22 @@ static void test_noise_is_not_equality(void **state)
 		"be seen"));
 	assert_non_null(strstr(compared(9.12e-3, NAN, NAN, NAN),
 		"without steps noise cannot be told from change"));
+}
+
+/* Whatever is assumed of it, one step shows no noise. */
+static void test_one_step_shows_no_noise(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct report r = compared_report(1.71e-3, 0.01, 0.5, 0.36);
+		struct deltas_row *d = (struct deltas_row *)r.tables.items[TABLE_deltas].rows;
+		*(i ? &d->n_base : &d->n_head) = 1;
+		const char *text = page_of(r, (struct report_style){ .width = 100 });
+		assert_null(strstr(text, "slower"));
+		assert_null(strstr(text, "beyond the noise"));
+		assert_true(str_starts(str_from(text),
+			STR("PASS  runs/good: 2.34 ms, against 1.71 ms in monday: with fewer")));
+	}
 }
 
 static void test_causes_are_whole(void **state)
@@ -562,8 +587,8 @@ static void test_each_set_is_told(void **state)
 	rows[1].against = STR("store:branch=rel/1,last=10");
 	rows[1].key = STR("run.step_time_s, store:branch=rel/1,last=10");
 	r.tables.items[TABLE_deltas] = (struct table){ .rows = rows, .count = 2 };
-	assert_true(str_starts(
-		line_told(&r, COMPARISON_REST, 0), STR("against monday: the step's change is")));
+	assert_true(str_starts(line_told(&r, COMPARISON_REST, 0),
+		STR("against monday: the step changed by -0.4%: ")));
 	assert_true(str_starts(line_told(&r, COMPARISON_REST, 1),
 		STR("against store:branch=rel/1,last=10: a step takes 2.34 ms, was 2.35 ms")));
 }
@@ -577,8 +602,8 @@ static void test_unlike_is_told(void **state)
 	};
 	r.tables.items[TABLE_quality] = (struct table){ .rows = &row, .count = 1 };
 	r.tables.items[TABLE_deltas].count = 0;
-	assert_true(str_eq(
-		line_told(&r, COMPARISON_WHOLE, 0), STR("not compared: the chip differs")));
+	assert_true(
+		str_eq(line_told(&r, COMPARISON_WHOLE, 0), STR("not compared: the chip differs")));
 	assert_true(str_eq(line_told(&r, COMPARISON_REST, 0), STR("")));
 }
 
@@ -631,7 +656,7 @@ static void test_the_next_that_fits(void **state)
 	const char *text = page_of(r, (struct report_style){ 0 });
 	assert_non_null(strstr(text, "fail[a]: is slow\n  fix       hurry\n\n"
 				     "fail[c]: is slow\n  fix       wait\n\n"
-				     "  also: fail[b]\n"));
+				     "  also: fail[b] (is slow)\n"));
 }
 
 static bool is_our_colour(struct str s)
@@ -709,6 +734,7 @@ int main(void)
 		cmocka_unit_test(test_headline_without_evidence),
 		cmocka_unit_test(test_rest_of_claim),
 		cmocka_unit_test(test_noise_is_not_equality),
+		cmocka_unit_test(test_one_step_shows_no_noise),
 		cmocka_unit_test(test_noise_can_be_settled),
 		cmocka_unit_test(test_causes_are_whole),
 		cmocka_unit_test(test_quiet),
