@@ -704,6 +704,17 @@ static int by_loss(const void *a, const void *b)
 	return order ? order : str_cmp(x->key, y->key);
 }
 
+static struct diff_kind *kind_row(struct op_diff *d, struct str kind)
+{
+	int i = 0;
+
+	while (i < d->kind_count && !str_eq(d->kinds[i].kind, kind))
+		i++;
+	if (i == d->kind_count && i < DIFF_KINDS)
+		d->kinds[d->kind_count++].kind = kind;
+	return &d->kinds[i < DIFF_KINDS ? i : DIFF_KINDS - 1];
+}
+
 static void fill(
 	struct op_diff *d, const struct matches *all, const struct tables *head, struct arena *keep)
 {
@@ -724,6 +735,8 @@ static void fill(
 		d->lost_s += isnan(lost_s) ? 0 : lost_s;
 		if (m->change == CHANGE_SAME) {
 			d->same_s += isnan(lost_s) ? 0 : lost_s;
+			kind_row(d, group_of(m)->op->common->kind)->same_s +=
+				isnan(lost_s) ? 0 : lost_s;
 			continue;
 		}
 		struct changes_row *row = rows_add(&rows, &table_defs[TABLE_changes], keep);
@@ -739,17 +752,6 @@ static void fill(
 	d->items = rows.rows;
 	d->count = rows.count;
 	sort_by(d->items, d->count, by_loss);
-}
-
-static struct diff_kind *kind_row(struct op_diff *d, struct str kind)
-{
-	int i = 0;
-
-	while (i < d->kind_count && !str_eq(d->kinds[i].kind, kind))
-		i++;
-	if (i == d->kind_count && i < DIFF_KINDS)
-		d->kinds[d->kind_count++].kind = kind;
-	return &d->kinds[i < DIFF_KINDS ? i : DIFF_KINDS - 1];
 }
 
 /* The largest change first. */

@@ -58,6 +58,7 @@ enum change {
 struct diff_kind {
 	struct str kind;
 	double base_s, head_s;
+	double same_s; /* what the ops lost that count as the same */
 };
 
 #define DIFF_KINDS (KIND_COUNT + 1)

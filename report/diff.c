@@ -123,6 +123,16 @@ static struct str memory_change(const struct diff_report *d, struct arena *keep)
 	return STR("");
 }
 
+/* Without steps nothing is known of noise but the spread of each op. */
+static bool is_explained(const struct op_diff *d)
+{
+	struct diff_times t = diff_times(d);
+	double change_s = t.head_s - t.base_s;
+
+	return !(fabs(change_s) >= DIFF_SAME * t.base_s) ||
+	       (d->lost_s - d->same_s) / change_s > 0.5;
+}
+
 /* Whoever reads one line only must not take noise for a change. */
 static struct str first_line(const struct diff_report *d, struct arena *keep)
 {
@@ -139,6 +149,8 @@ static struct str first_line(const struct diff_report *d, struct arena *keep)
 			STR_ARG(text_clean(keep, unlike)), what_takes(d->ops),
 			STR_ARG(time_text(keep, times.head_s)),
 			STR_ARG(time_text(keep, times.base_s)));
+	if (d->ops->is_window && !is_explained(d->ops))
+		return arena_fmt(keep, "%.*s; this may be noise", STR_ARG(line));
 	for (ptrdiff_t i = 0; is_told && i < table_count(t, deltas); i++) {
 		const struct deltas_row *row = &table_rows(t, deltas)[i];
 		if (str_eq(row->metric, STR("run.step_time_s")) && !isnan(row->resolution) &&
@@ -183,6 +195,12 @@ static void put_ops(struct page *p, const struct html_changes *ops)
 	page_line(p);
 }
 
+/* What of a kind's change no change of an op explains. */
+static const char *kind_doubt(const struct diff_kind *k)
+{
+	return fabs(k->same_s) > fabs(k->head_s - k->base_s) / 2 ? ", within its spread or 2%" : "";
+}
+
 static void put_kinds(struct page *p, const struct op_diff *d)
 {
 	int count = d->kinds_changed;
@@ -198,9 +216,9 @@ static void put_kinds(struct page *p, const struct op_diff *d)
 		page_pad(p, 12);
 		page_put(p, text_clean(p->keep, k->kind));
 		page_pad(p, 32);
-		page_put(p,
-			arena_fmt(p->keep, "%.*s, was %.*s", STR_ARG(time_text(p->keep, k->head_s)),
-				STR_ARG(time_text(p->keep, k->base_s))));
+		page_put(p, arena_fmt(p->keep, "%.*s, was %.*s%s",
+				    STR_ARG(time_text(p->keep, k->head_s)),
+				    STR_ARG(time_text(p->keep, k->base_s)), kind_doubt(k)));
 	}
 	page_line(p);
 }
@@ -271,6 +289,7 @@ void diff_json(const struct diff_report *d, struct arena *keep, struct out *out)
 		add_clean(kind, "kind", d->ops->kinds[i].kind, keep);
 		json_add_double(kind, "base_s", d->ops->kinds[i].base_s);
 		json_add_double(kind, "head_s", d->ops->kinds[i].head_s);
+		json_add_double(kind, "same_s", d->ops->kinds[i].same_s);
 	}
 	list = json_add_array(root, "changes");
 	for (ptrdiff_t i = 0; i < d->ops->count; i++)
@@ -302,7 +321,10 @@ static void put_kinds_table(struct out *o, const struct op_diff *d, struct arena
 	for (int i = 0; i < count; i++) {
 		const struct diff_kind *k = &d->kinds[i];
 		const struct str cells[] = { text_clean(keep, k->kind), time_text(keep, k->base_s),
-			time_text(keep, k->head_s), signed_time_text(keep, k->head_s - k->base_s) };
+			time_text(keep, k->head_s),
+			arena_fmt(keep, "%.*s%s",
+				STR_ARG(signed_time_text(keep, k->head_s - k->base_s)),
+				kind_doubt(k)) };
 		md_row(o, cells, COUNT_OF(cells));
 	}
 }

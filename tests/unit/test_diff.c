@@ -119,6 +119,9 @@ static void test_noise_is_the_same(void **state)
 	assert_int_equal(d.counts[CHANGE_FASTER], 1);
 	assert_int_equal(d.count, 1);
 	assert_str(d.items[0].key, "sure");
+	/* A kind's change says how much of it is noise. */
+	assert_int_equal(d.kind_count, 1);
+	assert_true(fabs(d.kinds[0].same_s - 0.1e-3) < 1e-15);
 }
 
 /* A changed shape is another key: the new op stands in the place of the gone one of its scope. */

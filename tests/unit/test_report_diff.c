@@ -120,8 +120,8 @@ static void test_kinds(void **state)
 	struct op_diff ops = *d.ops;
 	ops.base_ops_s = 7e-3;
 	ops.head_ops_s = 8e-3;
-	ops.kinds[0] = (struct diff_kind){ STR("matmul"), 5e-3, 6e-3 };
-	ops.kinds[1] = (struct diff_kind){ STR("softmax"), 2e-3, 2e-3 };
+	ops.kinds[0] = (struct diff_kind){ STR("matmul"), 5e-3, 6e-3, 0 };
+	ops.kinds[1] = (struct diff_kind){ STR("softmax"), 2e-3, 2e-3, 0 };
 	ops.kind_count = 2;
 	ops.kinds_changed = 1;
 	d.ops = &ops;
@@ -259,6 +259,32 @@ static void test_memory_is_a_change(void **state)
 	}
 }
 
+/* Without steps a change is sure as far as the ops that changed explain it. */
+static void test_noise_of_windows(void **state)
+{
+	(void)state;
+	struct diff_report d = diff_of(STR("dot.1"));
+	struct op_diff ops = *d.ops;
+	ops.is_window = true;
+	ops.work = 1;
+	ops.base_step_s = ops.base_ops_s = 10e-3;
+	ops.head_step_s = ops.head_ops_s = 12e-3;
+	ops.lost_s = 2e-3;
+	ops.kinds[0] = (struct diff_kind){ STR("all-to-all"), 5e-3, 7e-3, 0 };
+	ops.kind_count = ops.kinds_changed = 1;
+	d.ops = &ops;
+	assert_false(str_contains(written(&d, diff_text), STR("noise")));
+	assert_false(str_contains(written(&d, diff_text), STR("spread")));
+	ops.same_s = ops.kinds[0].same_s = 1.5e-3;
+	assert_true(str_contains(written(&d, diff_text), STR("; this may be noise")));
+	assert_true(str_contains(
+		written(&d, diff_text), STR("7.00 ms, was 5.00 ms, within its spread or 2%")));
+	assert_true(str_contains(
+		written(&d, diff_markdown), STR("| +2.00 ms, within its spread or 2% |")));
+	ops.head_step_s = ops.base_step_s;
+	assert_false(str_contains(written(&d, diff_text), STR("noise")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_headline),
 		cmocka_unit_test(test_noise_is_no_change),
 		cmocka_unit_test(test_memory_is_a_change),
+		cmocka_unit_test(test_noise_of_windows),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }
