@@ -62,7 +62,8 @@ struct str comparison_needs(const struct report *r, struct arena *keep)
 {
 	const struct deltas_row *d = step_delta(r);
 	struct out *o = out_memory(keep);
-	if (is_whole_capture(r) || (d && isnan(d->lo) && isnan(d->resolution)))
+	bool is_compared = table_count(&r->tables, deltas) > 0;
+	if ((is_compared && is_whole_capture(r)) || (d && isnan(d->lo) && isnan(d->resolution)))
 		return STR("Capture whole steps of both runs: without them noise cannot be told "
 			   "from change.");
 	if (!d || !isnan(d->lo))

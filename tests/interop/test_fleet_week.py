@@ -227,7 +227,7 @@ class Week(unittest.TestCase):
         self.assertEqual({c["workload"]: round(c["work_change"], 3) for c in self.report["changes"]},
                          {**dict.fromkeys(slow, 0), "runs/doubled-untold": 1})
         self.assertIn("6 workloads slower, 0 faster, 1 at other work, 1 with another batch or on other "
-                      "chips.", self.said)
+                      "chips.", " ".join(self.said.split()))
         for m in self.report["movers"]:
             now, before = (self.sql(f"select avg(step_time_s) from week where ago = {ago} and "
                                     f"name = '{m['workload']}'")[0][0] for ago in (0, 1))
@@ -254,7 +254,7 @@ class Week(unittest.TestCase):
         self.assertEqual(first["runs/new-name"], first["runs/steady-0"])
         self.assertEqual({r["outcome"]: r["runs"] for r in self.report["coverage"]}, {
             "judged": self.sql("select count(*) from week where ago = 0")[0][0],
-            "unreadable: RL201": 1})
+            "unreadable: bytes are not the protobuf message they should be": 1})
 
     # ---- every number ----------------------------------------------------------------------------
 

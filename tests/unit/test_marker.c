@@ -82,7 +82,7 @@ static void any_first_op(void **state)
 			assert_text(r->steps_source, marked ? "steps-line" : "program");
 			assert_number(r->step_time_s, 1000 * US);
 			assert_number(r->idle_ratio, .2);
-			assert_true(waits() >= r->steps - 1);
+			assert_true((double)waits() >= r->steps - 1);
 			xrun_end(&run);
 			xrun_begin(&run);
 		}
@@ -157,7 +157,7 @@ static void ends_within_a_request(void **state)
 		}
 		xrun_measure(&run);
 		assert_number(xrun_row(&run)->steps, end == 4500 ? 3 : 4);
-		for (ptrdiff_t k = 0; k < xrun_row(&run)->steps; k++)
+		for (ptrdiff_t k = 0; (double)k < xrun_row(&run)->steps; k++)
 			assert_number(table_rows(&run.tables, steps)[k].time_s, 800 * US);
 		xrun_end(&run);
 		xrun_begin(&run);

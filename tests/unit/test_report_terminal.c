@@ -158,6 +158,11 @@ static void test_noise_can_be_settled(void **state)
 		"would settle whether it is slower.");
 	r = compared_report(2.35e-3, -0.02, 0.01, 0.015);
 	assert_null(comparison_needs(&r, &keep).p);
+	/* A capture without steps asks for both runs' where it is compared. */
+	r.facts->steps_source = STR("window");
+	assert_true(str_starts(comparison_needs(&r, &keep), STR("Capture whole steps of both")));
+	r.tables.items[TABLE_deltas].count = 0;
+	assert_null(comparison_needs(&r, &keep).p);
 }
 
 static void test_noise_is_not_equality(void **state)
