@@ -443,13 +443,13 @@ bool has_whole_hlo(const struct run *run)
 static void quality_hlo(const struct run *run, const struct programs *programs)
 {
 	const struct hlo_module *h = any_hlo(run);
+	enum profile_format format = run->host_count > 0 ? run->hosts[0].format : FORMAT_XPLANE;
 	const char *says =
 		h && !h->partial ? "the program's HLO is in the profile"
 		: h ? "the profile holds the HLO text of the ops that ran, and not the program's "
 		      "HLO: what fusions and loops hold is unknown"
-		: run->hosts[0].format == FORMAT_NSYS
-			? "Nsight Systems does not record the program's HLO"
-		: run->hosts[0].format == FORMAT_TRACE
+		: format == FORMAT_NSYS ? "Nsight Systems does not record the program's HLO"
+		: format == FORMAT_TRACE
 			? "a trace viewer's export does not hold the program's HLO: give the "
 			  "*.xplane.pb of the run"
 		: str_eq(table_rows(run->tables, run)->compiler, STR("none"))
