@@ -144,7 +144,7 @@ static bool work_is_alike(const struct tables *head, const struct baseline *item
 	double a = least_flops(head), b = least_flops(item->tables);
 
 	/* How long a capture is says nothing of a step. */
-	if (str_eq(here->steps_source, word_at(STEPS_WORDS, 0)) || job_says_work(here, base) ||
+	if (is_window(head) || job_says_work(here, base) ||
 		!(a > WORK_RATIO_MAX * base->step_flops || b > WORK_RATIO_MAX * here->step_flops))
 		return true;
 	return diag_set(why, DIAG_DIFFERS,

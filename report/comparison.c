@@ -80,6 +80,12 @@ struct str comparison_needs(const struct report *r, struct arena *keep)
 	return arena_fmt(keep, "%.*s would settle whether it is slower.", STR_ARG(out_text(o)));
 }
 
+/* + 0.0: there is no -0.0% */
+double comparison_percent(const struct deltas_row *d)
+{
+	return round((d->head / d->base - 1) * 1000) / 10 + 0.0;
+}
+
 bool comparison_is_short(const struct deltas_row *d)
 {
 	return !isnan(d->resolution) && (d->n_head < 2 || d->n_base < 2);
@@ -131,9 +137,8 @@ static void put_delta(struct out *o, const struct report *r, const struct metric
 	}
 	if (!is_always(m) || told == COMPARISON_WHOLE)
 		put_metric(o, r, m, d, keep);
-	else if (is_step) /* + 0.0: there is no -0.0% */
-		out_fmt(o, "the step changed by %+.1f%%",
-			round((d->head / d->base - 1) * 1000) / 10 + 0.0);
+	else if (is_step)
+		out_fmt(o, "the step changed by %+.1f%%", comparison_percent(d));
 	if (is_step)
 		out_fmt(o, ": %.*s", STR_ARG(surety_text(d, keep)));
 }

@@ -237,7 +237,7 @@ struct str headline_delta(const struct report *r, struct arena *keep)
 	const struct deltas_row *d = step_delta(r);
 	if (!d || is_whole_capture(r))
 		return MISSING;
-	return arena_fmt(keep, "%+.1f%% against %.*s", (d->head / d->base - 1) * 100,
+	return arena_fmt(keep, "%+.1f%% against %.*s", comparison_percent(d),
 		STR_ARG(comparison_name(d, keep)));
 }
 

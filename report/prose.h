@@ -180,6 +180,8 @@ struct str comparison_missing(const struct report *r);
 struct str comparison_unlike(const struct report *r);
 /* What it is compared with, short enough for a sentence. */
 struct str comparison_name(const struct deltas_row *d, struct arena *keep);
+/* How much longer the step takes: 7.4 is 7.4%. */
+double comparison_percent(const struct deltas_row *d);
 /* One step on either side shows no noise, whatever is assumed of it. */
 bool comparison_is_short(const struct deltas_row *d);
 #define COMPARISON_SHORT                                                                           \
