@@ -243,7 +243,8 @@ bool input_open(struct str path, struct arena *keep, struct input *ret, struct d
 	/* Not blocking: opening a pipe would wait for its writer. */
 	int fd = open(ret->path.p, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return cannot_open(path, strerror(errno), err);
+		return cannot_open(
+			path, errno == ENOENT ? "no such file or directory" : strerror(errno), err);
 	const char *why = fstat(fd, &st) ? strerror(errno) : not_regular(&st);
 	bool ok = why ? cannot_open(path, why, err) : !st.st_size || map(fd, &st, ret, err);
 	close(fd); /* a mapping outlives its descriptor */
@@ -297,7 +298,9 @@ bool input_text(
 	struct str path, ptrdiff_t max, struct arena *keep, struct str *ret, struct diag *err)
 {
 	struct input in;
-	return input_open(path, keep, &in, err) && input_take_text(&in, max, keep, ret, err);
+	if (!input_open(path, keep, &in, err))
+		return path_missing(path, keep, err);
+	return input_take_text(&in, max, keep, ret, err);
 }
 
 bool input_take_text(
@@ -484,3 +487,25 @@ static bool local_open(const struct tree *t, struct str path, struct arena *keep
 }
 
 const struct tree tree_local = { local_look, local_list, local_open, NULL };
+
+struct str path_guess(struct str dir, struct str name, struct arena *keep)
+{
+	struct dir_entry *entries;
+	struct diag ignored;
+	ptrdiff_t count;
+	if (!dir_list(dir, keep, &entries, &count, &ignored))
+		return MISSING;
+	struct str *names = arena_make(keep, struct str, count);
+	for (ptrdiff_t i = 0; i < count; i++)
+		names[i] = entries[i].name;
+	struct str nearest = text_nearest(name, names, count);
+	return nearest.p ? path_join(dir, nearest, keep) : MISSING;
+}
+
+bool path_missing(struct str path, struct arena *keep, struct diag *err)
+{
+	struct str near = MISSING;
+	if (path.len && access(arena_z(keep, path), F_OK))
+		near = path_guess(path_parent(path), path_base(path), keep);
+	return near.p && diag_append(err, "did you mean '%.*s'?", STR_ARG(near));
+}

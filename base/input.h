@@ -91,6 +91,10 @@ struct dir_entry {
 };
 bool dir_list(struct str path, struct arena *keep, struct dir_entry **ret, ptrdiff_t *count,
 	struct diag *err);
+/* The name in `dir` that may have been meant, with its folder; or missing. */
+struct str path_guess(struct str dir, struct str name, struct arena *keep);
+/* Adds to an error about a path that is not there which one may have been meant.  False. */
+bool path_missing(struct str path, struct arena *keep, struct diag *err);
 /*
  * A directory of this program's among the user's own: below what `variable` says, else below
  * `folder` of the home; missing when there is neither.

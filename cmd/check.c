@@ -132,12 +132,13 @@ static void tell_lost(
 	struct str lost = alerts_lost(&all);
 	if (lost.p && roots->count)
 		print_line(arena_fmt(c->keep,
-			"no finding lies on a file below --source-root %.*s, but on %.*s",
+			"--source-root %.*s: no finding's file is below it; one is %.*s: name the "
+			"folder that was the repository's root where the job ran",
 			STR_ARG(roots->items[0]), STR_ARG(text_clean(c->keep, lost))));
 	else if (lost.p)
 		print_line(arena_fmt(c->keep,
-			"no finding lies on a file of this repository: it has no %.*s; name the "
-			"folder that was the repository's root with --source-root",
+			"no finding's file is in this repository; one is %.*s: name the folder "
+			"that was the repository's root where the job ran with --source-root",
 			STR_ARG(text_clean(c->keep, lost))));
 }
 

@@ -510,23 +510,6 @@ static bool exists(struct str path, struct arena scratch)
 	return !stat(arena_z(&scratch, path), &st);
 }
 
-/* "; did you mean ...?" with the name in `dir` that may have been meant; or nothing. */
-static struct str guess(struct str dir, struct str name, struct arena *keep)
-{
-	struct dir_entry *entries;
-	struct diag ignored;
-	ptrdiff_t count;
-	if (!dir_list(dir, keep, &entries, &count, &ignored))
-		return STR("");
-	struct str *names = arena_make(keep, struct str, count);
-	for (ptrdiff_t i = 0; i < count; i++)
-		names[i] = entries[i].name;
-	struct str nearest = text_nearest(name, names, count);
-	if (!nearest.p)
-		return STR("");
-	return arena_fmt(keep, "; did you mean '%.*s'?", STR_ARG(path_join(dir, nearest, keep)));
-}
-
 static bool refuse_absent(struct str path, struct arena scratch, struct diag *err)
 {
 	struct str missing = path, parent = path_parent(path), where = STR("");
@@ -543,11 +526,11 @@ static bool refuse_absent(struct str path, struct arena scratch, struct diag *er
 	else if (!str_eq(missing, path))
 		where = arena_fmt(&scratch, ": '%.*s' has no '%.*s'", STR_ARG(parent),
 			STR_ARG(path_base(missing)));
-	struct str hint = guess(parent, path_base(missing), &scratch);
-	if (!hint.len)
-		hint = STR("; " NAME_LOGDIR);
-	return diag_set(err, DIAG_NO_PROFILE, "%.*s: no such file or directory%.*s%.*s",
-		STR_ARG(path), STR_ARG(where), STR_ARG(hint));
+	struct str near = path_guess(parent, path_base(missing), &scratch);
+	struct str todo = near.p ? arena_fmt(&scratch, "did you mean '%.*s'?", STR_ARG(near))
+				 : STR(NAME_LOGDIR);
+	return diag_set(err, DIAG_NO_PROFILE, "%.*s: no such file or directory%.*s; %.*s",
+		STR_ARG(path), STR_ARG(where), STR_ARG(todo));
 }
 
 static bool refuse_dir(const struct search *s, struct str dir)
@@ -559,7 +542,9 @@ static bool refuse_dir(const struct search *s, struct str dir)
 		return diag_set(s->err, DIAG_FILE_KIND,
 			"%.*s: no *.xplane.pb here or below; %.*s is %s; %s", STR_ARG(dir),
 			STR_ARG(below), s->other->is, s->other->todo);
-	return diag_set(s->err, DIAG_NO_PROFILE, "%.*s: %s; " NAME_LOGDIR, STR_ARG(dir),
+	return diag_set(s->err, DIAG_NO_PROFILE,
+		"%.*s: %s; " NAME_LOGDIR ", which writes it when the trace is stopped",
+		STR_ARG(dir),
 		s->entries ? "no profile (*.xplane.pb) here or below"
 			   : "the directory is empty, and a profile (*.xplane.pb) was expected");
 }

@@ -1383,6 +1383,8 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 		hint = table_find(last->text)
 			       ? STR("; it is a table, which stands behind 'from'")
 			       : did_you_mean(c->keep, last->text, clauses, COUNT_OF(clauses));
+	if (!hint.len && !of && !names->rule)
+		hint = STR("; `rooflint tables` lists the columns of each table");
 	if (!hint.len && of)
 		hint = is_made ? STR("; the SELECT has none of that name")
 			       : arena_fmt(c->keep, "; `rooflint tables %.*s` lists them",

@@ -69,8 +69,8 @@ static bool add_word(struct plan *p, const struct ruleset *rules, struct str wor
 		return target_parse(word, keep, &adhoc, err) &&
 		       add_target(p, &adhoc, templates, keep, err);
 	return diag_set(err, DIAG_USAGE,
-		"there is no notification '%.*s' in %.*s%.*s (or give KIND:VARIABLE; rooflint "
-		"notify --help)",
+		"there is no notification '%.*s' in %.*s%.*s (or name a kind and the variable "
+		"that holds the address, as in slack:ROOFLINT_SLACK_URL)",
 		STR_ARG(word), STR_ARG(rules->name),
 		STR_ARG(did_you_mean(keep, word, names.items, names.count)));
 }

@@ -6,8 +6,10 @@
 bool report_load(struct str path, struct arena *keep, struct report_set *ret, struct diag *err)
 {
 	struct input in;
-	if (!input_open(path, keep, &in, err))
+	if (!input_open(path, keep, &in, err)) {
+		path_missing(path, keep, err);
 		return diag_append(err, "`rooflint check --json FILE` writes a report");
+	}
 	struct str text = str_trim(in.bytes);
 	bool ok = !text.len || text.p[0] == '{'
 			  ? report_json_read(path, in.bytes, keep, ret, err)

@@ -222,7 +222,7 @@ class Bytes(unittest.TestCase):
                         os.unlink(summary)
                     _, rendered = rooflint("render", *options, report, **env)
                     # Where sources lie is asked of who checks; a report has its places.
-                    hint = re.compile(rb"^rooflint: no finding lies on .*\n", re.M)
+                    hint = re.compile(rb"^rooflint: no finding's file is .*\n", re.M)
                     self.assertEqual(rendered, hint.sub(b"", checked), (path, options))
                     if of_check:
                         self.assertEqual(read(summary), of_check)

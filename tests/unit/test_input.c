@@ -114,7 +114,7 @@ static void assert_refused(struct str path, const char *part)
 static void refused(void **state)
 {
 	(void)state;
-	assert_refused(path_of("nothing"), "No such file");
+	assert_refused(path_of("nothing"), "no such file");
 	assert_refused(str_from(folder), "directory");
 	assert_refused(STR("/dev/null"), "device");
 	assert_refused(STR(""), "not a file name");

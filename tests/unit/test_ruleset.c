@@ -1974,7 +1974,7 @@ static void extending_in_circles(void **state)
 	write_file("d.yaml", "version: 1\nextends: ./nowhere.yaml\n");
 	assert_false(load("d.yaml"));
 	assert_string_equal(err.text,
-		"d.yaml:2:10: extends: cannot open 'nowhere.yaml': No such file or directory; a "
+		"d.yaml:2:10: extends: cannot open 'nowhere.yaml': no such file or directory; a "
 		"path begins at the folder of this file\n"
 		"  extends: ./nowhere.yaml\n"
 		"           ^~~~~~~~~~~~~~");
@@ -1984,7 +1984,7 @@ static void naming_a_set(void **state)
 {
 	(void)state;
 	assert_false(load("recomended"));
-	assert_string_equal(err.text, "cannot open 'recomended': No such file or directory\n"
+	assert_string_equal(err.text, "cannot open 'recomended': no such file or directory\n"
 				      "did you mean 'recommended'?");
 	assert_false(load("nowhere/rooflint.yaml"));
 	write_file("empty.yaml", "");
