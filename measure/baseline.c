@@ -213,61 +213,49 @@ bool baseline_fits(const struct tables *head, const struct baseline *item, struc
 
 /* ---- the news ------------------------------------------------------------------------------- */
 
-/* Ops worth telling of: what is shorter comes and goes with every compiler. */
+/* Ops worth a mention: what is shorter comes and goes with every compiler. */
 #define NEWS_SHARE 0.001
 
-/* Ops of one change that are worth telling of, and their share of all ops' time. */
-static ptrdiff_t count_change(const struct op_diff *d, enum change change, double *share)
+/* The share of all ops' time that ops of one change take; 0 where each is too short to mention. */
+static double share_of_change(const struct op_diff *d, enum change change)
 {
 	struct str word = word_at(CHANGE_WORDS, change);
-	ptrdiff_t count = 0;
+	double share = 0, most = 0;
 
-	*share = 0;
 	for (ptrdiff_t i = 0; i < d->count; i++) {
 		const struct changes_row *row = &d->items[i];
 		double part = change == CHANGE_GONE ? row->base_s / d->base_ops_s
 						    : row->head_s / d->head_ops_s;
-		if (!str_eq(row->change, word) || !(part >= NEWS_SHARE))
+		if (!str_eq(row->change, word) || isnan(part))
 			continue;
-		*share += part;
-		count++;
+		share += part;
+		most = fmax(most, part);
 	}
-	return count;
+	return most >= NEWS_SHARE ? share : 0;
 }
 
-/*
- * "3 new ops take 18.5% of the time, the heaviest 2 of 9 changed ops take 4.10%": each of the
- * others takes less than NEWS_SHARE.
- */
+/* "3 new ops take 18.5% of the time, 1 op that is gone took 4.10%" */
 static struct str news_of_ops(const struct op_diff *d, struct arena *keep)
 {
 	static const struct {
 		enum change change;
-		const char *one, *many;		   /* "new ops" */
-		const char *one_takes, *many_take; /* by how many of them are counted */
+		const char *one, *many;
 	} news[] = {
-		{ CHANGE_NEW, "new op", "new ops", "takes", "take" },
-		{ CHANGE_CHANGED, "changed op", "changed ops", "takes", "take" },
-		{ CHANGE_GONE, "op that is gone", "ops that are gone", "took", "took" },
+		{ CHANGE_NEW, "new op takes", "new ops take" },
+		{ CHANGE_CHANGED, "changed op takes", "changed ops take" },
+		{ CHANGE_GONE, "op that is gone took", "ops that are gone took" },
 	};
 	struct out *o = out_memory(keep);
 
 	for (ptrdiff_t i = 0; i < COUNT_OF(news); i++) {
-		double share;
-		ptrdiff_t all = d->counts[news[i].change];
-		ptrdiff_t count = count_change(d, news[i].change, &share);
+		double share = share_of_change(d, news[i].change);
+		ptrdiff_t count = d->counts[news[i].change];
 		bool is_first = !out_text(o).len;
-		if (!count)
-			continue;
-		out_z(o, is_first ? "" : ", ");
-		if (count < all && count > 1)
-			out_fmt(o, "the heaviest %td of ", count);
-		else if (count < all)
-			out_z(o, "the heaviest of ");
-		out_fmt(o, "%td %s %s %.*s%s", all, all == 1 ? news[i].one : news[i].many,
-			count == 1 ? news[i].one_takes : news[i].many_take,
-			STR_ARG(unit_text(keep, share, UNIT_RATIO)),
-			is_first ? " of the time" : "");
+		if (share > 0)
+			out_fmt(out_part(o, ", "), "%td %s %.*s%s", count,
+				count == 1 ? news[i].one : news[i].many,
+				STR_ARG(unit_text(keep, share, UNIT_RATIO)),
+				is_first ? " of the time" : "");
 	}
 	return out_text(o);
 }

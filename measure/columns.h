@@ -29,7 +29,7 @@
 #define FLOPS_SOURCE_WORDS "profile|hlo|rules|kernels|author"
 #define WORK_WORDS	   "step|other|serving"
 #define DIRECTION_WORDS	   "h2d|d2h|d2d|p2p|unknown"
-#define CHANGE_WORDS	   "new|gone|changed|split|slower|faster"
+#define CHANGE_WORDS	   "new|gone|changed|split|slower|faster|more-runs|fewer-runs"
 #define PLATFORM_WORDS	   "unknown|tpu|nvidia|amd|cpu"
 #define STEPS_WORDS	   "window|program|annotation|steps-line"
 #define GAP_WORDS	   "unknown|input|compile|checkpoint|transfer|sync|host|program"
@@ -339,7 +339,8 @@
 	COMMON_TEXT(category, 0, "the profiler's category, where it gives one")                    \
 	COMMON_TEXT(attribution, ATTRIBUTION_WORDS, "how the event was tied to the instruction")   \
 	TEXT(scope, 0, "JAX name stack")                                                           \
-	COMMON_TEXT(source_file, 0, "Python file of the innermost frame")                          \
+	COMMON_TEXT(source_file, 0,                                                                \
+		"Python file of the innermost frame outside of installed packages")                \
 	COMMON_REAL(source_line, COUNT, "its line")                                                \
 	COMMON_TEXT(user_file, 0, "first frame in the user's repository, from its top on")         \
 	COMMON_REAL(user_line, COUNT, "its line")                                                  \

@@ -117,6 +117,14 @@ static struct matches match_ops(
 
 /* ---- what changed --------------------------------------------------------------------------- */
 
+/* Does how often an op runs make more of its change than how long it takes? */
+static bool is_of_runs(const struct group *base, const struct group *head)
+{
+	double times = head->step_s / base->step_s, runs = head->count / base->count;
+
+	return base->count > 0 && (times > 1 ? runs * runs > times : runs * runs < times);
+}
+
 static enum change change_of(const struct group *base, const struct group *head)
 {
 	double lost = head->step_s - base->step_s;
@@ -133,6 +141,8 @@ static enum change change_of(const struct group *base, const struct group *head)
 		(fabs(head->count - base->count) <= ROUNDING * base->count && intervals_meet &&
 			!apart))
 		return CHANGE_SAME;
+	if (is_of_runs(base, head))
+		return lost > 0 ? CHANGE_MORE : CHANGE_FEWER;
 	return lost > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
 }
 
@@ -763,6 +773,20 @@ static int by_change(const void *a, const void *b)
 	return order ? order : str_cmp(x->kind, y->kind);
 }
 
+/* Of steps: what is left of them without their ops. */
+static void sum_between(struct op_diff *d)
+{
+	struct diff_times t = diff_times(d);
+	double base_s = t.base_s - d->base_ops_s, head_s = t.head_s - d->head_ops_s;
+
+	if (t.by_ops || base_s < 0 || head_s < 0 ||
+		!(fabs(head_s - base_s) >= DIFF_SAME * fmax(t.base_s, t.head_s)))
+		return;
+	struct diff_kind *k = kind_row(d, STR("between ops"));
+	k->base_s = base_s;
+	k->head_s = head_s;
+}
+
 static void sum_by_kind(struct op_diff *d, const struct matches *all)
 {
 	for (ptrdiff_t i = 0; i < all->count; i++) {
@@ -777,8 +801,9 @@ static void sum_by_kind(struct op_diff *d, const struct matches *all)
 		d->base_ops_s += d->kinds[i].base_s;
 		d->head_ops_s += d->kinds[i].head_s;
 	}
+	sum_between(d);
 	sort_by(d->kinds, d->kind_count, by_change);
-	double least_s = 0.005 * fmax(d->base_ops_s, d->head_ops_s);
+	double least_s = DIFF_SAME * fmax(d->base_ops_s, d->head_ops_s);
 	for (int i = 0; i < d->kind_count; i++)
 		d->kinds_changed += fabs(d->kinds[i].head_s - d->kinds[i].base_s) >= least_s;
 }

@@ -1,6 +1,6 @@
 /*
- * Two runs, op by op: what is new, gone, changed, split, slower and faster, and the time each lost
- * or won.
+ * Two runs, op by op: what is new, gone, changed, split, slower, faster, and what runs more or less
+ * often, with the time each lost or won.
  *
  * Ops are matched by their key, which is what they are and where they come from and not what the
  * compiler called them.  Ops of one key are one (a layer repeated, a program compiled twice).
@@ -50,18 +50,20 @@ enum change {
 	CHANGE_SPLIT,
 	CHANGE_SLOWER,
 	CHANGE_FASTER,
+	CHANGE_MORE, /* it runs more often, which makes more of its loss than how long it runs */
+	CHANGE_FEWER,
 	CHANGE_SAME, /* counted, and no row */
 	CHANGES
 };
 
-/* Time of all ops of a kind. */
+/* Time of all ops of a kind; or "between ops", where that changed. */
 struct diff_kind {
 	struct str kind;
 	double base_s, head_s;
 	double same_s; /* what the ops lost that count as the same */
 };
 
-#define DIFF_KINDS (KIND_COUNT + 1)
+#define DIFF_KINDS (KIND_COUNT + 2)
 
 struct op_diff {
 	bool is_planned;

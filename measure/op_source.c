@@ -133,7 +133,7 @@ static bool has_line(struct checkout_file file, double line)
 /* ---- frames ---------------------------------------------------------------------------------- */
 
 /* "file:line" or "file:line:column": a file name may hold colons, numbers stand last. */
-static bool source_split(struct str text, struct str *file, double *line)
+static bool source_split(struct str text, struct hlo_source *ret)
 {
 	ptrdiff_t colon = str_rfind_char(text, ':');
 	int64_t number;
@@ -147,8 +147,7 @@ static bool source_split(struct str text, struct str *file, double *line)
 		head = str_head(head, before);
 		number = first;
 	}
-	*file = head;
-	*line = (double)number;
+	*ret = (struct hlo_source){ .file = head, .line = number };
 	return head.len > 0;
 }
 
@@ -188,39 +187,45 @@ void op_source_user(const struct run *run, struct str file, double line, struct 
 	ret->user_line = line;
 }
 
+/* The next frame outward: one of installed packages gives way to the first that is of none. */
+static void source_frame(
+	const struct run *run, const struct hlo_source *frame, struct op_source *ret)
+{
+	double line = frame->line > 0 ? (double)frame->line : NAN;
+
+	if (frame->file.len &&
+		(!ret->file.p || (is_installed(ret->file) && !is_installed(frame->file)))) {
+		ret->file = text_clean(run->keep, frame->file);
+		ret->line = line;
+		ret->function =
+			frame->function.len ? text_clean(run->keep, frame->function) : MISSING;
+	}
+	op_source_user(run, frame->file, line, ret);
+}
+
 static void source_from_hlo(const struct run *run, const struct subject *s, struct op_source *ret)
 {
 	struct hlo_source frames[FRAMES_MAX];
 	const struct hlo_instruction *i = subject_instruction(s);
 	ptrdiff_t n = hlo_stack(program_hlo(s->program), i, frames, FRAMES_MAX);
 
-	if (i->source.file.len > 0) {
-		ret->file = text_clean(run->keep, i->source.file);
-		ret->line = i->source.line > 0 ? (double)i->source.line : NAN;
-		if (i->source.function.len > 0)
-			ret->function = text_clean(run->keep, i->source.function);
-	}
+	source_frame(run, &i->source, ret);
 	for (ptrdiff_t k = 0; k < n; k++)
-		op_source_user(run, frames[k].file, (double)frames[k].line, ret);
-	if (n == 0)
-		op_source_user(run, i->source.file, ret->line, ret);
+		source_frame(run, &frames[k], ret);
 }
 
 static void source_from_profile(
 	const struct run *run, const struct subject *s, struct op_source *ret)
 {
-	struct str file, head, rest = s->said->source_stack;
-	double line;
+	struct str head, rest = s->said->source_stack;
+	struct hlo_source frame = { 0 };
 
-	if (!ret->file.p && source_split(s->said->source, &file, &line)) {
-		ret->file = text_clean(run->keep, file);
-		ret->line = line;
-		op_source_user(run, file, line, ret);
-	}
+	if (!ret->file.p && source_split(s->said->source, &frame))
+		source_frame(run, &frame, ret);
 	while (rest.len > 0) {
 		str_cut(rest, '\n', &head, &rest);
-		if (source_split(head, &file, &line))
-			op_source_user(run, file, line, ret);
+		if (source_split(head, &frame))
+			source_frame(run, &frame, ret);
 	}
 }
 

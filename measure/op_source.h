@@ -1,5 +1,6 @@
 /*
- * Where an op stands in Python: the innermost line, and the line of the user's own that led there.
+ * Where an op stands in Python: the innermost line outside of installed packages (where there is
+ * none, the innermost of all), and the line of the user's own that led there.
  *
  * A file is the user's when it lies below a --source-root.  Without one, when it is a file of the
  * checkout around the working directory: the job saw the same files below another folder, or
@@ -11,7 +12,7 @@
 #include "measure/swept.h"
 
 struct op_source {
-	struct str file, function; /* of the innermost frame; missing when unknown */
+	struct str file, function; /* missing when unknown */
 	double line;		   /* NaN when unknown */
 	struct str user_file; /* of the first frame in the user's repository, from its top on */
 	double user_line;

@@ -14,7 +14,7 @@
 struct str diff_counts(const struct op_diff *d, struct arena *keep)
 {
 	static const char *const words[CHANGES] = { "new", "gone", "changed", "split", "slower",
-		"faster", "the same" };
+		"faster", "with more runs", "with fewer runs", "the same" };
 	struct out *o = out_memory(keep);
 	for (int i = 0; i < CHANGES; i++)
 		if (d->counts[i] || i == CHANGE_SAME)
@@ -50,7 +50,7 @@ static void put_reason(struct out *o, const struct op_diff *d, double change_s, 
 			STR_ARG(text_clean(keep, slow->device)),
 			STR_ARG(text_clean(keep, slow->host)),
 			STR_ARG(ratio_text(keep, slow->slowness - 1)));
-	} else if (!(share > 0)) {
+	} else if (!(share > 0.05)) {
 		out_z(o, "; no op explains it, the time between ops does");
 	} else if (!(share > 0.5)) {
 		out_fmt(o, "; ops make up %.*s of it, the rest passes between them",
@@ -76,11 +76,18 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 	struct out *o = out_memory(keep);
 	struct diff_times t = diff_times(d);
 	double base = t.base_s, head = t.head_s, change = base > 0 ? head / base - 1 : NAN;
-	if (d->is_window && isnan(d->work))
-		return arena_fmt(keep,
+	if (d->is_window && isnan(d->work)) {
+		out_fmt(o,
 			"The captures hold different work, and no steps: ops take %.*s, was %.*s",
 			STR_ARG(time_text(keep, d->head_ops_s)),
 			STR_ARG(time_text(keep, d->base_ops_s)));
+		if (d->kinds_changed)
+			out_fmt(o, "; most changed: %.*s, %.*s, was %.*s",
+				STR_ARG(text_clean(keep, d->kinds[0].kind)),
+				STR_ARG(time_text(keep, d->kinds[0].head_s)),
+				STR_ARG(time_text(keep, d->kinds[0].base_s)));
+		return out_text(o);
+	}
 	out_fmt(o, "%s ", what_takes(d));
 	if (!(fabs(change) >= DIFF_SAME)) {
 		out_fmt(o, "%.*s%s", STR_ARG(time_text(keep, head)),
@@ -144,11 +151,17 @@ static struct str first_line(const struct diff_report *d, struct arena *keep)
 		       fabs(d->ops->head_step_s / d->ops->base_step_s - 1) >= DIFF_SAME;
 
 	/* No factor, where `check` would not judge one. */
-	if (unlike.p)
-		return arena_fmt(keep, "Not the same work: %.*s. %s %.*s, was %.*s",
+	if (unlike.p) {
+		struct out *o = out_memory(keep);
+		double change_s = times.head_s - times.base_s;
+		out_fmt(o, "Not the same work: %.*s. %s %.*s, was %.*s",
 			STR_ARG(text_clean(keep, unlike)), what_takes(d->ops),
 			STR_ARG(time_text(keep, times.head_s)),
 			STR_ARG(time_text(keep, times.base_s)));
+		if (fabs(change_s) >= DIFF_SAME * times.base_s)
+			put_reason(o, d->ops, change_s, keep);
+		return out_text(o);
+	}
 	if (d->ops->is_window && !is_explained(d->ops))
 		return arena_fmt(keep, "%.*s; this may be noise", STR_ARG(line));
 	for (ptrdiff_t i = 0; is_told && i < table_count(t, deltas); i++) {
@@ -168,7 +181,7 @@ static struct list diff_lines(const struct diff_report *d, struct arena *keep)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-enum { TEXT_WIDTH = 80, LINE_INDENT = 4, TEXT_INDENT = 20 };
+enum { TEXT_WIDTH = 80, LINE_INDENT = 4, TEXT_INDENT = 23 };
 enum { TEXT_MOST = 8 /* losses, and gains: a screen of each */ };
 
 static void put_ops(struct page *p, const struct html_changes *ops)
@@ -355,7 +368,7 @@ void diff_markdown(const struct diff_report *d, struct arena *keep, struct out *
 	F(R, TEXT, head, "the later run, as it was named")                                         \
 	F(R, TEXT, base, "the run it is held against")                                             \
 	F(R, TEXT, headline, "before, after, and what made most of it")                            \
-	F(R, TEXT, counts, "how many ops are new, gone, changed, split, slower and faster")        \
+	F(R, TEXT, counts, "how many ops are new, gone, changed, split, slower, faster and so on") \
 	F(R, TEXT, span, "what times are of, on each device: step, or capture")                    \
 	F(R, LIST(html_picture), pictures, "the way from before to after, and the time by kind")   \
 	F(R, LIST(html_note), deltas, "what differs of the runs as a whole")                       \
@@ -384,7 +397,7 @@ void diff_html(const struct diff_report *d, const struct doc_template *t, struct
 		.pictures = LIST(pictures, count),
 		.counts = diff_counts(d->ops, keep),
 		.span = d->ops->is_window ? STR("capture") : STR("step"),
-		.deltas = html_comparison(d->report, keep),
+		.deltas = html_lines(diff_lines(d, keep), keep),
 		.changes = html_changes(d->ops->items, d->ops->count, d->most, keep),
 	};
 	page.title = arena_fmt(keep, "rooflint diff: %.*s", STR_ARG(page.headline));

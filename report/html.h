@@ -154,7 +154,7 @@
 	F(R, TEXT, time, "lost or won, per device and step: \"+1.2 ms\"")                          \
 	F(R, TEXT, value, "the same in seconds")                                                   \
 	F(R, TEXT, tone, "bad or good")                                                            \
-	F(R, TEXT, change, "new, gone, changed, split, slower or faster")                          \
+	F(R, TEXT, change, "new, gone, changed, split, slower, faster, more-runs or fewer-runs")   \
 	F(R, TEXT, name, "the op")                                                                 \
 	F(R, TEXT, text, "kind, shape, what it feeds or replaces, and both times")                 \
 	F(R, TEXT, place, "where in Python, else its scope")                                       \
@@ -264,7 +264,7 @@ struct html_change html_change_of(const struct changes_row *c, struct arena *kee
 struct template_list html_changes(
 	const struct changes_row *rows, ptrdiff_t count, ptrdiff_t most, struct arena *keep);
 /* What differs from the baseline, a sentence each. */
-struct template_list html_comparison(const struct report *r, struct arena *keep);
+struct template_list html_lines(struct list lines, struct arena *keep);
 
 void html_rules(const struct report *r, struct arena *keep, struct html_report *ret);
 void html_tables(const struct report *r, struct arena *keep, struct html_report *ret);

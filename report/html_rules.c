@@ -287,9 +287,8 @@ static struct template_list notes_of(const struct maker *m)
 	return LIST(items, count);
 }
 
-struct template_list html_comparison(const struct report *r, struct arena *keep)
+struct template_list html_lines(struct list lines, struct arena *keep)
 {
-	struct list lines = comparison_lines(r, COMPARISON_WHOLE, keep);
 	struct html_note *items = arena_make(keep, struct html_note, lines.count);
 	for (ptrdiff_t i = 0; i < lines.count; i++)
 		items[i].text = lines.items[i];
@@ -320,7 +319,7 @@ void html_rules(const struct report *r, struct arena *keep, struct html_report *
 	ret->skipped = rules_of(&m, skipped, 2);
 	ret->counts = counts_of(&m);
 	ret->notes = notes_of(&m);
-	ret->deltas = html_comparison(r, keep);
+	ret->deltas = html_lines(comparison_lines(r, COMPARISON_WHOLE, keep), keep);
 	ret->changes = html_changes(
 		table_rows(&r->tables, changes), table_count(&r->tables, changes), DIFF_MOST, keep);
 }

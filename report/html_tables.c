@@ -6,7 +6,8 @@
 #include "report/html.h"
 #include "report/prose.h"
 
-enum { COLUMNS = 17, TEXT_COLUMNS = 36 };
+/* The name of a row, and all cells of a table of few columns, have room for more. */
+enum { COLUMNS = 17, TEXT_COLUMNS = 36, FEW_COLUMNS = 3 };
 
 struct pick {
 	const char *column, *label; /* no label: the column's name */
@@ -146,9 +147,8 @@ static struct str tail_of(struct str path, struct arena *keep)
 	return end.len < path.len ? arena_fmt(keep, "\xe2\x80\xa6/%.*s", STR_ARG(end)) : path;
 }
 
-/* The name of a row has room for more than other cells. */
 static struct html_cell cell_of(
-	const struct shown *s, const void *row, bool is_head, struct arena *keep)
+	const struct shown *s, const void *row, bool is_roomy, struct arena *keep)
 {
 	const struct column *c = s->column;
 	struct html_cell cell = { .is_number = c->type == COLUMN_REAL };
@@ -164,9 +164,9 @@ static struct html_cell cell_of(
 	struct str whole = text_clean(keep, cell_text(c, row));
 	if (s->line)
 		whole = place_text(whole, cell_real(s->line, row), keep);
-	cell.text = s->line   ? html_clip(tail_of(whole, keep), TEXT_COLUMNS, keep)
-		    : is_head ? text_brief(keep, whole)
-			      : html_clip(whole, TEXT_COLUMNS, keep);
+	cell.text = s->line    ? html_clip(tail_of(whole, keep), TEXT_COLUMNS, keep)
+		    : is_roomy ? text_brief(keep, whole)
+			       : html_clip(whole, TEXT_COLUMNS, keep);
 	if (!str_eq(cell.text, whole))
 		cell.whole = whole;
 	return cell;
@@ -193,7 +193,8 @@ static struct html_table table_of(const struct report *r, const struct spec *spe
 	for (ptrdiff_t i = 0; i < row_count; i++) {
 		struct html_cell *cells = arena_make(keep, struct html_cell, count);
 		for (int k = 0; k < count; k++)
-			cells[k] = cell_of(&shown[k], table_row(def, t, i), k == 0, keep);
+			cells[k] = cell_of(&shown[k], table_row(def, t, i),
+				k == 0 || count <= FEW_COLUMNS, keep);
 		rows[i] = (struct html_row){ .head = cells[0].text,
 			.head_whole = cells[0].whole,
 			.head_value = cells[0].value,

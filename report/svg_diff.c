@@ -100,6 +100,8 @@ bool svg_kinds_change(const struct op_diff *d, struct arena *keep, struct html_p
 	if (!(k->most > 0))
 		return false;
 	*ret = svg_picture(&plot, k,
-		STR("What ops took, of each kind that changed: the largest change first."), keep);
+		STR("What ops of each kind took, and what lies between them, where it changed: the "
+		    "largest change first."),
+		keep);
 	return true;
 }

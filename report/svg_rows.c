@@ -114,7 +114,10 @@ static double draw_rows(struct svg *x, const struct svg_rows *r, double top)
 		draw_value(x, r, row, s, top + name);
 		if (r->is_chain && i + 1 < r->count) {
 			double end = s.left + row->bars->to * s.scale;
-			svg_line(x, INK_GRID, end, top + name + bars, end, top + pitch + name);
+			/* Not through the next name. */
+			bool is_free = LEFT + NAME_CHAR * text_columns(row[1].name) < end;
+			svg_line(x, INK_GRID, end, top + name + bars, end,
+				top + pitch + (is_free ? name : 0));
 		}
 	}
 	return r->key_count ? svg_keys(x, r->keys, r->key_count, left, bottom) : bottom;

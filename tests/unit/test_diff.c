@@ -66,6 +66,34 @@ static void test_ops_of_one_key(void **state)
 	assert_str(d.items[0].name, "x.2");
 }
 
+/* What makes most of the change gives it its word: 60 runs for 30, or 20% longer each. */
+static void test_more_runs_are_not_slower(void **state)
+{
+	static const char before[] = OP("a", "1e-3", "30") "\n" OP("b", "1e-3", "30");
+	static const char after[] = OP("a", "1.2e-3", "60") "\n" OP("b", "1.2e-3", "31");
+	(void)state;
+	diff(before, after);
+	assert_str(d.items[0].change, "more-runs");
+	assert_str(d.items[1].change, "slower");
+	diff_ops(&head, &base, &keep, &d);
+	assert_int_equal(d.counts[CHANGE_FEWER], 1);
+	assert_int_equal(d.counts[CHANGE_FASTER], 1);
+}
+
+static void test_time_between_ops_is_a_kind(void **state)
+{
+	(void)state;
+	diff("run step_time_s=0.004\n" OP("a", "1e-3", "2"),
+		"run step_time_s=0.026\n" OP("a", "1e-3", "2"));
+	assert_str(d.kinds[0].kind, "between ops");
+	assert_true(fabs(d.kinds[0].base_s - 0.002) < 1e-12);
+	assert_true(fabs(d.kinds[0].head_s - 0.024) < 1e-12);
+	assert_int_equal(d.kinds_changed, 1);
+	assert_str(diff_headline(&d, &keep),
+		"A step takes 6.5 times as long: 26.0 ms, was 4.00 ms; no op explains it, the time "
+		"between ops does");
+}
+
 /* Of four devices one takes 3.9 ms and the others 3.0 ms, each within 0.02 ms from step to step. */
 static void test_one_slow_device_is_no_noise(void **state)
 {
@@ -581,6 +609,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_new_and_gone, fresh),
 		cmocka_unit_test_setup(test_ops_of_one_key, fresh),
+		cmocka_unit_test_setup(test_more_runs_are_not_slower, fresh),
+		cmocka_unit_test_setup(test_time_between_ops_is_a_kind, fresh),
 		cmocka_unit_test_setup(test_one_slow_device_is_no_noise, fresh),
 		cmocka_unit_test_setup(test_the_headline_names_a_slow_device, fresh),
 		cmocka_unit_test_setup(test_noise_is_the_same, fresh),
