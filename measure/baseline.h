@@ -53,6 +53,15 @@ enum series {
 	SERIES_PLANNED,	 /* the same of two plans alone: what has run has its own figures */
 };
 
+/* What it says of how long a step takes for its work, where it is worse. */
+enum loss {
+	LOSS_NONE,
+	LOSS_STEP, /* longer: it is the step's time */
+	LOSS_RATE, /* longer for its work, which a job file states */
+	LOSS_PART, /* a part of it is, and others are shorter if the step is not longer */
+	LOSS_WORK, /* it does less in its time, or needs less for the same: other facts decide */
+};
+
 /* What is compared: METRICS in columns.h. */
 struct metric {
 	struct str word; /* of deltas.metric */
@@ -61,6 +70,7 @@ struct metric {
 	enum series series;
 	struct str part; /* SERIES_SHARE: column of steps; SERIES_INVERSE: the most it may be */
 	bool more_is_worse;
+	enum loss loss;
 	struct str name;  /* in words */
 	const char *says; /* "a step takes" */
 };

@@ -36,24 +36,27 @@
 /*
  * What a run is compared by: table, column, how it moves from step to step (enum series), for a
  * share its part of a step, for what is known in part the most that it may be, whether more is
- * worse, what it is called, and how a sentence about it begins.  F: the first one, whose baselines
- * tell which lie beyond the others; M: the rest.
+ * worse, what it says of the step (enum loss), what it is called, and how a sentence about it
+ * begins.  F: the first one, whose baselines tell which lie beyond the others; M: the rest.
  */
 #define METRICS(F, M)                                                                              \
-	F(run, step_time_s, TIME, "", true, "the step time", "a step takes")                       \
-	M(run, roofline_ratio_lo, INVERSE, "roofline_ratio_hi", false, "the roofline share",       \
+	F(run, step_time_s, TIME, "", true, STEP, "the step time", "a step takes")                 \
+	M(run, roofline_ratio_lo, INVERSE, "roofline_ratio_hi", false, WORK, "the roofline share", \
 		"the roofline share is")                                                           \
-	M(run, mfu, INVERSE, "", false, "the MFU", "the MFU is")                                   \
-	M(run, comms_exposed_ratio, SHARE, "comms_exposed_s", true, "the exposed communication",   \
-		"waiting for communication takes")                                                 \
-	M(run, idle_ratio, SHARE, "idle_s", true, "the idle time", "idle time is")                 \
-	M(run, transfer_ratio, SHARE, "transfer_s", true, "the time in transfers",                 \
+	M(run, mfu, INVERSE, "", false, RATE, "the MFU", "the MFU is")                             \
+	M(run, comms_exposed_ratio, SHARE, "comms_exposed_s", true, PART,                          \
+		"the exposed communication", "waiting for communication takes")                    \
+	M(run, idle_ratio, SHARE, "idle_s", true, NONE, "the idle time", "idle time is")           \
+	M(run, transfer_ratio, SHARE, "transfer_s", true, NONE, "the time in transfers",           \
 		"moving data to or from the host takes")                                           \
-	M(memory, window_peak_bytes, CONSTANT, "", true, "the peak memory", "memory peaks at")     \
-	M(run, step_flops, CONSTANT, "", true, "the work of a step", "the ops of a step compute")  \
-	M(run, predicted_step_s, PLANNED, "", true, "the predicted step time",                     \
+	M(memory, window_peak_bytes, CONSTANT, "", true, NONE, "the peak memory",                  \
+		"memory peaks at")                                                                 \
+	M(run, step_flops, CONSTANT, "", true, NONE, "the work of a step",                         \
+		"the ops of a step compute")                                                       \
+	M(run, predicted_step_s, PLANNED, "", true, STEP, "the predicted step time",               \
 		"a step is predicted to take at least")                                            \
-	M(memory, compiled_bytes, PLANNED, "", true, "the planned memory", "the compiler plans for")
+	M(memory, compiled_bytes, PLANNED, "", true, NONE, "the planned memory",                   \
+		"the compiler plans for")
 #define METRIC_WORD(table, column, ...)	     #table "." #column
 #define METRIC_WORD_MORE(table, column, ...) "|" #table "." #column
 #define METRIC_WORDS			     METRICS(METRIC_WORD, METRIC_WORD_MORE)
@@ -575,8 +578,8 @@
 		"what it is compared with: one baseline by its name, the baselines, or the "       \
 		"store's query")                                                                   \
 	TEXT(work_source, WORK_SOURCE_WORDS,                                                       \
-		"what says how much work a step is: job: the job files, that it is the same; "     \
-		"ops: what was counted; missing: that leaves open whether it is worse")            \
+		"what says that a step does as much work as before: job: the job files; ops: the " \
+		"FLOPs counted, but for what is computed again; missing: nothing does")            \
 	REAL(base, NONE,                                                                           \
 		"value of the baseline; of captures without steps as if it had done this run's "   \
 		"work, which how often each op ran tells")                                         \
@@ -593,6 +596,16 @@
 	REAL(lost_most_s, SECONDS,                                                                 \
 		"the same, where the work of some ops is unknown: the most that it may cost")      \
 	REAL(lost_bytes, BYTES, "what that takes of the memory")                                   \
+	REAL(tells_step, BOOL,                                                                     \
+		"whether it says how long the work of a step takes: its time, and while that is "  \
+		"not longer, what of it became worse by more than the step became shorter")        \
+	REAL(is_slower, BOOL,                                                                      \
+		"whether being worse is being slower: 1: the time, and the MFU; 0: a part of a "   \
+		"step that takes no longer; NULL: as much work may take longer, and nothing says " \
+		"that it is as much")                                                              \
+	REAL(claimed_s, SECONDS,                                                                   \
+		"lost_s of the row that says it best, and 0 of the others that tell the same; "    \
+		"NULL: too noisy to tell")                                                         \
 	REAL(resolution, RATIO, "the least change that would have been seen, as in worse")         \
 	REAL(n_base, COUNT, "independent steps that the baselines are worth")                      \
 	REAL(n_head, COUNT, "independent steps that this run is worth")                            \

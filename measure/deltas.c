@@ -7,9 +7,9 @@
 #include "measure/baseline.h"
 #include "measure/diff.h"
 
-#define METRIC(table, column, series, part, worse, name, says)                                     \
+#define METRIC(table, column, series, part, worse, loss, name, says)                               \
 	{ STR_INIT(#table "." #column), TABLE_##table, STR_INIT(#column), SERIES_##series,         \
-		STR_INIT(part), worse, STR_INIT(name), says },
+		STR_INIT(part), worse, LOSS_##loss, STR_INIT(name), says },
 static const struct metric metrics[] = { METRICS(METRIC, METRIC) };
 
 const struct metric *metric_find(struct str word)
@@ -77,6 +77,27 @@ bool job_says_work(const struct run_row *here, const struct run_row *base)
 {
 	return (!isnan(here->global_batch) && !isnan(base->global_batch)) ||
 	       (!isnan(here->mfu) && !isnan(base->mfu));
+}
+
+/* FLOPs of a step without those that compute again what a forward pass had. */
+static double needed_flops(const struct run_row *run)
+{
+	return run->step_flops * (1 - run->remat_flops_ratio);
+}
+
+/* What says that a step does as much work as in all runs of the sample. */
+static struct str work_source(const struct run_row *here, const struct run_sample *sample)
+{
+	bool by_job = true, by_ops = true;
+
+	for (ptrdiff_t i = 0; i < sample->count; i++) {
+		const struct run_row *base = table_rows(sample->runs[i], run);
+		by_job = by_job && job_says_work(here, base);
+		by_ops = by_ops && needed_flops(here) >= needed_flops(base) * (1 - DIFF_SAME);
+	}
+	return by_job	? word_at(WORK_SOURCE_WORDS, 0)
+	       : by_ops ? word_at(WORK_SOURCE_WORDS, 1)
+			: MISSING;
 }
 
 /* It counts the work of the ops, which may be known in part. */
@@ -209,6 +230,7 @@ static struct deltas_row *add_delta(struct tables *head, const struct metric *m,
 	row->key =
 		query.p ? arena_fmt(keep, "%.*s, %.*s", STR_ARG(m->word), STR_ARG(query)) : m->word;
 	row->against = query.p ? query : sample->count == 1 ? sample->names[0] : BASELINE_NAMED;
+	row->work_source = work_source(table_rows(head, run), sample);
 	return row;
 }
 
@@ -246,8 +268,7 @@ static int fill_change(
 	int least = w->by[1] < w->by[0];
 	double lo = w->by[least] - w->half, hi = w->by[!least] + w->half;
 	bool is_ratio = is_log(m), is_seen = lo > 0 || hi < 0 || w->half <= BLIND;
-	bool is_one = w->by[0] == w->by[1];
-	int told = is_one ? 0 : lo > 0 ? least : hi < 0 ? !least : 0;
+	int told = w->by[0] == w->by[1] ? 0 : lo > 0 ? least : hi < 0 ? !least : 0;
 
 	row->worse = rounded(is_ratio ? expm1(w->by[told]) : w->by[told]);
 	row->resolution = rounded(is_ratio ? expm1(w->half) : w->half);
@@ -255,8 +276,9 @@ static int fill_change(
 	row->hi = is_seen ? rounded(is_ratio ? expm1(hi) : hi) : (double)NAN;
 	row->lost_s = lost_by(m, step_s, w->by[least]);
 	row->lost_most_s = lost_by(m, step_s, w->by[!least]);
-	if (is_one || lo > 0 || !(w->by[!least] > w->half))
-		row->work_source = word_at(WORK_SOURCE_WORDS, 1);
+	/* A smaller share is a slower step only where the work is the same. */
+	if (m->loss != LOSS_WORK || !(w->by[!least] > w->half))
+		row->is_slower = m->loss == LOSS_STEP || m->loss == LOSS_RATE;
 	return told;
 }
 
@@ -274,22 +296,17 @@ static void compare_metric(const struct metric *m, struct tables *head,
 		const struct run_sample *sample = &samples[f.sample_of[i]];
 		double mean[2] = { readings_mean(set), readings_mean(set) };
 		const double x[2] = { here->x, here->x + unknown_part(m, head) };
-		bool is_stated = is_counted(m);
 		struct worse worse;
 		struct noise noise;
-		for (ptrdiff_t k = 0; k < set.count; k++) {
-			const struct tables *base = sample->runs[f.run_of[set.items - f.all + k]];
-			mean[1] += unknown_part(m, base) / (double)set.count;
-			is_stated = is_stated && job_says_work(run, table_rows(base, run));
-		}
+		for (ptrdiff_t k = 0; k < set.count; k++)
+			mean[1] += unknown_part(m, sample->runs[f.run_of[set.items - f.all + k]]) /
+				   (double)set.count;
 		for (int k = 0; k < 2; k++)
 			worse.by[k] = m->more_is_worse ? x[k] - mean[k] : mean[k] - x[k];
 		worse.half = noise_interval(here, f.sets, f.set_count, i, prior, BASELINE_ALPHA,
 			fmax(fabs(worse.by[0]), BLIND), &noise);
 		struct deltas_row *row = add_delta(head, m, sample, keep);
 		int told = fill_change(m, step_s, &worse, row);
-		if (is_stated)
-			row->work_source = word_at(WORK_SOURCE_WORDS, 0);
 		row->head = told ? exp(x[1]) : cell_real(metric_column(m), run);
 		row->base = rounded(is_log(m) ? exp(mean[told]) : mean[told]);
 		row->ratio = row->base > 0 ? rounded(row->head / row->base) : (double)NAN;
@@ -344,11 +361,71 @@ static void compare_constant(const struct metric *m, struct tables *head,
 	row->worse = rounded(here / row->base - 1);
 	row->lo = rounded(here / most - 1);
 	row->hi = rounded(here / least - 1);
-	row->work_source = word_at(WORK_SOURCE_WORDS, 1);
+	row->is_slower = m->loss == LOSS_STEP;
 	if (unit == UNIT_BYTES)
 		row->lost_bytes = round(here - row->base);
 	if (unit == UNIT_SECONDS)
 		row->lost_s = row->lost_most_s = rounded(here - row->base);
+}
+
+/* ---- what is lost of a step ----------------------------------------------------------------- */
+
+static const struct deltas_row *time_of(const struct tables *head, struct str against)
+{
+	const struct deltas_row *rows = table_rows(head, deltas);
+
+	for (ptrdiff_t i = 0; i < table_count(head, deltas); i++)
+		if (metric_find(rows[i].metric)->loss == LOSS_STEP &&
+			str_eq(rows[i].against, against))
+			return &rows[i];
+	return NULL;
+}
+
+/* What a step does counts while its own time does not say that it is slower. */
+static bool tells_step(const struct tables *head, const struct deltas_row *row)
+{
+	enum loss loss = metric_find(row->metric)->loss;
+	const struct deltas_row *time = time_of(head, row->against);
+
+	if (loss == LOSS_STEP || loss == LOSS_NONE)
+		return loss == LOSS_STEP;
+	if (loss == LOSS_WORK && row->work_source.p)
+		return false;
+	double lost_s = time && time->hi < 0 ? row->lost_s : row->lost_most_s;
+	return !time || !(time->lo > 0 || time->lost_s + lost_s < 0);
+}
+
+/* Of rows that are surely worse the time's goes first, then the larger loss. */
+static bool says_better(const struct deltas_row *row, const struct deltas_row *best)
+{
+	if (!(row->tells_step > 0 && row->lo > 0) || isnan(row->is_slower) || !best)
+		return row->tells_step > 0 && row->lo > 0 && !isnan(row->is_slower);
+	bool is_time = metric_find(row->metric)->loss == LOSS_STEP;
+	if (is_time != (metric_find(best->metric)->loss == LOSS_STEP))
+		return is_time;
+	return row->lost_s > best->lost_s ||
+	       (row->lost_s >= best->lost_s && str_cmp(row->key, best->key) < 0);
+}
+
+/* One loss is seen in several rows, and against several sets: one row claims it. */
+static void claim_losses(struct tables *head)
+{
+	struct deltas_row *rows = table_rows(head, deltas);
+	const struct deltas_row *best = NULL;
+
+	for (ptrdiff_t i = 0; i < table_count(head, deltas); i++) {
+		rows[i].tells_step = tells_step(head, &rows[i]);
+		best = says_better(&rows[i], best) ? &rows[i] : best;
+	}
+	for (ptrdiff_t i = 0; i < table_count(head, deltas); i++) {
+		struct deltas_row *row = &rows[i];
+		bool is_time = metric_find(row->metric)->loss == LOSS_STEP;
+		row->claimed_s = 0;
+		if (row->tells_step > 0 && isnan(row->is_slower))
+			row->claimed_s = row->lost_most_s;
+		else if (row == best || (row->tells_step > 0 && isnan(row->lo)))
+			row->claimed_s = isnan(row->lo) && is_time ? (double)NAN : row->lost_s;
+	}
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -368,4 +445,5 @@ void compare_runs(struct tables *head, const struct run_sample *samples, ptrdiff
 		for (ptrdiff_t k = 0; k < COUNT_OF(metrics); k++)
 			if (metric_is_exact(&metrics[k]))
 				compare_constant(&metrics[k], head, &samples[i], keep);
+	claim_losses(head);
 }

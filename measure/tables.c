@@ -192,9 +192,9 @@ static const struct {
 		STR_INIT("the job file does not say how much memory is expected") },
 	{ STR_INIT("lo"),
 		STR_INIT("the runs, or their steps, differ too much to tell a change from noise") },
-	{ STR_INIT("work_source"),
-		STR_INIT("the work of some ops is unknown in this run or the baseline, so a step "
-			 "of the same length may do less") },
+	{ STR_INIT("is_slower"),
+		STR_INIT("a step that takes as long as before may do less work: its ops compute "
+			 "fewer FLOPs than they did, or those of some are unknown") },
 	{ STR_INIT("unattributed_ratio"), STR_INIT("no device op was recorded") },
 };
 

@@ -87,12 +87,12 @@ static const struct advice advices[] = {
 	{ OF_HOST " " OF_STEPS, LACK_XLA | LACK_STEPS, TRACED_STEPS },
 	{ OF_HOST " " OF_STEPS, LACK_STEPS, WHOLE_STEPS },
 	{ "lo", LACK_ANY, STR_INIT("Name more baselines, or capture more steps.") },
-	{ "work_source", LACK_ANY,
-		STR_INIT(
-			"Say in the job files of both runs that the batch is the same "
-			"(global_batch): then the step time decides. Or make the work known: "
-			"give the FLOPs of custom calls under costs: in the rule file, and capture "
-			"GPUs without CUDA graphs (--xla_gpu_enable_command_buffer=).") },
+	{ "is_slower", LACK_ANY,
+		STR_INIT("Say in the job files of both runs that the batch is the same "
+			 "(global_batch, in rooflint.job.yaml): then the step time decides. Where "
+			 "FLOPs are unknown, give those of custom calls under costs: in the rule "
+			 "file, and capture GPUs without CUDA graphs "
+			 "(--xla_gpu_enable_command_buffer=).") },
 	{ "all_hosts_read", LACK_ANY,
 		STR_INIT("Copy the files of the other hosts beside these, and read all of them "
 			 "(without --hosts-sample). Where nothing says how many there are, say it "

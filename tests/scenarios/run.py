@@ -117,7 +117,7 @@ def baselines(row, box):
     for seed in base.get("seeds", ()):
         out = os.path.join(box, f"base-{seed}")
         spec = derive.merged(base.get("spec", {}), {"seed": seed, "run": f"2026_03_{seed}_09_26_53"})
-        write_row({"build": base["build"], "spec": spec}, out)
+        write_row({**base, "spec": spec}, out)
         more += ["--baseline", out]
     return more
 

@@ -400,14 +400,14 @@ static void test_shares_known_in_part(void **state)
 {
 	static const struct {
 		double lo, hi, base_lo, base_hi, told, worse;
-		const char *source;
+		bool is_open;
 	} cases[] = {
-		{ 0.3, 0.9, 0.8, 0.8, 0.3, 5. / 3, NULL },
-		{ 0.8, 0.8, 0.3, 0.9, 0.8, -0.625, NULL },
-		{ 0.3, 0.9, 0.3, 0.9, 0.3, 0, "ops" },	   /* the same is unknown of both */
-		{ 0.3, 0.4, 0.8, 0.8, 0.4, 1, "ops" },	   /* worse, whatever it is */
-		{ 0.8, 0.8, 0.3, 0.5, 0.8, -0.375, "ops" }, /* better */
-		{ 0.8, 0.8, 0.3, 0.82, 0.8, -0.625, "ops" }, /* hardly worse at most */
+		{ 0.3, 0.9, 0.8, 0.8, 0.3, 5. / 3, true },
+		{ 0.8, 0.8, 0.3, 0.9, 0.8, -0.625, true },
+		{ 0.3, 0.9, 0.3, 0.9, 0.3, 0, false },	     /* the same is unknown of both */
+		{ 0.3, 0.4, 0.8, 0.8, 0.4, 1, true },	     /* less, whatever it is */
+		{ 0.8, 0.8, 0.3, 0.5, 0.8, -0.375, false },  /* more */
+		{ 0.8, 0.8, 0.3, 0.82, 0.8, -0.625, false }, /* hardly less at most */
 	};
 
 	for (int i = 0; i < (int)COUNT_OF(cases); i++) {
@@ -421,13 +421,95 @@ static void test_shares_known_in_part(void **state)
 		const struct deltas_row *d = delta("run.roofline_ratio_lo");
 		assert_true(fabs(d->head - cases[i].told) < 1e-9);
 		assert_true(fabs(d->worse - cases[i].worse) < 1e-4);
+		assert_true(!d->work_source.p);
+		assert_true(isnan(d->is_slower) == cases[i].is_open);
+		assert_true(cases[i].is_open || d->is_slower == 0);
+		assert_true(d->claimed_s == (cases[i].is_open ? d->lost_most_s : 0));
+		assert_true(d->lost_s <= d->lost_most_s);
+	}
+}
+
+/* Less work in a step of the same length is a loss only where the work was needed. */
+static void test_needed_work(void **state)
+{
+	static const struct {
+		double flops, remat, base_flops, base_remat;
+		const char *source;
+	} cases[] = {
+		{ 6e12, 0, 8e12, 0.25, "ops" },	 /* what was computed again is not any more */
+		{ 6e12, 0, 8e12, 0, NULL },	 /* another batch, or work that is saved */
+		{ 8e12, 0.25, 8e12, 0, NULL },	 /* a part of it is computed again now */
+		{ 8e12, NAN, 8e12, 0, NULL },
+		{ 5.99e12, 0, 8e12, 0.25, "ops" }, /* a trifle */
+	};
+
+	(void)state;
+	for (int i = 0; i < (int)COUNT_OF(cases); i++) {
+		fresh(NULL);
+		make_run(&bases[0], 0.020001, 0.0001);
+		make_run(&head, 0.020, 0.0001);
+		struct run_row *here = table_rows(&head, run), *base = table_rows(&bases[0], run);
+		here->roofline_ratio_lo = 0.4;
+		here->step_flops = cases[i].flops;
+		here->remat_flops_ratio = cases[i].remat;
+		base->step_flops = cases[i].base_flops;
+		base->remat_flops_ratio = cases[i].base_remat;
+		assert_true(compare(1));
+		const struct deltas_row *d = delta("run.roofline_ratio_lo");
+		assert_true(d->lo > 0 && isnan(d->is_slower));
+		assert_true(d->tells_step == (cases[i].source ? 0 : 1));
 		assert_true(str_eq(d->work_source,
 			cases[i].source ? str_from(cases[i].source) : (struct str){ NULL, 0 }));
-		assert_true(d->lost_s <= d->lost_most_s);
-		table_rows(&head, run)->mfu = table_rows(&bases[0], run)->mfu = 0.5;
+		here->global_batch = base->global_batch = 512;
 		head.items[TABLE_deltas].count = head.items[TABLE_quality].count = 0;
 		assert_true(compare(1));
-		assert_true(str_eq(delta("run.roofline_ratio_lo")->work_source, STR("job")));
+		d = delta("run.roofline_ratio_lo");
+		assert_true(str_eq(d->work_source, STR("job")) && d->tells_step == 0);
+	}
+}
+
+/* A loss is claimed once: by the time, else by the larger of what does not speak of it. */
+static void test_one_row_claims(void **state)
+{
+	static const struct {
+		double step_s, mfu, exposed; /* of a baseline of 20 ms, 0.5 and 0.1 */
+		const char *claims;
+	} cases[] = {
+		{ 0.030, 1. / 3, 0.4, "run.step_time_s" },
+		{ 0.020, 0.25, 0.1, "run.mfu" },
+		{ 0.020, 0.5, 0.4, "run.comms_exposed_ratio" },
+		{ 0.020, 0.25, 0.3, "run.mfu" },
+		{ 0.010, 1, 0.3, NULL },
+		{ 0.020, 0.5, 0.1, NULL },
+	};
+
+	(void)state;
+	for (int i = 0; i < (int)COUNT_OF(cases); i++) {
+		fresh(NULL);
+		make_run(&bases[0], 0.020001, 0.0001);
+		make_run(&head, cases[i].step_s, 0.0001);
+		struct run_row *here = table_rows(&head, run), *base = table_rows(&bases[0], run);
+		here->mfu = cases[i].mfu;
+		base->mfu = 0.5;
+		here->comms_exposed_ratio = cases[i].exposed;
+		base->comms_exposed_ratio = 0.1;
+		for (ptrdiff_t k = 0; k < STEPS; k++) {
+			struct steps_row *x = &table_rows(&head, steps)[k];
+			struct steps_row *y = &table_rows(&bases[0], steps)[k];
+			x->comms_exposed_s = x->time_s * cases[i].exposed;
+			y->comms_exposed_s = y->time_s * 0.1;
+		}
+		assert_true(compare(1));
+		for (ptrdiff_t k = 0; k < table_count(&head, deltas); k++) {
+			const struct deltas_row *d = &table_rows(&head, deltas)[k];
+			bool claims = cases[i].claims &&
+				      str_eq(d->metric, str_from(cases[i].claims));
+			assert_true(d->claimed_s == (claims ? d->lost_s : 0));
+			assert_true(!claims || (d->tells_step == 1 && d->lost_s > 0));
+			assert_true(!(d->tells_step > 0) ||
+				    d->is_slower == !str_eq(d->metric,
+							    STR("run.comms_exposed_ratio")));
+		}
 	}
 }
 
@@ -733,6 +815,8 @@ int main(void)
 		cmocka_unit_test_setup(test_within_noise, fresh),
 		cmocka_unit_test_setup(test_shares_by_difference, fresh),
 		cmocka_unit_test_setup(test_shares_known_in_part, fresh),
+		cmocka_unit_test_setup(test_needed_work, fresh),
+		cmocka_unit_test_setup(test_one_row_claims, fresh),
 		cmocka_unit_test_setup(test_cannot_tell, fresh),
 		cmocka_unit_test_setup(test_few_steps, fresh),
 		cmocka_unit_test_setup(test_against_five, fresh),
