@@ -24,6 +24,9 @@ bool text_is_clean(struct str s);
 /* Characters of a clean text; a terminal's cells but for East Asian text. */
 int text_columns(struct str clean);
 
+/* Columns of a line for people, where no terminal says another. */
+enum { TEXT_WIDTH = 80 };
+
 /* Of a name or a shape in a sentence: this much tells most kernels apart, and is a line or two. */
 #define TEXT_BRIEF 100
 

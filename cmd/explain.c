@@ -12,13 +12,13 @@ struct explain_settings {
 	bool verbose;
 };
 
-enum { WIDTH = 88, INDENT = 2 };
+enum { INDENT = 2 };
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
 static void put_columns(struct context *c, const struct rule *r)
 {
-	struct grid g = { .keep = c->keep, .columns = 3, .indent = INDENT, .wrap = WIDTH };
+	struct grid g = { .keep = c->keep, .columns = 3, .indent = INDENT, .wrap = TEXT_WIDTH };
 	const struct reads reads = rule_reads(r, c->keep);
 	for (ptrdiff_t i = 0; i < reads.count; i++) {
 		const struct column_read of = reads.items[i];
@@ -44,7 +44,7 @@ static void put_part(struct context *c, const char *title, struct str text)
 	if (!text.len)
 		return;
 	out_fmt(c->out, "\n%s:\n", title);
-	print_paragraphs(c->out, text, INDENT, WIDTH);
+	print_paragraphs(c->out, text, INDENT, TEXT_WIDTH);
 }
 
 /* What a list shows without -v. */
@@ -56,9 +56,9 @@ static void put_item(struct context *c, struct str text)
 	struct str line;
 	out_fmt(c->out, "%*s- ", INDENT, "");
 	str_next(&text, '\n', &line);
-	print_words(c->out, line, INDENT + 2, INDENT + 2, WIDTH);
+	print_words(c->out, line, INDENT + 2, INDENT + 2, TEXT_WIDTH);
 	if (text.len)
-		print_paragraphs(c->out, text, INDENT + 2, WIDTH);
+		print_paragraphs(c->out, text, INDENT + 2, TEXT_WIDTH);
 }
 
 static void put_items(struct context *c, const struct list *items, ptrdiff_t most)
@@ -191,7 +191,7 @@ static void explain(struct context *c, const struct ruleset *set, const struct r
 {
 	ptrdiff_t most = is_verbose ? PTRDIFF_MAX : ITEMS_SHOWN;
 	out_fmt(c->out, "%.*s: ", STR_ARG(r->name));
-	print_words(c->out, r->title.text, (int)r->name.len + 2, INDENT, WIDTH);
+	print_words(c->out, r->title.text, (int)r->name.len + 2, INDENT, TEXT_WIDTH);
 	if (r->severity == SEVERITY_OFF)
 		out_z(c->out, "\nIt is switched off (severity: off).\n");
 	put_part(c, "Why", r->why.text);

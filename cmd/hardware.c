@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "base/text.h"
 #include "base/unit.h"
 #include "cmd/cmd.h"
 #include "cmd/grid.h"
@@ -13,8 +14,6 @@ enum format { FORMAT_TEXT, FORMAT_JSON };
 struct hardware_settings {
 	int format;
 };
-
-enum { WIDTH = 100 };
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
@@ -91,7 +90,7 @@ static void put_field(struct context *c, const char *label, struct str text)
 	if (!text.len)
 		return;
 	out_fmt(c->out, "  %-*s", COLUMN - 2, label);
-	print_words(c->out, text, COLUMN, COLUMN, WIDTH);
+	print_words(c->out, text, COLUMN, COLUMN, TEXT_WIDTH);
 }
 
 static struct str domain_text(const struct chip *c, struct arena *keep)
@@ -120,7 +119,7 @@ static struct str peak_label(enum dtype t)
 
 static void put_numbers(struct context *c, const struct chip *chip)
 {
-	struct grid g = { .keep = c->keep, .columns = 3, .indent = 2, .wrap = WIDTH };
+	struct grid g = { .keep = c->keep, .columns = 3, .indent = 2, .wrap = TEXT_WIDTH };
 	for (int i = 0; i < DTYPE_COUNT; i++) {
 		enum dtype t = (enum dtype)i;
 		bool is_said = false;
@@ -163,7 +162,7 @@ static void put_chip(struct context *c, const struct chip *chip)
 		put_field(c, arena_z(c->keep, chip->conflicts[i].field), chip->conflicts[i].text);
 	if (chip->notes.len) {
 		out_z(c->out, "\n");
-		print_paragraphs(c->out, chip->notes, 0, WIDTH);
+		print_paragraphs(c->out, chip->notes, 0, TEXT_WIDTH);
 	}
 }
 

@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/grid.h"
 
-enum { HELP_WIDTH = 80, HELP_INDENT = 2, OPTION_TEXT_MAX = 128 };
+enum { HELP_INDENT = 2, OPTION_TEXT_MAX = 128 };
 
 /* ---- finding commands ------------------------------------------------------------------------ */
 
@@ -53,7 +53,7 @@ static void put_option(struct out *o, const struct option *option, int column)
 		at = 0;
 	}
 	out_repeat(o, ' ', column - at);
-	print_words(o, str_from(option->help), column, column, HELP_WIDTH);
+	print_words(o, str_from(option->help), column, column, TEXT_WIDTH);
 }
 
 static void put_options(struct out *o, const struct command *command)
@@ -98,7 +98,7 @@ void help_program(struct out *o)
 		out_fmt(o, "  %s%s%s", c->name, c->arguments[0] ? " " : "", c->arguments);
 		out_repeat(o, ' ', column + HELP_INDENT - name_width(c));
 		print_words(o, str_from(c->summary), column + 2 * HELP_INDENT,
-			column + 2 * HELP_INDENT, HELP_WIDTH);
+			column + 2 * HELP_INDENT, TEXT_WIDTH);
 	}
 	out_z(o, "\n"
 		 "`rooflint COMMAND --help` shows a command's options, `rooflint --version` the\n"
@@ -110,10 +110,10 @@ void help_command_text(const struct command *command, struct out *o)
 	out_fmt(o, "usage: rooflint %s%s%s%s\n\n", command->name,
 		has_options(command) ? " [options]" : "", command->arguments[0] ? " " : "",
 		command->arguments);
-	print_words(o, str_from(command->summary), 0, 0, HELP_WIDTH);
+	print_words(o, str_from(command->summary), 0, 0, TEXT_WIDTH);
 	if (command->details) {
 		out_char(o, '\n');
-		print_paragraphs(o, str_from(command->details), 0, HELP_WIDTH);
+		print_paragraphs(o, str_from(command->details), 0, TEXT_WIDTH);
 	}
 	put_options(o, command);
 }

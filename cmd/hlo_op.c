@@ -8,8 +8,6 @@
 
 #include "base/text.h"
 
-enum { WIDTH = 100 };
-
 static struct arena *arena_of(const struct sheet *s)
 {
 	return s->v->c->keep;
@@ -43,7 +41,7 @@ void put_heading(struct sheet *s, struct str text)
 struct sheet sheet_begin(const struct hlo_view *v)
 {
 	struct sheet s = { .v = v };
-	s.grid = (struct grid){ .keep = v->c->keep, .columns = 3, .indent = 2, .wrap = WIDTH };
+	s.grid = (struct grid){ .keep = v->c->keep, .columns = 3, .indent = 2, .wrap = TEXT_WIDTH };
 	if (v->json)
 		s.json = cJSON_CreateObject();
 	return s;

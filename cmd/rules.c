@@ -12,6 +12,7 @@
 
 #include "base/embed.h"
 #include "base/input.h"
+#include "base/text.h"
 #include "base/when.h"
 #include "cmd/grid.h"
 #include "cmd/shared.h"
@@ -40,7 +41,7 @@ static struct str level_of(const struct rule *r)
 
 static void list_rules(struct context *c, const struct ruleset *set)
 {
-	struct grid g = { .keep = c->keep, .columns = 4, .has_header = true, .wrap = 100 };
+	struct grid g = { .keep = c->keep, .columns = 4, .has_header = true, .wrap = TEXT_WIDTH };
 	grid_row(&g, STR("RULE"), STR("GROUP"), STR("LEVEL"), STR("DEMANDS"));
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		grid_row(&g, set->items[i]->name, set->items[i]->group.text,

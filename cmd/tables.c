@@ -4,7 +4,7 @@
 #include "cmd/shared.h"
 #include "measure/tables.h"
 
-enum { WIDTH = 100, WORDS_MAX = 64 };
+enum { WORDS_MAX = 64 };
 
 struct str column_unit(const struct column *c)
 {
@@ -25,7 +25,7 @@ static struct str meaning_of(const struct column *c, struct arena *keep)
 
 static void put_text(const struct table_def *def, struct context *c)
 {
-	struct grid g = { .keep = c->keep, .columns = 3, .indent = 2, .wrap = WIDTH };
+	struct grid g = { .keep = c->keep, .columns = 3, .indent = 2, .wrap = TEXT_WIDTH };
 	out_fmt(c->out, "%.*s: %.*s\n", STR_ARG(def->name), STR_ARG(def->meaning));
 	for (ptrdiff_t i = 0; i < def->column_count; i++)
 		grid_row(&g, def->columns[i].name, column_unit(&def->columns[i]),

@@ -117,11 +117,11 @@ static struct str model_for(struct chip_set *set, struct str name, enum chip_ven
 static struct str add_alias(struct str quoted_name, struct str model, struct arena *keep)
 {
 	return arena_fmt(keep,
-		"If `rooflint hardware` lists the chip by another name, add %.*s to \"aliases\" "
-		"in hardware/<that chip>.json. Else copy hardware/%.*s.json, put the line "
-		"\"aliases\": [%.*s], and the chip's own figures into the copy, and pass it with "
-		"--hardware",
-		STR_ARG(quoted_name), STR_ARG(model), STR_ARG(quoted_name));
+		"If `rooflint hardware` lists the chip by another name, pass that name with "
+		"--hardware. Else write a like chip's file with `rooflint hardware %.*s --format "
+		"json >chip.json`, put \"aliases\": [%.*s] and the chip's own figures into it, and "
+		"pass it with --hardware chip.json",
+		STR_ARG(model), STR_ARG(quoted_name));
 }
 
 static const struct str say_which = STR_INIT("Say which it is with --hardware");
@@ -246,9 +246,10 @@ static struct chip_match unlisted(
 				"fit %.*s",
 				STR_ARG(name), STR_ARG(what), STR_ARG(ids)),
 			arena_fmt(keep,
-				"If it is that chip, add %.*s to \"aliases\" in hardware/%.*s.json "
-				"or pass it with --hardware",
-				STR_ARG(name), STR_ARG(list.items[0]->id)));
+				"If it is that chip, pass it with --hardware %.*s, or add %.*s to "
+				"\"aliases\" in hardware/%.*s.json",
+				STR_ARG(list.items[0]->id), STR_ARG(name),
+				STR_ARG(list.items[0]->id)));
 	struct str model = model_for(set, h->device_name, v);
 	return unknown(arena_fmt(keep, "no hardware file lists the name %.*s (%.*s)", STR_ARG(name),
 			       STR_ARG(what)),

@@ -117,7 +117,9 @@ static void put_metric(struct out *o, const struct report *r, const struct metri
 		m->series == SERIES_PLANNED && is_always(m) ? prose_unpredicted(r, keep) : STR("");
 	out_fmt(o, "%s %.*s%.*s, was %.*s", m->says, STR_ARG(unit_text(keep, d->head, unit)),
 		STR_ARG(left_out), STR_ARG(unit_text(keep, d->base, unit)));
-	if (percent >= 0.05)
+	if (!is_share && d->ratio >= MANY_TIMES)
+		out_fmt(o, " (%.3g times)", d->ratio);
+	else if (percent >= 0.05)
 		out_fmt(o, " (%.1f%s %s)", percent, is_share ? " points" : "%",
 			d->head > d->base ? "more" : "less");
 }
@@ -137,6 +139,8 @@ static void put_delta(struct out *o, const struct report *r, const struct metric
 	}
 	if (!is_always(m) || told == COMPARISON_WHOLE)
 		put_metric(o, r, m, d, keep);
+	else if (is_step && d->ratio >= MANY_TIMES)
+		out_fmt(o, "the step takes %.3g times as long", d->ratio);
 	else if (is_step)
 		out_fmt(o, "the step changed by %+.1f%%", comparison_percent(d));
 	if (is_step)

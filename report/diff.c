@@ -93,10 +93,11 @@ struct str diff_headline(const struct op_diff *d, struct arena *keep)
 		out_fmt(o, "%.*s%s", STR_ARG(time_text(keep, head)),
 			isnan(change) ? "" : ", as before");
 	} else {
-		struct str much = change >= 1 ? arena_fmt(keep, "%.3g times as long", head / base)
-					      : arena_fmt(keep, "%.*s %s",
-							STR_ARG(ratio_text(keep, fabs(change))),
-							change > 0 ? "longer" : "less time");
+		struct str much = change >= MANY_TIMES - 1
+					  ? arena_fmt(keep, "%.3g times as long", head / base)
+					  : arena_fmt(keep, "%.*s %s",
+						    STR_ARG(ratio_text(keep, fabs(change))),
+						    change > 0 ? "longer" : "less time");
 		out_fmt(o, "%.*s: %.*s, was %.*s", STR_ARG(much), STR_ARG(time_text(keep, head)),
 			STR_ARG(time_text(keep, base)));
 		if (d->is_window && fabs(d->work - 1) >= DIFF_SAME)
@@ -181,7 +182,7 @@ static struct list diff_lines(const struct diff_report *d, struct arena *keep)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-enum { TEXT_WIDTH = 80, LINE_INDENT = 4, TEXT_INDENT = 23 };
+enum { LINE_INDENT = 4, TEXT_INDENT = 23 };
 enum { TEXT_MOST = 8 /* losses, and gains: a screen of each */ };
 
 static void put_ops(struct page *p, const struct html_changes *ops)

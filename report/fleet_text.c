@@ -557,7 +557,7 @@ struct str fleet_paragraph(const struct fleet_report *r, unsigned left_out, stru
 
 /* ---- a terminal ------------------------------------------------------------------------------ */
 
-enum { ROWS = 5 /* of a list */, EXAMPLE_BYTES = 160, WIDTH = 80, ROW_TEXT = 20 };
+enum { ROWS = 5 /* of a list */, EXAMPLE_BYTES = 160, ROW_TEXT = 20 };
 
 /* What it costs or how many they are, right before the text. */
 static void put_row(struct page *p, struct str number, struct str text)
@@ -644,11 +644,11 @@ static void put_missing(struct page *p, const struct fleet_report *r)
 
 void report_fleet_text(const struct fleet_report *r, struct arena *keep, struct out *out)
 {
-	struct page page = { .out = out, .keep = keep, .width = WIDTH };
+	struct page page = { .out = out, .keep = keep, .width = TEXT_WIDTH };
 	page_fmt(&page, 0, "%.*s:", STR_ARG(fleet_window_text(r, keep)));
 	for (int i = 0; i < SAID_ALL; i++) {
 		struct str s = fleet_said(r, (enum fleet_said)i, keep);
-		struct page list = { .out = out_memory(keep), .keep = keep, .width = WIDTH };
+		struct page list = { .out = out_memory(keep), .keep = keep, .width = TEXT_WIDTH };
 		if (i == SAID_coverage)
 			put_unjudged(&list, r);
 		if (i == SAID_missing)

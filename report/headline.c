@@ -183,14 +183,17 @@ static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 	double change = d->head / d->base - 1;
 	struct str head = time_text(keep, d->head), base = time_text(keep, d->base),
 		   against = comparison_name(d, keep);
-	struct str much = arena_fmt(keep, "%.*s %s", STR_ARG(ratio_text(keep, fabs(change))),
-		change > 0 ? "slower" : "faster");
+	struct str much =
+		change >= MANY_TIMES - 1
+			? arena_fmt(keep, "%.3g times as long as", change + 1)
+			: arena_fmt(keep, "%.*s %s than", STR_ARG(ratio_text(keep, fabs(change))),
+				  change > 0 ? "slower" : "faster");
 	if (comparison_is_short(d))
 		return arena_fmt(keep, "%.*s, against %.*s in %.*s: " COMPARISON_SHORT,
 			STR_ARG(head), STR_ARG(base), STR_ARG(against));
 	if (d->lo > 0 || d->hi < 0)
-		return arena_fmt(keep, "%.*s than %.*s: %.*s, was %.*s", STR_ARG(much),
-			STR_ARG(against), STR_ARG(head), STR_ARG(base));
+		return arena_fmt(keep, "%.*s %.*s: %.*s, was %.*s", STR_ARG(much), STR_ARG(against),
+			STR_ARG(head), STR_ARG(base));
 	if (isnan(d->resolution))
 		return arena_fmt(keep,
 			"%.*s, against %.*s in %.*s: without steps noise cannot be told from "
@@ -204,7 +207,7 @@ static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 			STR_ARG(ratio_text(keep, d->resolution)));
 	if (!(fabs(change) < DIFF_SAME))
 		return arena_fmt(keep,
-			"%.*s than %.*s (%.*s, was %.*s), within the noise: %.*s slower would have "
+			"%.*s %.*s (%.*s, was %.*s), within the noise: %.*s slower would have "
 			"been seen",
 			STR_ARG(much), STR_ARG(against), STR_ARG(head), STR_ARG(base),
 			STR_ARG(ratio_text(keep, d->resolution)));
@@ -237,6 +240,9 @@ struct str headline_delta(const struct report *r, struct arena *keep)
 	const struct deltas_row *d = step_delta(r);
 	if (!d || is_whole_capture(r))
 		return MISSING;
+	if (d->ratio >= MANY_TIMES)
+		return arena_fmt(keep, "%.3g times as long as in %.*s", d->ratio,
+			STR_ARG(comparison_name(d, keep)));
 	return arena_fmt(keep, "%+.1f%% against %.*s", comparison_percent(d),
 		STR_ARG(comparison_name(d, keep)));
 }

@@ -51,7 +51,7 @@ static struct str times_of(const struct changes_row *c, struct arena *keep)
 			STR_ARG(runs_text(c->head_per_step, keep)), STR_ARG(base),
 			STR_ARG(runs_text(c->base_per_step, keep)));
 	double factor = c->head_s / c->base_s;
-	if (factor >= 10) /* a percentage would be a riddle */
+	if (factor >= MANY_TIMES)
 		return arena_fmt(
 			keep, "%.*s, was %.*s (%.3g times)", STR_ARG(head), STR_ARG(base), factor);
 	return arena_fmt(

@@ -134,7 +134,7 @@ static struct tally tally_of(const struct report *r)
 /* ---- a case ---------------------------------------------------------------------------------- */
 
 /* Lines of a log viewer. */
-enum { TEXT_WIDTH = 100 };
+enum { BLOCK_WIDTH = 100 };
 
 static struct str headline(struct junit *j, const struct report *r, const struct group *g)
 {
@@ -165,7 +165,7 @@ static void put_told(struct junit *j, const struct report *r, const struct rule_
 		return;
 	open_element(j, "system-out");
 	text(j, failed ? STR("failed, and --fail-on lets it be: ") : STR("warning: "));
-	text(j, prose_whole(r, &g, g.count, TEXT_WIDTH, j->keep));
+	text(j, prose_whole(r, &g, g.count, BLOCK_WIDTH, j->keep));
 	close_element(j);
 }
 
@@ -180,7 +180,7 @@ static void put_unjudged(struct junit *j, const struct report *r, const struct r
 			waived.items[0]->note.len ? "; " : "", STR_ARG(waived.items[0]->note));
 	struct str message = arena_fmt(j->keep, "%.*s%s%.*s", STR_ARG(verdict_name(rule->verdict)),
 		why.len ? ": " : "", STR_ARG(why));
-	struct page page = { .out = out_memory(j->keep), .keep = j->keep, .width = TEXT_WIDTH };
+	struct page page = { .out = out_memory(j->keep), .keep = j->keep, .width = BLOCK_WIDTH };
 	page_wrap(&page, 0, message);
 	prose_unsure(&page, r, rule, rule->todo);
 	put_outcome(j, element, verdict_name(rule->verdict), message, out_text(page.out));
@@ -246,7 +246,7 @@ static void put_case(
 		g = group_of(r, rule->name, rule->verdict, j->keep);
 		put_outcome(j, "failure", verdict_name(rule->verdict),
 			g.count ? headline(j, r, &g) : rule->title,
-			g.count ? prose_whole(r, &g, g.count, TEXT_WIDTH, j->keep) : rule->title);
+			g.count ? prose_whole(r, &g, g.count, BLOCK_WIDTH, j->keep) : rule->title);
 		break;
 	case OUTCOME_ERROR:
 		put_unjudged(j, r, rule, "error");

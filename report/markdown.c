@@ -16,7 +16,7 @@ enum {
 	TAIL_BYTES = 256,   /* kept free for the line that says what was left out */
 	CELL_BYTES = 400,   /* of text in a cell; the fold has the whole */
 	ROWS_MAX = 50,	    /* of a table: a comment is read, a list is not */
-	TEXT_WIDTH = 100,   /* of a line in a code block */
+	BLOCK_WIDTH = 100,  /* of a line in a code block */
 	SUBJECTS_SHOWN = 10 /* of one rule in its fold; report.json has all */
 };
 
@@ -181,7 +181,7 @@ static void put_fold(struct paper *p, const struct alert *a, bool with_profile)
 	out_z(o, "</summary>\n\n");
 	enum verdict v = a->level == ALERT_ERROR ? VERDICT_FAIL : VERDICT_WARN;
 	struct group g = group_of(a->report, a->finding->rule, v, p->keep);
-	md_block(o, prose_whole(a->report, &g, SUBJECTS_SHOWN, TEXT_WIDTH, p->keep));
+	md_block(o, prose_whole(a->report, &g, SUBJECTS_SHOWN, BLOCK_WIDTH, p->keep));
 	out_z(o, "\n</details>\n\n");
 	p->folds += !put(p, o);
 }
@@ -210,7 +210,7 @@ static void put_folds(struct paper *p, const struct alerts *all, bool with_profi
 
 static void put_seen(struct paper *p, const struct report *r)
 {
-	struct page page = { .out = out_memory(p->keep), .keep = p->keep, .width = TEXT_WIDTH };
+	struct page page = { .out = out_memory(p->keep), .keep = p->keep, .width = BLOCK_WIDTH };
 	struct out *o = out_memory(p->keep);
 	page_heaviest(&page, r, REPORT_SEEN_ROWS);
 	if (!out_text(page.out).len)

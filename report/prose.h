@@ -182,6 +182,8 @@ struct str comparison_unlike(const struct report *r);
 struct str comparison_name(const struct deltas_row *d, struct arena *keep);
 /* How much longer the step takes: 7.4 is 7.4%. */
 double comparison_percent(const struct deltas_row *d);
+/* From so many times on a change is said as a multiple: a percentage has to be read twice. */
+#define MANY_TIMES 2
 /* One step on either side shows no noise, whatever is assumed of it. */
 bool comparison_is_short(const struct deltas_row *d);
 #define COMPARISON_SHORT                                                                           \

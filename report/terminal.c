@@ -28,7 +28,7 @@
 #include "report/alert.h"
 #include "report/prose.h"
 
-enum { WIDTH_DEFAULT = 80, WIDTH_LEAST = 40, WIDTH_MOST = 100 /* longer lines read badly */ };
+enum { WIDTH_LEAST = 40, WIDTH_MOST = 100 /* longer lines read badly */ };
 
 /* Subjects of one rule that are listed behind the first; `verbose` shows all. */
 enum { OTHERS_SHOWN = 3 };
@@ -669,7 +669,7 @@ static void put_summary(struct page *p, const struct report_set *set)
 void report_terminal(const struct report_set *set, const struct report_style *style,
 	struct arena *keep, struct out *out)
 {
-	int wanted = style->width > 0 ? style->width : WIDTH_DEFAULT;
+	int wanted = style->width > 0 ? style->width : TEXT_WIDTH;
 	int width = wanted < WIDTH_LEAST ? WIDTH_LEAST : wanted > WIDTH_MOST ? WIDTH_MOST : wanted;
 	/* One line a profile is a promise of -q: nothing wraps. */
 	struct page page = { out, keep, style->color, style->quiet ? INT_MAX / 2 : width, 0 };

@@ -264,11 +264,11 @@ static void an_unknown_tpu_gets_a_line_to_add(void **state)
 	assert_null(m.chip);
 	assert_false(is_open(&m));
 	assert_says(m.why, "no hardware file knows the device type \"TPU v9 lite\"");
-	assert_says(m.todo, "add \"TPU v9 lite\" to \"aliases\" in hardware/<that chip>.json");
-	assert_says(m.todo, "put the line \"aliases\": [\"TPU v9 lite\"],");
+	assert_says(m.todo, "`rooflint hardware` lists the chip by another name");
+	assert_says(m.todo, "put \"aliases\": [\"TPU v9 lite\"] and");
 	assert_says(m.todo, "--hardware");
 	m = recognise((struct chip_hints){ .device_type = STR("TPU v6") });
-	assert_says(m.todo, "copy hardware/tpu_v6e.json");
+	assert_says(m.todo, "`rooflint hardware tpu_v6e --format json");
 	m = recognise((struct chip_hints){ .device_type = STR("TPU\n\x01v9") });
 	assert_null(memchr(m.why.p, 1, (size_t)m.why.len));
 }
@@ -442,9 +442,9 @@ static void an_unlisted_name_is_not_overruled(void **state)
 	assert_says(m.why, "slice of a GPU (MIG)");
 	m = recognise(nvidia("NVIDIA RTX 9000", 13, 0, 200, 64e9));
 	assert_null(m.chip);
-	assert_says(m.todo, "put the line \"aliases\": [\"NVIDIA RTX 9000\"],");
+	assert_says(m.todo, "put \"aliases\": [\"NVIDIA RTX 9000\"] and");
 	m = recognise((struct chip_hints){ .vendor = STR("AMD"), .device_name = STR("Radeon") });
-	assert_says(m.todo, "copy hardware/mi300x.json");
+	assert_says(m.todo, "`rooflint hardware mi300x --format json >chip.json`");
 }
 
 /* ---- planes ------------------------------------------------------------------------------- */
