@@ -126,6 +126,9 @@
 	REAL(verdict_share, RATIO,                                                                 \
 		"of the time that the device that ends last ran programs, the share of the "       \
 		"steps and of other work that rules judge: the verdict speaks for them")           \
+	REAL(other_idle_ratio, RATIO,                                                              \
+		"of the time of the steady steps and of the other work between them, the share "   \
+		"in which that work leaves the devices idle")                                      \
 	REAL(busy_ratio, RATIO, "share of steady-step time with anything running on the device")   \
 	REAL(idle_ratio, RATIO, "1 - busy_ratio")                                                  \
 	REAL(compute_ratio, RATIO, "share of steady-step time with compute running")               \

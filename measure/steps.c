@@ -573,6 +573,8 @@ static void totals(struct run *run)
 		if (s->steady_count > 0 && (run->steps < 0 || s->steady_count < run->steps))
 			run->steps = s->steady_count;
 		run->steady_s += (double)s->steady_ps * PS;
+		run->other_s += (double)s->other_ps * PS;
+		run->other_idle_s += (double)s->other_idle_ps * PS;
 		run->windows_s += (double)(s->last_ps - s->first_ps) * PS;
 		run->device_steps += (double)s->steady_count;
 	}

@@ -204,6 +204,8 @@ static void step_commit(struct sweeping *s)
 	/* An execution may last beyond its step. */
 	o->inside_ps += s->inside_ps < s->mask_ps[0] ? s->inside_ps : s->mask_ps[0];
 	o->steady_ps += step_length_ps(&s->step);
+	o->other_ps += s->step.other_ps;
+	o->other_idle_ps += s->step.other_idle_ps;
 	dist_add(&o->lengths, s->keep, step_length_ps(&s->step));
 	o->steady_count++;
 	o->steady_events += s->step_events;

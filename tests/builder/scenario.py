@@ -124,6 +124,7 @@ class Scenario:
         self._memory(spec.get("memory", {}))
         self.timing, self.slow = spec.get("timing", {}), spec.get("slow", [])
         self.stalls, self.host_events = spec.get("stall", []), spec.get("host_event", [])
+        self.repeats = spec.get("repeat", [])
         self.recompiles, self.transfers = spec.get("recompile", []), spec.get("transfer", [])
         self._programs(spec)
 
@@ -190,6 +191,11 @@ class Scenario:
                     program = r["made"]
             out.append(program)
         return out
+
+    def waits_of(self, program):
+        """What the host waits before each run of a program in a step that has it."""
+        return next(([0] + [picoseconds(r["wait"])] * (r["times"] - 1) for r in self.repeats
+                     if self.main[r["program"]] is program), [0])
 
     def stalls_at(self, step, host):
         return [

@@ -104,7 +104,10 @@ class Simulation:
             start = max(before + picoseconds("60us"), ready.get(host, 0) + picoseconds("30us"))
             hosts[host] = self._host_step(step, host, start)
         for program in self.s.programs_at(step):
-            self._launch(program, step, hosts)
+            for wait in self.s.waits_of(program):
+                for record in hosts.values():
+                    record.end += wait
+                self._launch(program, step, hosts)
         for host, record in hosts.items():
             record.end += picoseconds("12us")
             self.steps[host].append(record)

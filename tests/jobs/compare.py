@@ -127,6 +127,17 @@ def check_waits(_name, truth, ask):
     yield "input_wait_ratio", run["share"], want, close(run["share"], want, by=WAIT_POINTS)
 
 
+def check_outside(name, truth, ask):
+    """Where short programs run outside the steps, the devices wait for nearly all of that time."""
+    clock = truth["clock_us"]
+    if name == "acting":
+        [run] = ask.rows("select other_idle_ratio as share from run")
+        begun = clock["step"][0][0]
+        rounds = sum(end - begin for begin, end in clock["rounds"] if begin > begun)
+        want = rounds / (clock["step"][-1][1] - begun)
+        yield "other_idle_ratio", run["share"], want, close(run["share"], want, by=WAIT_POINTS)
+
+
 def check_syncs(name, truth, ask):
     """A job that fetches its loss in each step waits for it; one that waits behind the loop does
     not."""
@@ -376,8 +387,8 @@ def check_sentences(name, _truth, ask):
             yield sentence[:20], sentence in said, want, (sentence in said) == want
 
 
-CHECKS = (check_steps, check_waits, check_syncs, check_causes, check_collectives, check_flops,
-          check_matmuls, check_graphs, check_phases, check_costs, check_floors, check_sentences)
+CHECKS = (check_steps, check_waits, check_outside, check_syncs, check_causes, check_collectives,
+          check_flops, check_matmuls, check_graphs, check_phases, check_costs, check_floors, check_sentences)
 
 
 # The worst error of each sort of check: by the end of the check's name, and how it is told.
@@ -391,6 +402,7 @@ COLUMNS = (
     ("input_wait_ratio", "input_wait_ratio of a job with a loader", POINTS),
     ("no loader", "input_wait_ratio of a job without one", POINTS),
     ("sync_wait_ratio", "sync_wait_ratio", POINTS),
+    ("other_idle_ratio", "other_idle_ratio, against the job's clock", POINTS),
     ("verdict_share", "verdict_share, against the job's clock", POINTS),
     ("without a name", "device time without a role and a name", POINTS),
     ("programs of a step", "programs_per_step", WRONG),

@@ -1191,6 +1191,25 @@ def initialisation(job):
         jax.block_until_ready((zeros, loss, norm))
 
 
+def acting(job):
+    """Unmarked reinforcement learning: 12 waits for an environment, then 12 updates."""
+    params, seen, x = mlp(128, 2), batch(8, 128), [batch(48, 128, i) for i in range(4)]
+    act = jax.jit(lambda params, x: jnp.tanh(x @ params[0]))
+    params, loss = train_step(params, x[0])
+    act(params, seen).block_until_ready()
+    with job.window():
+        for _ in range(5):
+            with job.clock("rounds"):
+                observed = act(params, seen).block_until_ready()
+                for _ in range(12):
+                    time.sleep(0.002)  # an environment
+                    observed = act(params, observed).block_until_ready()
+            for i in range(12):
+                with job.clock("step"):
+                    params, loss = train_step(params, x[i % 4])
+                    loss.block_until_ready()
+
+
 JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, numbered_marks,
         alternating, recompiling,
         one_step, unmarked, eager, microbatches, decode, stages, fsdp, moe, pipeline, unblocked,
@@ -1198,7 +1217,7 @@ JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, numbered_
         block_after, callbacks, checkpoint, no_hlo, no_tracers, accumulation,
         compiles_first, epochs, unmarked_evaluation, rounds, half_marked, load_pool,
         checkpoint_asked, gan, speculative, host_work, uploads, one_pause,
-        environment, initialisation, marked_stages, distilling, load_for, loader_ahead]
+        environment, initialisation, marked_stages, distilling, load_for, loader_ahead, acting]
 
 
 def main():
