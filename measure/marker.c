@@ -3,9 +3,10 @@
  *
  * A sweep takes the first op of a program that it meets, but for those that HLO says stand in a
  * loop.  In a capture that was asked for at any moment that op may stand anywhere.  An execution
- * then lasts from one such op to the next, and the gap between two real executions lies inside one,
- * as if the program waited there and not the device for its host.  After a sweep it is known what
- * the others did, and another op marks from now on where
+ * then lasts from one such op to the next, or until the device leaves the program for another, and
+ * the gap between two real executions lies inside one, as if the program waited there and not the
+ * device for its host.  After a sweep it is known what the others did, and another op marks from
+ * now on where
  *
  *	- the one that marks lay inside another op later: it is of a loop;
  *	- without HLO, it ran more than twice as often as the host called the program: the same.

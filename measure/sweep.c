@@ -222,12 +222,17 @@ static void execution_lasts(struct sweeping *s, const struct op_event *e)
 	}
 }
 
-static __attribute__((noinline)) void execution_begin(struct sweeping *s, struct program_state *p,
-	const struct program *program, const struct op_event *e)
+static void program_end(struct sweeping *s, struct program_state *p)
 {
 	if (p->open)
 		sweep_op(s->out, p->last)->last = true;
 	program_close(s, p, false);
+}
+
+static __attribute__((noinline)) void execution_begin(struct sweeping *s, struct program_state *p,
+	const struct program *program, const struct op_event *e)
+{
+	program_end(s, p);
 	p->open = true;
 	p->start_ps = p->end_ps = e->start_ps;
 	if (s->plan->main == program) {
@@ -252,8 +257,12 @@ static inline void program_event(
 		execution_begin(s, p, known->subject->program, e);
 	if (rarely(p != s->running)) {
 		bool beside = s->running && e->start_ps < s->running->end_ps;
-		/* From a program that runs beside this one it neither comes nor comes back. */
-		sweep_op(s->out, known->index)->entered += s->running && !beside && !s->beside;
+		/* From one beside it, or on another lane, it neither comes nor comes back. */
+		bool in_turn = s->running && !beside && !s->beside && s->running->lane == e->lane;
+		sweep_op(s->out, known->index)->entered += in_turn;
+		/* Nothing comes back to an execution: this is of one whose begin was not seen. */
+		if (in_turn && !begins && known->subject->platform != PLATFORM_CPU)
+			program_end(s, p);
 		s->beside = beside;
 		s->running = p;
 	}
@@ -262,6 +271,7 @@ static inline void program_event(
 		s->awaited_ps = 0;
 	}
 	p->last = known->index;
+	p->lane = e->lane;
 	program_lasts(s, p, e->end_ps);
 	p->total.kernels_self_ps += e->end_ps - e->start_ps;
 }
@@ -303,6 +313,8 @@ static inline void event_take(
 	struct program_state *program = known->program;
 
 	time_advance(s, e->start_ps);
+	if (is_idle(s) && s->last_subject >= 0)
+		s->awaited_ps += e->start_ps - s->idle_since_ps;
 	bool first = execution_starts(s, group, known, e);
 	bool goes_on = program && program->open;
 	bool begins = program && execution_begins(program, known, e, first);

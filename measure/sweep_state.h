@@ -71,7 +71,8 @@ struct lane_state {
 struct program_state {
 	struct program_total total; /* its marker is -1 until it is met */
 	int32_t index;
-	int32_t last;  /* subject of the event that began last */
+	int32_t last;  /* subject of the event that began last, */
+	int32_t lane;  /* and where it did */
 	int64_t times; /* the marker runs so often in an execution, once for each of its devices, */
 	int64_t left;  /* and so often before the next one begins */
 	bool open;

@@ -121,7 +121,6 @@ static inline void gap_until(
 		return;
 	int64_t length_ps = at_ps - s->idle_since_ps;
 	s->inside_ps += inside ? length_ps : 0;
-	s->awaited_ps += length_ps;
 	/* What is too short to be kept of all steps need not be kept of this one. */
 	if (o->gap_count < SWEEP_MAX_GAPS || length_ps > gap_length(o->gaps))
 		gap_add(s->gaps, &s->gap_count,

@@ -3,8 +3,10 @@
 Each capture is cut as by a profiler that was asked for at another moment: what is left are the
 events that lie within a part of the time.  Its steps must be steps of the whole, found by the same
 source, as long and as idle; and of an accelerator as much of them is a wait for the host.  Where
-the part has too few executions for steps, it must be inconclusive.  All of it once more without
-HLO, which some profilers leave out.
+the part has too few executions for steps, it must be inconclusive.  Each program runs as often and
+as long as its executions within the part, by the Modules lines where there are some, and at most
+as those that the part cuts beside them; on a device that runs one after another, no longer in all
+than the part.  All of it once more without HLO, which some profilers leave out.
 """
 
 import bisect
@@ -21,6 +23,8 @@ WINDOWS = ((0.02, 1), (0, 0.97), (0.13, 0.89), (0.3, 1), (0, 0.61), (0.41, 0.93)
 # the picosecond, and the worst off by 0.33%; what is expected of a wait is an estimate, and of 878 the
 # worst was off by 1.3 points.  What was mistaken was off by 34% and more, and by 6.9 points and more.
 STEP_MARGIN, WAIT_MARGIN = 0.01, 0.03
+# Of a window: what rounding makes of the sum of its programs.
+SHARE_MARGIN = 1e-6
 # Of so many executions the first warms up, and the last one's end was not seen.
 EXECUTIONS_FEW = 3
 
@@ -39,10 +43,13 @@ KNOWN = {
 
 REFUSED, INCONCLUSIVE = 3, 4
 
+MODULES = b"XLA Modules"
+
 QUERY = """SELECT r.platform, r.steps_source AS source, r.devices, w.wait_ratio,
   (SELECT executions FROM programs ORDER BY time_s DESC LIMIT 1) AS executions,
   s.host, s.device, s.start_s, s.time_s, s.idle_s, s.is_complete > s.is_warmup AS is_steady
   FROM run r LEFT JOIN waits w LEFT JOIN steps s"""
+PROGRAMS = "SELECT program, module, has_hlo, executions, time_s, time_share FROM programs"
 
 
 class Timed:
@@ -53,11 +60,19 @@ class Timed:
         times = [e for f in self.files.values() for _, lines in f for _, es in lines for e in es]
         self.first = min((e[0] for e in times), default=0)
         self.last = max((e[1] for e in times), default=0)
+        self.runs = {}
+        for data in profile.values():
+            for _, _, value in (p for p in read.parts(data) if p[:2] == (damage.PLANES, 2)):
+                for program, begin, finish in executions(read.parts(value)):
+                    self.runs.setdefault(program, []).append((begin, finish))
+
+    def between(self, begin, end):
+        length = self.last - self.first
+        return self.first + begin * length, self.first + end * length
 
     def cut(self, begin, end, hlo):
         """What lies between two shares of the time."""
-        length = self.last - self.first
-        lo, hi = self.first + begin * length, self.first + end * length
+        lo, hi = self.between(begin, end)
         return {
             path: damage.joined(
                 (field, kind, value + b"".join(line_within(line, lo, hi) for line in lines))
@@ -89,6 +104,18 @@ def line(data):
     return damage.joined(f for f in fields if f[:2] != (damage.LINE_EVENTS, 2)), events
 
 
+def executions(fields):
+    """(program, begin, end) of a plane's Modules lines, whose events' names end with "(program)"."""
+    names = {}
+    for pair in (read.parts(v) for n, k, v in fields if (n, k) == (damage.PLANE_EVENTS, 2)):
+        name = next((read.one(v, 2, b"") for n, _, v in pair if n == 2), b"")
+        names[damage.number(pair, 1)] = name.decode("utf-8", "replace").rpartition("(")[2].rstrip(")")
+    for data in (v for n, k, v in fields if (n, k) == (damage.PLANE_LINES, 2)):
+        if read.one(data, damage.LINE_NAME) == MODULES:
+            for begin, end, event in line(data)[1]:
+                yield names[damage.number(read.parts(read.parts(event)[0][2]), damage.EVENT_METADATA)], begin, end
+
+
 def line_within(line, lo, hi):
     rest, events = line
     body = rest + b"".join(data for begin, end, data in events if begin >= lo and end <= hi)
@@ -102,9 +129,8 @@ class Said:
         with tempfile.TemporaryDirectory() as box:
             run.write(profile, box)
             self.status = run.check(box).returncode
-            ask = [run.program(), "query", box, QUERY, "--format", "json"]
-            done = subprocess.run(ask, capture_output=True, timeout=600, check=False)
-        rows = json.loads(done.stdout) if done.returncode == 0 else []
+            rows, programs = (asked(run, box, question) for question in (QUERY, PROGRAMS))
+        self.programs = {row["program"]: row for row in programs}
         self.row = rows[0] if rows else dict.fromkeys(("source", "wait_ratio"))
         self.steady, self.steps = [row for row in rows if row["is_steady"]], {}
         for row in sorted(rows, key=lambda s: s["start_s"] or 0):
@@ -112,6 +138,12 @@ class Said:
 
     def has_few(self):
         return self.row["source"] is None or (self.row["executions"] or 0) <= EXECUTIONS_FEW * self.row["devices"]
+
+
+def asked(run, box, question):
+    ask = [run.program(), "query", box, question, "--format", "json"]
+    done = subprocess.run(ask, capture_output=True, timeout=600, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else []
 
 
 def idle_of(steps):
@@ -156,6 +188,31 @@ def differs(whole, part):
     return None
 
 
+def programs_differ(whole, part, timed, lo, hi, hlo):
+    """What the programs of a part that lies between two moments say otherwise; None: nothing.
+    Without HLO nothing says that rounds of a loop are none, where the part cuts the loop itself."""
+    shares = [sum(p["time_share"] or 0 for p in said.programs.values()) for said in (whole, part)]
+    if shares[1] > max(shares[0], 1) + SHARE_MARGIN:
+        return f"programs take {shares[1]:.3f} of the window"
+    for program, all_of in whole.programs.items():
+        here = part.programs.get(program, {"executions": 0, "time_s": 0})
+        runs, inside, touched = timed.runs.get(program, []), (0, 0), (all_of["executions"], all_of["time_s"])
+        if len(runs) == all_of["executions"] and abs(counted(runs)[1] / all_of["time_s"] - 1) < STEP_MARGIN:
+            inside = counted([(b, e) for b, e in runs if b >= lo and e <= hi])
+            touched = counted([(max(b, lo), min(e, hi)) for b, e in runs if b < hi and e > lo])
+        most = touched[0] if (hlo and all_of["has_hlo"]) or inside[0] else here["executions"]
+        if not inside[0] <= here["executions"] <= most:
+            return f"{all_of['module']} ran {here['executions']} times, not {inside[0]} to {touched[0]}"
+        margin = STEP_MARGIN * all_of["time_s"] / all_of["executions"] * max(touched[0], 1)
+        if not inside[1] - margin <= here["time_s"] <= touched[1] + margin:
+            return f"{all_of['module']} ran for {here['time_s']:.4g} s, not {inside[1]:.4g} to {touched[1]:.4g}"
+    return None
+
+
+def counted(runs):
+    return len(runs), sum(end - begin for begin, end in runs) / 1e12
+
+
 def compared(found, pool, run):
     """What parts say otherwise, [(name, what)], and how many were compared."""
 
@@ -164,7 +221,8 @@ def compared(found, pool, run):
         if whole.status == REFUSED or whole.row["source"] in (None, "window"):
             return [], 0
         for begin, end in WINDOWS:
-            what = differs(whole, Said(timed.cut(begin, end, hlo), run))
+            part = Said(timed.cut(begin, end, hlo), run)
+            what = differs(whole, part) or programs_differ(whole, part, timed, *timed.between(begin, end), hlo)
             if what:
                 out.append((name, f"{begin} to {end}{'' if hlo else ', without HLO'}: {what}"))
         return out, len(WINDOWS)

@@ -140,6 +140,48 @@ static void begins_within_an_evaluation(void **state)
 	}
 }
 
+static double shares(void)
+{
+	double ret = 0;
+
+	for (ptrdiff_t i = 0; i < table_count(&run.tables, programs); i++)
+		ret += table_rows(&run.tables, programs)[i].time_share;
+	return ret;
+}
+
+/* The window begins within an evaluation and ends within the next, before that comes so far. */
+static void ends_within_another_execution(void **state)
+{
+	(void)state;
+	begin_tpu();
+	has_program("jit_train_step", TRAIN);
+	has_program("jit_evaluate", OTHER);
+	x_event(ops, "tail.2", 500, 1000, NULL);
+	for (int64_t from = 1000; from < 4000; from += 1000) {
+		x_event(ops, "copy.1", from, from + 600, NULL);
+		x_event(ops, "sum.4", from + 600, from + 1000, NULL);
+	}
+	x_event(ops, "head.1", 4000, 4500, NULL);
+	xrun_measure(&run);
+	assert_number(xrun_program(&run, "jit_train_step")->time_s, 3000 * US);
+	assert_number(xrun_program(&run, "jit_evaluate")->time_s, 500 * US);
+	assert_true(shares() < 1);
+}
+
+/* What the device waits for begins an execution, though the Steps line has no step there. */
+static void waits_out_of_steps(void **state)
+{
+	(void)state;
+	begin_tpu();
+	x_event(x_line(tpu, "Steps"), "1", 0, 900, NULL);
+	for (int64_t at = 0; at < 2000; at += 1000) {
+		x_event(ops, "copy.1", at, at + 100, NULL);
+		x_event(ops, "sum.4", at + 101, at + 800, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(table_rows(&run.tables, programs)[0].time_s, 1600 * US);
+}
+
 /* Of a server the last request is as long as the window lets it be. */
 static void ends_within_a_request(void **state)
 {
@@ -254,20 +296,24 @@ static double idle_by_program(void)
 	return ret;
 }
 
-/* Each waits 500 us for its host.  Beside one runs a program on another stream, once. */
+/* Each waits 500 us for its host.  Another stream runs a program once, beside one or in its gap. */
 static void a_program_beside(void **state)
 {
 	(void)state;
-	struct xplane *gpu = begin_gpu();
-	for (int64_t at = 1000; at < 9000; at += 1000)
-		kernels(x_line(gpu, "Stream #1(Compute)"), "jit_step", TRAIN, at, three, 3);
-	x_event(x_line(gpu, "Stream #2(Compute)"), "other", 4230, 4240,
-		X_STATS(x_int("program_id", OTHER), x_text("hlo_module", "jit_other"),
-			x_text("hlo_op", "other")));
-	xrun_measure(&run);
-	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
-	/* Between the kernels of six steps 200 us. */
-	assert_number(idle_by_program(), 6 * 200 * US);
+	for (int64_t other = 4130; other <= 4230; other += 100) {
+		struct xplane *gpu = begin_gpu();
+		for (int64_t at = 1000; at < 9000; at += 1000)
+			kernels(x_line(gpu, "Stream #1(Compute)"), "jit_step", TRAIN, at, three, 3);
+		x_event(x_line(gpu, "Stream #2(Compute)"), "other", other, other + 10,
+			X_STATS(x_int("program_id", OTHER), x_text("hlo_module", "jit_other"),
+				x_text("hlo_op", "other")));
+		xrun_measure(&run);
+		assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+		/* Between the kernels of six steps 200 us, less the other and the wait for it. */
+		assert_number(idle_by_program(), (6 * 200 - (other < 4200 ? 40 : 0)) * US);
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
 }
 
 /* Eight calls are in the window of forty executions: a host ran ahead, and there is no loop. */
@@ -402,6 +448,8 @@ int main(void)
 		TEST(any_first_op),
 		TEST(all_within_another),
 		TEST(begins_within_an_evaluation),
+		TEST(ends_within_another_execution),
+		TEST(waits_out_of_steps),
 		TEST(ends_within_a_request),
 		TEST(rounds_of_a_loop),
 		TEST(rounds_without_hlo),
