@@ -80,7 +80,7 @@ static void put_advice(struct context *c, const char *title, const char *titles,
 	put_items(c, items, most);
 }
 
-/* "It warns above 5% and fails above 10%"; missing where it has no limits. */
+/* "It warns above 5% and fails above 10% (... of the capacity)"; missing where it has no limits. */
 static struct str limits_of(const struct rule *r, struct arena *keep)
 {
 	const char *beyond = r->at_least ? "below" : "above";
@@ -97,7 +97,7 @@ static struct str limits_of(const struct rule *r, struct arena *keep)
 	if (fail.p)
 		out_fmt(o, "%s %s %.*s", fails, beyond, STR_ARG(fail));
 	if (r->says.text.p)
-		out_fmt(o, " %.*s", STR_ARG(r->says.text));
+		out_fmt(o, " (... %.*s)", STR_ARG(r->says.text));
 	return out_text(o);
 }
 

@@ -203,5 +203,5 @@ bool pprof_open(
 	}
 	return known || diag_set(err, DIAG_PPROF,
 				"a pprof profile without allocations and space among its sample "
-				"types, so none of live buffers");
+				"types, so it holds no live buffers");
 }

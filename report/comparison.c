@@ -64,8 +64,8 @@ struct str comparison_needs(const struct report *r, struct arena *keep)
 	struct out *o = out_memory(keep);
 	bool is_compared = table_count(&r->tables, deltas) > 0;
 	if ((is_compared && is_whole_capture(r)) || (d && isnan(d->lo) && isnan(d->resolution)))
-		return STR("Capture whole steps of both runs: without them noise cannot be told "
-			   "from change.");
+		return STR("Capture whole steps of both runs: without them a change looks like "
+			   "noise.");
 	if (!d || !isnan(d->lo))
 		return MISSING;
 	if (d->baselines_more > 0)
@@ -96,7 +96,7 @@ static struct str surety_text(const struct deltas_row *d, struct arena *keep)
 {
 	struct str noise = noise_text(d, keep);
 	if (isnan(d->resolution))
-		return STR("without steps noise cannot be told from change");
+		return STR("without steps a change looks like noise");
 	if (comparison_is_short(d))
 		return STR(COMPARISON_SHORT);
 	if (d->lo > 0 || d->hi < 0)

@@ -168,12 +168,13 @@ static struct str of_captures(const struct report *r, struct arena *keep)
 	const struct deltas_row *d = step_delta(r), *any = table_rows(&r->tables, deltas);
 	if (d)
 		return arena_fmt(keep,
-			"the same work takes %.*s, was %.*s in %.*s; without steps noise cannot be "
-			"told from change",
+			"the same work takes %.*s, was %.*s in %.*s; without steps a change looks "
+			"like "
+			"noise",
 			STR_ARG(time_text(keep, d->head)), STR_ARG(time_text(keep, d->base)),
 			STR_ARG(comparison_name(d, keep)));
 	return table_count(&r->tables, deltas)
-		       ? arena_fmt(keep, "nothing tells how long the same work took in %.*s",
+		       ? arena_fmt(keep, "it is unknown how long the same work took in %.*s",
 				 STR_ARG(comparison_name(any, keep)))
 		       : MISSING;
 }
@@ -196,8 +197,8 @@ static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 			STR_ARG(head), STR_ARG(base));
 	if (isnan(d->resolution))
 		return arena_fmt(keep,
-			"%.*s, against %.*s in %.*s: without steps noise cannot be told from "
-			"change",
+			"%.*s, against %.*s in %.*s: without steps a change looks like "
+			"noise",
 			STR_ARG(head), STR_ARG(base), STR_ARG(against));
 	if (isnan(d->lo))
 		return arena_fmt(keep,

@@ -339,9 +339,8 @@ static void put_rest(struct out *o, const struct finding *f, struct arena *keep)
 			STR_ARG(time_text(keep, told_s)));
 	if (beyond_s > 0)
 		out_fmt(o,
-			out_text(o).len
-				? "; it is not known whether a fix brings back another %.*s"
-				: "%.*s, but it is not known whether a fix brings them back",
+			out_text(o).len ? "; a fix may give back %.*s more"
+					: "%.*s, which a fix may or may not give back",
 			STR_ARG(time_text(keep, beyond_s)));
 }
 

@@ -186,8 +186,7 @@ double comparison_percent(const struct deltas_row *d);
 #define MANY_TIMES 2
 /* One step on either side shows no noise, whatever is assumed of it. */
 bool comparison_is_short(const struct deltas_row *d);
-#define COMPARISON_SHORT                                                                           \
-	"with fewer than 2 independent steps on a side noise cannot be told from change"
+#define COMPARISON_SHORT "with fewer than 2 independent steps on a side a change looks like noise"
 /* Whether all is told, or the headline has said the step's change, and how sure it is remains. */
 enum comparison_told { COMPARISON_WHOLE, COMPARISON_REST };
 /* What differs, the step time, and what else changed beyond noise; none without a baseline. */

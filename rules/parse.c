@@ -415,7 +415,7 @@ static const struct key document_keys[] = {
 		.each = &notice_entry, .max = NOTICES_MAX,
 		.form = "a map from names to targets: team-chat: { kind: slack, url_from: "
 			"ROOFLINT_SLACK_URL }",
-		.meaning = STR_INIT("who is told, by name")),
+		.meaning = STR_INIT("who gets a message, by name")),
 	KEYED_END,
 };
 const struct key document = { .name = STR_INIT("a rule file"), .keys = document_keys };
