@@ -74,6 +74,7 @@ static const struct {
 	{ STR_INIT("chips"), "the number of chips" },
 	{ STR_INIT("devices"), "the number of devices at work" },
 	{ STR_INIT("phase"), "the phase" }, { STR_INIT("global_batch"), "the global batch" },
+	{ STR_INIT("tokens_per_step"), "the number of tokens in a step" },
 	{ STR_INIT("evidence"), "the evidence" } };
 
 /* In the order of STEPS_WORDS: what marks a step. */
@@ -120,40 +121,56 @@ static double main_per_step(const struct tables *t)
  */
 #define WORK_RATIO_MAX 1.5
 
-/* What is known of a step's work on a device: what is unknown can only add. */
-static double least_flops(const struct tables *t)
+/* FLOPs of a step on a device; NaN: not known. */
+struct work {
+	double least, most;
+};
+
+/* What is unknown can only add, and no more than the chip could do in its time. */
+static struct work step_work(const struct tables *t)
 {
 	const struct run_row *run = row_of_run(t);
-	double sum = 0;
+	double sum = 0, peak = NAN;
 
 	if (!isnan(run->step_flops))
-		return run->step_flops;
+		return (struct work){ run->step_flops, run->step_flops };
 	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
 		const struct op_common *op = table_rows(t, ops)[i].common;
 		bool is_least = !str_eq(op->cost_bound, word_at(COST_WORDS, COST_UPPER - 1));
 		if (op->flops * op->per_step > 0 && is_least)
 			sum += op->flops * op->per_step;
 	}
-	return sum;
+	for (ptrdiff_t i = 0; i < table_count(t, devices); i++)
+		peak = fmax(peak, table_rows(t, devices)[i].peak_flops);
+	return (struct work){ sum, sum + run->uncounted_ratio * run->step_mean_s * peak };
+}
+
+/* "at least 6.6 TFLOP" */
+static struct str work_text(const struct work *w, bool is_more, struct arena *keep)
+{
+	return arena_fmt(keep, "%s%.*s",
+		w->least == w->most ? ""
+		: is_more	    ? "at least "
+				    : "at most ",
+		STR_ARG(unit_text(keep, is_more ? w->least : w->most, UNIT_FLOPS)));
 }
 
 static bool work_is_alike(const struct tables *head, const struct baseline *item,
 	struct arena scratch, struct diag *why)
 {
 	const struct run_row *here = row_of_run(head), *base = row_of_run(item->tables);
-	double a = least_flops(head), b = least_flops(item->tables);
+	const struct work a = step_work(head), b = step_work(item->tables);
+	bool is_more = a.least > WORK_RATIO_MAX * b.most;
 
 	/* How long a capture is says nothing of a step. */
 	if (is_window(head) || job_says_work(here, base) ||
-		!(a > WORK_RATIO_MAX * base->step_flops || b > WORK_RATIO_MAX * here->step_flops))
+		!(is_more || b.least > WORK_RATIO_MAX * a.most))
 		return true;
 	return diag_set(why, DIAG_DIFFERS,
-		"a step computes %s%.*s here and %s%.*s in %.*s, and no job file of both says that "
+		"a step computes %.*s here and %.*s in %.*s, and no job file of both says that "
 		"the batch is the same",
-		isnan(here->step_flops) ? "at least " : "",
-		STR_ARG(unit_text(&scratch, a, UNIT_FLOPS)),
-		isnan(base->step_flops) ? "at least " : "",
-		STR_ARG(unit_text(&scratch, b, UNIT_FLOPS)), STR_ARG(item->name));
+		STR_ARG(work_text(&a, is_more, &scratch)),
+		STR_ARG(work_text(&b, !is_more, &scratch)), STR_ARG(item->name));
 }
 
 /*

@@ -75,8 +75,11 @@ static bool read_run(const struct metric *m, const struct tables *head, const st
 
 bool job_says_work(const struct run_row *here, const struct run_row *base)
 {
+	bool is_used = !isnan(here->mfu) && !isnan(base->mfu);
+
 	return (!isnan(here->global_batch) && !isnan(base->global_batch)) ||
-	       (!isnan(here->mfu) && !isnan(base->mfu));
+	       (is_used && fabs(here->model_flops - base->model_flops) <=
+				   DIFF_SAME * base->model_flops);
 }
 
 /* FLOPs of a step without those that compute again what a forward pass had. */
@@ -205,6 +208,18 @@ static void leave_out(const struct tables *head, const struct run_sample *sample
 /* A wider interval that holds no change at all says nothing. */
 #define BLIND 0.15
 
+/* One step, as it may be the only odd one, shows no noise, whatever is assumed of it. */
+enum { STEPS_LEAST = 2 };
+
+static bool is_short(const struct run_reading *here, struct run_readings set)
+{
+	ptrdiff_t steps = 0;
+
+	for (ptrdiff_t k = 0; k < set.count; k++)
+		steps += set.items[k].steps;
+	return here->steps < STEPS_LEAST || steps < STEPS_LEAST;
+}
+
 /* Below this, of a ratio or of a second, there is rounding alone. */
 #define TINY 1e-12
 
@@ -254,6 +269,7 @@ static void fill_noise(const struct figures *f, struct noise_prior prior, const 
  */
 struct worse {
 	double by[2], half; /* half: of the interval of either */
+	bool is_short;	    /* one of the two has too few steps */
 };
 
 static double lost_by(const struct metric *m, double step_s, double by)
@@ -267,7 +283,7 @@ static int fill_change(
 {
 	int least = w->by[1] < w->by[0];
 	double lo = w->by[least] - w->half, hi = w->by[!least] + w->half;
-	bool is_ratio = is_log(m), is_seen = lo > 0 || hi < 0 || w->half <= BLIND;
+	bool is_ratio = is_log(m), is_seen = !w->is_short && (lo > 0 || hi < 0 || w->half <= BLIND);
 	int told = w->by[0] == w->by[1] ? 0 : lo > 0 ? least : hi < 0 ? !least : 0;
 
 	row->worse = rounded(is_ratio ? expm1(w->by[told]) : w->by[told]);
@@ -305,6 +321,7 @@ static void compare_metric(const struct metric *m, struct tables *head,
 			worse.by[k] = m->more_is_worse ? x[k] - mean[k] : mean[k] - x[k];
 		worse.half = noise_interval(here, f.sets, f.set_count, i, prior, BASELINE_ALPHA,
 			fmax(fabs(worse.by[0]), BLIND), &noise);
+		worse.is_short = is_short(here, set);
 		struct deltas_row *row = add_delta(head, m, sample, keep);
 		int told = fill_change(m, step_s, &worse, row);
 		row->head = told ? exp(x[1]) : cell_real(metric_column(m), run);

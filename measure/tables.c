@@ -191,7 +191,8 @@ static const struct {
 	{ STR_INIT("owner_bytes"),
 		STR_INIT("the job file does not say how much memory is expected") },
 	{ STR_INIT("lo"),
-		STR_INIT("the runs, or their steps, differ too much to tell a change from noise") },
+		STR_INIT("the runs or their steps differ too much, or are too few, to tell a "
+			 "change from noise") },
 	{ STR_INIT("is_slower"),
 		STR_INIT("a step that takes as long as before may do less work: its ops compute "
 			 "fewer FLOPs than they did, or those of some are unknown") },

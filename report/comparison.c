@@ -58,6 +58,11 @@ static struct str noise_text(const struct deltas_row *d, struct arena *keep)
 	return out_text(o);
 }
 
+bool comparison_is_short(const struct deltas_row *d)
+{
+	return isnan(d->lo) && !isnan(d->resolution) && (d->n_head < 2 || d->n_base < 2);
+}
+
 struct str comparison_needs(const struct report *r, struct arena *keep)
 {
 	const struct deltas_row *d = step_delta(r);
@@ -68,6 +73,9 @@ struct str comparison_needs(const struct report *r, struct arena *keep)
 			   "noise.");
 	if (!d || !isnan(d->lo))
 		return MISSING;
+	if (comparison_is_short(d))
+		return STR("Capture two or more whole steps in both runs: one step shows no "
+			   "noise.");
 	if (d->baselines_more > 0)
 		out_fmt(o, "%.0f more baseline%s like these", d->baselines_more,
 			d->baselines_more == 1 ? "" : "s");
@@ -86,9 +94,11 @@ double comparison_percent(const struct deltas_row *d)
 	return round((d->head / d->base - 1) * 1000) / 10 + 0.0;
 }
 
-bool comparison_is_short(const struct deltas_row *d)
+struct str comparison_unseen(const struct deltas_row *d, struct arena *keep)
 {
-	return !isnan(d->resolution) && (d->n_head < 2 || d->n_base < 2);
+	return d->resolution >= 1 ? STR("not even twice as long would be seen")
+				  : arena_fmt(keep, "less than %.1f%% slower would not be seen",
+					    d->resolution * 100);
 }
 
 /* How sure the change of the step is. */
@@ -101,9 +111,9 @@ static struct str surety_text(const struct deltas_row *d, struct arena *keep)
 		return STR(COMPARISON_SHORT);
 	if (d->lo > 0 || d->hi < 0)
 		return arena_fmt(keep, "beyond the noise (%.*s)", STR_ARG(noise));
-	return arena_fmt(keep, "%s (%.*s); less than %.1f%% slower would not be seen",
+	return arena_fmt(keep, "%s (%.*s); %.*s",
 		isnan(d->lo) ? "too noisy to tell" : "within the noise", STR_ARG(noise),
-		d->resolution * 100);
+		STR_ARG(comparison_unseen(d, keep)));
 }
 
 /* "a step takes 1.41 ms, was 2.05 ms (31.5% less)" */

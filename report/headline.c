@@ -142,7 +142,9 @@ bool headline_says_step(const struct report *r, struct arena *keep)
 {
 	const struct deltas_row *d = step_delta(r);
 	const struct finding *f = headline_finding(r, keep);
-	if (!d || is_whole_capture(r) || r->verdict == VERDICT_INCONCLUSIVE)
+	if (r->verdict == VERDICT_INCONCLUSIVE) /* it says how long both took, too */
+		return d != NULL;
+	if (!d || is_whole_capture(r))
 		return false;
 	return f ? str_eq(f->subject, d->key) : !first_group(r, keep).count;
 }
@@ -201,11 +203,9 @@ static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 			"noise",
 			STR_ARG(head), STR_ARG(base), STR_ARG(against));
 	if (isnan(d->lo))
-		return arena_fmt(keep,
-			"%.*s, against %.*s in %.*s: too noisy to tell; %.*s slower would not be "
-			"seen",
+		return arena_fmt(keep, "%.*s, against %.*s in %.*s: too noisy to tell; %.*s",
 			STR_ARG(head), STR_ARG(base), STR_ARG(against),
-			STR_ARG(ratio_text(keep, d->resolution)));
+			STR_ARG(comparison_unseen(d, keep)));
 	if (!(fabs(change) < DIFF_SAME))
 		return arena_fmt(keep,
 			"%.*s %.*s (%.*s, was %.*s), within the noise: %.*s slower would have "

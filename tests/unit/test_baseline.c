@@ -201,7 +201,24 @@ static void test_all_that_must_match(void **state)
 		{ "name=r\nops flops=1e12 per_step=5 cost_bound=upper", "step_flops=3e12", NULL },
 		{ "step_flops=3e12", "step_flops=4e12", NULL },
 		{ "step_flops=3e12 global_batch=64", "step_flops=23e12 global_batch=64", NULL },
-		{ "step_flops=3e12 mfu=0.2", "step_flops=23e12 mfu=0.4", NULL },
+		{ "step_flops=3e12 mfu=0.2 model_flops=9e12",
+			"step_flops=23e12 mfu=0.4 model_flops=9e12", NULL },
+		{ "step_flops=3e12 mfu=0.2 model_flops=9e12",
+			"step_flops=23e12 mfu=0.4 model_flops=60e12",
+			"a step computes 3.00 TFLOP here and 23.0 TFLOP in old, and no job file of "
+			"both says that the batch is the same" },
+		{ "tokens_per_step=65536", "tokens_per_step=131072",
+			"the number of tokens in a step is 65536 here and 131072 in old" },
+		/* 1 TFLOP is known, and at 1 TFLOP/s half of 2 s can be no more than 1 more. */
+		{ "step_flops=4e12",
+			"step_mean_s=2 uncounted_ratio=0.5\nops flops=1e12 per_step=1\n"
+			"devices peak_flops=1e12",
+			"a step computes 4.00 TFLOP here and at most 2.00 TFLOP in old, and no job "
+			"file of both says that the batch is the same" },
+		{ "step_flops=2.9e12",
+			"step_mean_s=2 uncounted_ratio=0.5\nops flops=1e12 per_step=1\n"
+			"devices peak_flops=1e12",
+			NULL },
 		{ "steps_source=window step_flops=3e12", "steps_source=window step_flops=23e12",
 			NULL },
 	};
@@ -380,6 +397,23 @@ static void test_slower_than_one(void **state)
 	d = delta("run.roofline_ratio_lo");
 	assert_close(d->worse, 0.0810810811, 1e-5);
 	assert_close(d->lost_s, 0.0015, 1e-5);
+}
+
+/* Three times as long as one step: that step may be the odd one. */
+static void test_one_step(void **state)
+{
+	for (int i = 0; i < 3; i++) {
+		fresh(state);
+		make_run(&head, 0.060, 0.0001);
+		make_run(&bases[0], 0.020, 0.0001);
+		make_run(&bases[1], 0.0201, 0.0001);
+		(i == 1 ? &head : &bases[0])->items[TABLE_steps].count = 1;
+		bases[1].items[TABLE_steps].count = 1;
+		assert_true(compare(i == 2 ? 2 : 1));
+		const struct deltas_row *d = delta("run.step_time_s");
+		assert_true(isnan(d->lo) == (i < 2) && !isnan(d->resolution));
+		assert_true(isnan(d->claimed_s) == (i < 2));
+	}
 }
 
 static void test_within_noise(void **state)
@@ -812,6 +846,7 @@ int main(void)
 		cmocka_unit_test_setup(test_versions_are_news, fresh),
 		cmocka_unit_test_setup(test_dtypes_are_news, fresh),
 		cmocka_unit_test_setup(test_slower_than_one, fresh),
+		cmocka_unit_test_setup(test_one_step, fresh),
 		cmocka_unit_test_setup(test_within_noise, fresh),
 		cmocka_unit_test_setup(test_shares_by_difference, fresh),
 		cmocka_unit_test_setup(test_shares_known_in_part, fresh),

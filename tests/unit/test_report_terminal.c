@@ -182,10 +182,12 @@ static void test_noise_is_not_equality(void **state)
 	const char *noisy = compared(9.12e-3, NAN, NAN, 70.39);
 	assert_null(strstr(noisy, "as fast"));
 	assert_non_null(strstr(noisy,
-		": 2.34 ms, against 9.12 ms in monday: too noisy to tell; 7039% slower would not "
-		"be seen"));
-	assert_non_null(strstr(
-		compared(9.12e-3, NAN, NAN, NAN), "without steps a change looks like noise"));
+		": 2.34 ms, against 9.12 ms in monday: too noisy to tell; not even twice as long "
+		"would be seen"));
+	assert_non_null(strstr(compared(9.12e-3, NAN, NAN, 0.39),
+		"too noisy to tell; less than 39.0% slower would not be seen"));
+	assert_non_null(strstr(compared(9.12e-3, NAN, NAN, NAN),
+		"without steps a change looks like noise"));
 }
 
 /* Whatever is assumed of it, one step shows no noise. */
@@ -193,7 +195,7 @@ static void test_one_step_shows_no_noise(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		struct report r = compared_report(1.71e-3, 0.01, 0.5, 0.36);
+		struct report r = compared_report(1.71e-3, NAN, NAN, 0.36);
 		struct deltas_row *d = (struct deltas_row *)r.tables.items[TABLE_deltas].rows;
 		*(i ? &d->n_base : &d->n_head) = 1;
 		const char *text = page_of(r, (struct report_style){ .width = 100 });
@@ -201,6 +203,7 @@ static void test_one_step_shows_no_noise(void **state)
 		assert_null(strstr(text, "beyond the noise"));
 		assert_true(str_starts(str_from(text),
 			STR("PASS  runs/good: 2.34 ms, against 1.71 ms in monday: with fewer")));
+		assert_true(str_starts(comparison_needs(&r, &keep), STR("Capture two or more")));
 	}
 }
 
