@@ -2401,6 +2401,26 @@ static void a_loader_by_its_name(void **state)
 	assert_number(xrun_row(&run)->input_wait_ratio, 0);
 }
 
+/* A loader that asks others for each record shows more calls than are kept. */
+static void a_loader_of_many_calls(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+	for (int64_t i = 0; i < 5; i++) {
+		int64_t at = i * 1000;
+		annotate(thread, i, at, at + 1000);
+		x_event(thread, "$builtins next", at + 10, at + 610, NULL);
+		for (int k = 0; i == 1 && k < HOST_SPANS_MAX; k++)
+			x_event(thread, "$records.py:9 __next__", at + 20, at + 20, NULL);
+		x_event(thread, "PjitFunction(f)", at + 610, at + 640, NULL);
+		execute(ops, at + 650);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->input_wait_ratio, .6);
+}
+
 /* The device waits for the next batch, which is made deep inside a call, and for a result. */
 static void why_a_device_waits(void **state)
 {
@@ -2467,6 +2487,7 @@ int main(void)
 		TEST(a_period_of_programs_is_a_step),
 		TEST(a_late_execution_hides_no_period),
 		TEST(a_server_s_step_is_an_execution),
+		TEST(a_loader_of_many_calls),
 		TEST(why_a_device_waits),
 		TEST(short_waits_beside_longer_gaps),
 		TEST(a_thread_beside_the_marks),
