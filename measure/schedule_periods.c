@@ -296,15 +296,43 @@ static bool periods_weigh(const struct scheduling *s)
 	return false;
 }
 
-/* What does not fit into a period is left out, the module with least time first. */
+/* Does it make arrays of the shapes that it takes, as an update of weights does? */
+static bool module_hands_on(const struct scheduling *s, int32_t module)
+{
+	for (ptrdiff_t i = 0; i < registry_program_count(s->run->registry); i++) {
+		const struct program *p = registry_program_at(s->run->registry, i);
+		if (s->module_of[i] == module && p->has_hlo &&
+			(p->undonated_bytes > 0 || program_hlo(p)->donated.count > 0))
+			return true;
+	}
+	return false;
+}
+
+/* The module that is alone and computes gradients that it updates no weights by, or -1. */
+static int32_t gradients_alone(const struct scheduling *s, const bool *left_out)
+{
+	int32_t alone = -1;
+
+	for (int32_t m = 0; m < s->module_count; m++) {
+		if (!left_out[m] && (alone >= 0 || !module_trains(s, m) || module_updates(s, m)))
+			return -1;
+		alone = left_out[m] ? alone : m;
+	}
+	return alone;
+}
+
+/*
+ * What does not fit into a period is left out, the module with least time first: but a gradient is
+ * no step without what adds it to the weights, and steps too few to show a period are none.
+ */
 bool periods_tell(struct scheduling *s)
 {
 	functions_read(s, true);
 	bool *left_out = arena_make(s->scratch, bool, s->module_count);
 	const int64_t *time_ps = module_times(s, left_out);
 	bool *has = arena_make(s->scratch, bool, s->module_count);
-	int32_t most, least;
-	bool alone = is_server(s, time_ps, left_out, &most);
+	int32_t most, least, gradients = -1;
+	bool hands_on = false, alone = is_server(s, time_ps, left_out, &most);
 
 	if (most < 0)
 		return false;
@@ -316,8 +344,13 @@ bool periods_tell(struct scheduling *s)
 		if ((least = module_least(s, time_ps, left_out)) < 0)
 			return false;
 		left_out[least] = true;
+		hands_on |= module_hands_on(s, least);
 	}
-	if (!periods_weigh(s))
+	if (hands_on && (gradients = gradients_alone(s, left_out)) >= 0 && !s->ret->trouble.p)
+		s->ret->trouble = arena_fmt(s->keep,
+			"%.*s updates no weights, and what does comes too rarely to show a period",
+			STR_ARG(s->modules[gradients]));
+	if (gradients >= 0 || !periods_weigh(s))
 		return false;
 	s->ret->sort_count = 0;
 	for (int32_t m = 0; m < s->module_count; m++)

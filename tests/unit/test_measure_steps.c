@@ -2182,6 +2182,32 @@ static void a_period_of_programs_is_a_step(void **state)
 	assert_number(step_row(1)->idle_s, (600 - 2 * 150 - 80) * US);
 }
 
+/* Two gradients and an update, twice: too few to show a period, and a gradient alone is no step. */
+static void gradients_without_their_update(void **state)
+{
+	static const struct pb_instruction body[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "n", "negate", "f32[4]", 2, { 1 }, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = two_ops(tpu);
+	has_program(host, "jit_train_gradients", 7);
+	x_hlo(host, "jit_update", 8, pb_write_module(&run.keep, module, STR("")));
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+	for (int64_t at = 0; at < 1200; at += 600) {
+		execute(ops, at);
+		execute(ops, at + 160);
+		x_event(ops, "sum.1", at + 320, at + 400, NULL);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "window");
+	assert_has(xrun_quality(&run, "steps-found")->detail, "updates no weights");
+}
+
 /* An execution from before the capture, not waited for, ends in front of the first period. */
 static void a_late_execution_hides_no_period(void **state)
 {
@@ -2485,6 +2511,7 @@ int main(void)
 		TEST(whose_step_is_judged),
 		TEST(work_is_the_mark_s_that_launched_it),
 		TEST(a_period_of_programs_is_a_step),
+		TEST(gradients_without_their_update),
 		TEST(a_late_execution_hides_no_period),
 		TEST(a_server_s_step_is_an_execution),
 		TEST(a_loader_of_many_calls),
