@@ -608,6 +608,11 @@ static void pair(struct match **items, ptrdiff_t count, bool is_tie)
 		is->base = was->base;
 		was->is_piece = true;
 	}
+	/* A kernel and the call that it ran for are one op: nothing was compiled otherwise. */
+	for (ptrdiff_t i = 0; i < count && is_tie; i++)
+		if (items[i]->change == CHANGE_CHANGED &&
+			change_of(&items[i]->base, &items[i]->head) == CHANGE_SAME)
+			items[i]->change = CHANGE_SAME;
 }
 
 /* ---- copies of one piece of code ------------------------------------------------------------- */

@@ -90,8 +90,9 @@ static const struct other {
 		  STR_INIT("*.SSTABLE") },
 		"a result that XProf made from a profile and kept", ASK_XPLANE },
 	{ { STR_INIT("*.json.gz"), STR_INIT("*.json") },
-		"JSON, and only its content says whether it is a trace",
-		"name the file itself, or give the *.xplane.pb of the same run" },
+		"JSON: a trace under another name, or a report of rooflint",
+		"name a trace itself; of a report name the profile that it is of (reports are for "
+		"`rooflint render`, --baseline and --previous)" },
 	{ { STR_INIT("*.db") }, "a database, such as rocprof writes",
 		"capture with jax.profiler, which writes *.xplane.pb; what `nsys export` wrote "
 		"must be called *.sqlite" },

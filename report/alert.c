@@ -166,7 +166,11 @@ static void add_report(struct alerts *all, const struct report *r, struct arena 
 		struct alert *a = add(all, r, ALERT_ERROR, keep);
 		a->rule = ALERT_UNREADABLE;
 		a->message = text_clean(keep, r->error.text);
-		finish(a, "error", STR("unreadable"), keep);
+		/* What was asked of a profile may be wrong, and the profile whole. */
+		finish(a, "error",
+			diag_is_of_setup((enum diag_id)r->error.id) ? STR("not judged")
+								    : STR("unreadable"),
+			keep);
 		return;
 	}
 	for (ptrdiff_t i = 0; i < r->findings.count; i++)
