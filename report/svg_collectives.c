@@ -103,8 +103,15 @@ bool svg_collectives(const struct report *r, struct arena *keep, struct html_pic
 	rows->ticks = 6;
 	rows->keys = memcpy(arena_make(keep, struct svg_key, COUNT_OF(keys)), keys, sizeof(keys));
 	rows->key_count = COUNT_OF(keys);
-	for (ptrdiff_t i = 0; i < table_count(&r->tables, collectives) && i < COLLECTIVES; i++)
+	bool any_run = false;
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, collectives) && i < COLLECTIVES; i++) {
 		add_collective(rows, &items[i], prose_per(r), keep);
+		any_run |= has_run(&items[i]);
+	}
+	if (!any_run) { /* names have the ink of the first key */
+		rows->keys++;
+		rows->key_count--;
+	}
 	if (!(rows->most > 0))
 		return false;
 	*ret = svg_picture(&plot, rows, caption_of(r, keep), keep);

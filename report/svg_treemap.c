@@ -11,7 +11,7 @@
 
 /* A narrow drawing is higher: a name needs a box that is wide. */
 enum { HEIGHT = 340, HEIGHT_NARROW = 460 };
-enum { GROUPS = 12, HEAD = 16, GAP = 2 };
+enum { GROUPS = 12, HEAD = 16, GAP = 2, GROUP_LEAST = 8 /* less of a name says nothing */ };
 
 /* A box below so many units of area is a speck: its op is in the table. */
 #define SPECK 6.0
@@ -213,7 +213,7 @@ static void draw_group(struct svg *x, const struct report *r, const struct area 
 	double *shares = arena_make(x->keep, double, g->count);
 	room.width = fmax(room.width - GAP, 1);
 	room.height = fmax(room.height - GAP, 1);
-	if (columns >= 5 && room.height > 2 * HEAD) {
+	if (columns >= GROUP_LEAST && room.height > 2 * HEAD) {
 		struct str name = arena_fmt(x->keep, "%.*s %.*s", STR_ARG(g->name),
 			STR_ARG(ratio_text(x->keep, g->share)));
 		svg_text(x, INK_TEXT, ANCHOR_START, room.left + 1, room.top + 12,
