@@ -493,10 +493,8 @@ static void add_head(struct screen *s, const struct report *r)
 		add_told(s, WORTH_LITTLE, prose_sorts(r, keep));
 	add_piece(s, WORTH_MUCH, &shares);
 	add_told(s, WORTH_SOME, prose_promise(r, keep));
-	/* Without steps the headline has said all that can be said of the comparison. */
-	if (r->verdict != VERDICT_INCONCLUSIVE || !is_whole_capture(r))
-		for (ptrdiff_t i = 0; i < compared.count; i++)
-			add_told(s, WORTH_MUCH, compared.items[i]);
+	for (ptrdiff_t i = 0; i < compared.count; i++)
+		add_told(s, WORTH_MUCH, compared.items[i]);
 }
 
 /* The first findings whole, `shown` of them; the others in a line. */

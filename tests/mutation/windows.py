@@ -6,11 +6,13 @@ source, as long and as idle; and of an accelerator as much of them is a wait for
 the part has too few executions for steps, it must be inconclusive.  Each program runs as often and
 as long as its executions within the part, by the Modules lines where there are some, and at most
 as those that the part cuts beside them; on a device that runs one after another, no longer in all
-than the part.  All of it once more without HLO, which some profilers leave out.
+than the part.  Compared with each other, neither is slower.  All of it once more without HLO, which
+some profilers leave out.
 """
 
 import bisect
 import json
+import os
 import subprocess
 import tempfile
 
@@ -126,9 +128,11 @@ class Said:
     """What a profile says; `run` is the module that writes and checks it."""
 
     def __init__(self, profile, run):
+        self.profile = profile
         with tempfile.TemporaryDirectory() as box:
             run.write(profile, box)
-            self.status = run.check(box).returncode
+            done = run.check(box, "--json", "-")
+            self.status, self.report = done.returncode, done.stdout
             rows, programs = (asked(run, box, question) for question in (QUERY, PROGRAMS))
         self.programs = {row["program"]: row for row in programs}
         self.row = rows[0] if rows else dict.fromkeys(("source", "wait_ratio"))
@@ -213,6 +217,17 @@ def counted(runs):
     return len(runs), sum(end - begin for begin, end in runs) / 1e12
 
 
+def regresses(head, base, run):
+    """Whether a profile is slower than another, by the rules."""
+    with tempfile.TemporaryDirectory() as box:
+        run.write(head.profile, box)
+        with open(os.path.join(box, "base.json"), "wb") as file:
+            file.write(base.report)
+        done = run.check(box, "--json", "-", "--baseline", "base.json")
+    results = json.loads(done.stdout)["reports"][0]["results"] if done.stdout else []
+    return any((r["name"], r["verdict"]) == ("step-regression", "fail") for r in results)
+
+
 def compared(found, pool, run):
     """What parts say otherwise, [(name, what)], and how many were compared."""
 
@@ -223,6 +238,8 @@ def compared(found, pool, run):
         for begin, end in WINDOWS:
             part = Said(timed.cut(begin, end, hlo), run)
             what = differs(whole, part) or programs_differ(whole, part, timed, *timed.between(begin, end), hlo)
+            if not what and (regresses(part, whole, run) or regresses(whole, part, run)):
+                what = "one is slower than the other"
             if what:
                 out.append((name, f"{begin} to {end}{'' if hlo else ', without HLO'}: {what}"))
         return out, len(WINDOWS)

@@ -190,6 +190,20 @@ static void test_noise_is_not_equality(void **state)
 		"without steps a change looks like noise"));
 }
 
+/* What differs of two captures without steps is news, whatever can be judged of them. */
+static void test_news_of_captures(void **state)
+{
+	(void)state;
+	struct report r = compared_report(2.18e-3, NAN, NAN, NAN);
+	r.facts->steps_source = STR("window");
+	r.verdict = VERDICT_INCONCLUSIVE;
+	struct diag_note notes[] = { { DIAG_DIFFERS, STR("the program changed: much of it") } };
+	r.notes.items = COPY_OF(&keep, notes);
+	r.notes.count = 1;
+	assert_non_null(strstr(page_of(r, (struct report_style){ .width = 100 }),
+		"the program changed: much of it"));
+}
+
 /* Whatever is assumed of it, one step shows no noise. */
 static void test_one_step_shows_no_noise(void **state)
 {
@@ -742,6 +756,7 @@ int main(void)
 		cmocka_unit_test(test_headline_without_evidence),
 		cmocka_unit_test(test_rest_of_claim),
 		cmocka_unit_test(test_noise_is_not_equality),
+		cmocka_unit_test(test_news_of_captures),
 		cmocka_unit_test(test_one_step_shows_no_noise),
 		cmocka_unit_test(test_noise_can_be_settled),
 		cmocka_unit_test(test_causes_are_whole),
