@@ -86,7 +86,7 @@ static void perform(struct call *c)
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
-#define WRITTEN_ANEW "the object was written anew meanwhile; give the command again"
+#define WRITTEN_ANEW "the object was replaced meanwhile; give the command again"
 
 /* What a status or the server's own word means for whoever asked; the first that fits. */
 static const struct meaning {
@@ -117,7 +117,7 @@ static const char *meaning_of(long status, struct str word, bool is_list)
 			return meanings[i].text;
 	if (status == 404)
 		return is_list ? "there is no such bucket; is its name right?"
-			       : "the object was removed or written anew meanwhile; give the "
+			       : "the object was removed or replaced meanwhile; give the "
 				 "command again";
 	return status >= 300 && status < 400
 		       ? "it leads elsewhere, which is not followed; is the endpoint right?"

@@ -69,7 +69,7 @@ static const struct other {
 	{ { STR_INIT("*.pftrace") }, "a trace in Perfetto's own form, which is not read",
 		"capture with jax.profiler, which writes *.xplane.pb" },
 	{ { STR_INIT("*.prof") }, "a snapshot of live buffers, which is read beside a profile",
-		"lay it into the run's directory, next to the *.xplane.pb" },
+		"put it into the run's directory, next to the *.xplane.pb" },
 	{ { STR_INIT("*.hlo_proto.pb") }, "a compiled program, without times", ASK_XPLANE },
 	{ { STR_INIT("*after_optimizations*.txt"), STR_INIT("*buffer-assignment.txt"),
 		  STR_INIT("*memory-usage-report.txt") },

@@ -124,7 +124,7 @@ void note_log_dir(const struct loaded *l, const struct load_options *options, st
 			STR_ARG(dump), STR_ARG(dir));
 	if (snapshot.p)
 		diag_note(notes, keep, DIAG_FILE_KIND,
-			"%.*s in the log directory was not read; lay it beside the run's "
+			"%.*s in the log directory was not read; put it beside the run's "
 			"*.xplane.pb if it is of that",
 			STR_ARG(snapshot));
 	arena_free(&scratch);

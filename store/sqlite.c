@@ -15,7 +15,7 @@ static const struct {
 	const char *says;
 } sayings[] = {
 	{ SQLITE_NOTADB, "is no SQLite database; name a store, or a file that does not exist yet" },
-	{ SQLITE_CORRUPT, "is damaged; make it anew from profiles or from `rooflint facts`" },
+	{ SQLITE_CORRUPT, "is damaged; make it again from profiles or from `rooflint facts`" },
 	{ SQLITE_READONLY, "cannot be written; check its rights and its directory's" },
 	{ SQLITE_CANTOPEN, "cannot be opened; check that its directory exists and may be written" },
 	{ SQLITE_PERM, "cannot be opened; check its rights" },

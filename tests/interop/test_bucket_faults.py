@@ -352,7 +352,7 @@ class Faults(test_buckets.Served):
         for body in (b"x" * len(self.objects[FIRST]), b"x" * 10, b""):
             self.after_the_list(lambda b=body: self.objects.update({FIRST: b}))
             before = len(self.server.fetched)
-            self.refused(self.first, "written anew meanwhile; give the command again")
+            self.refused(self.first, "replaced meanwhile; give the command again")
             self.assertEqual(len(self.server.fetched), before)
             self.objects[FIRST] = test_buckets.demo()["worker-0.xplane.pb"]
 
@@ -362,7 +362,7 @@ class Faults(test_buckets.Served):
         self.server.trouble = lambda h, _: (h.reply(200, other, [
             ("etag", '"' + hashlib.md5(other).hexdigest() + '"'),
             ("x-goog-generation", clouds.generation(other))]), True)[1]
-        self.refused(self.first, "written anew meanwhile; give the command again")
+        self.refused(self.first, "replaced meanwhile; give the command again")
 
     def test_removed_behind_the_list(self):
         self.after_the_list(lambda: self.objects.pop(FIRST))
