@@ -9,8 +9,9 @@
  * now on where
  *
  *	- the one that marks lay inside another op later: it is of a loop;
- *	- without HLO, it ran more than twice as often as the host called the program: the same.
- *	  The op that ran as often as the calls and was waited for longest marks;
+ *	- without HLO, it ran more often than the host called the program and may have queued: the
+ *	  same.  The op that ran as often as the calls and was waited for longest marks, or where
+ *	  none was, the one that was entered most often;
  *	- an op that ran as often was entered from other programs more than twice as often, or
  *	  waited for more than twice as long.  Then the first of the schedule marks, where there
  *	  is one, else that op.
@@ -108,8 +109,8 @@ static int64_t calls_of(const struct run *run, const struct program *p, const st
 }
 
 /*
- * Without HLO a GPU's kernels do not say which of them are of a loop: those are that run more than
- * twice as often as the host called the program.
+ * Without HLO a GPU's kernels do not say which of them are of a loop: those are that run more often
+ * than the host called the program, but for what waited in a queue.
  */
 static void calls_read(
 	const struct run *run, struct marking *all, ptrdiff_t programs, struct arena scratch)
@@ -127,11 +128,12 @@ static void calls_read(
 		if (at == MAP_NONE)
 			continue;
 		int64_t calls = calls_of(run, p, by_host + at * run->host_count);
-		if (calls == 0 || all[i].often <= 2 * calls)
+		int64_t margin = all[i].margin + may_wait(calls);
+		if (calls == 0 || all[i].often <= calls + margin)
 			continue;
 		all[i].in_loop = true;
 		all[i].often = calls;
-		all[i].margin += may_wait(calls);
+		all[i].margin = margin;
 	}
 }
 
@@ -218,7 +220,8 @@ static int32_t yields_to(const struct run *run, const struct marking *m, int32_t
 {
 	const struct op_total *t = total_of(run, marker);
 
-	return m->in_loop			  ? m->awaited
+	return m->in_loop && m->awaited < 0	  ? m->entered
+	       : m->in_loop			  ? m->awaited
 	       : m->entries > 2 * t->entered	  ? m->entered
 	       : m->waited_ps > 2 * t->awaited_ps ? m->awaited
 						  : -1;

@@ -206,8 +206,9 @@ static void ends_within_a_request(void **state)
 	}
 }
 
-/* A loop of two rounds on a GPU, which copies back in each whether there is another. */
-static void rounds(struct xplane *gpu, int64_t steps)
+/* A loop of two rounds on a GPU, which copies back in each whether there is another; cut ahead of
+ * the first kernel of the first step that is left. */
+static void rounds(struct xplane *gpu, int64_t steps, ptrdiff_t first)
 {
 	static const struct {
 		const char *kernel, *op;
@@ -218,7 +219,7 @@ static void rounds(struct xplane *gpu, int64_t steps)
 	struct xline *stream = x_line(gpu, "Stream #1(Compute)");
 
 	for (int64_t at = 0; at < steps * 1000; at += 1000)
-		for (ptrdiff_t i = at ? 0 : 1; i < COUNT_OF(kernels); i++)
+		for (ptrdiff_t i = at ? 0 : first; i < COUNT_OF(kernels); i++)
 			x_event(stream, kernels[i].kernel, at + kernels[i].from,
 				at + kernels[i].from + 40,
 				X_STATS(x_int("program_id", TRAIN),
@@ -254,23 +255,48 @@ static void rounds_of_a_loop(void **state)
 	static const struct pb_computation module[] = { { "body", 1, body },
 		{ "condition", 2, condition }, { "main", 3, entry }, NO_ROW };
 	(void)state;
-	rounds(begin_gpu(), 5);
+	rounds(begin_gpu(), 5, 1);
 	x_hlo(host, "jit_step", TRAIN, pb_write_module(&run.keep, module, STR("")));
 	xrun_measure(&run);
 	assert_text(xrun_row(&run)->steps_source, "program");
 	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
 }
 
-/* Without HLO the host's calls tell how often the program ran. */
+static void calls(int64_t count)
+{
+	for (int64_t at = 950; at < 1000 * count; at += 1000)
+		x_event(x_line(x_host(host), "python"), "PjitFunction(step)", at, at + 10, NULL);
+}
+
+/* Without HLO the host's calls tell how often the program ran, of two rounds, too. */
 static void rounds_without_hlo(void **state)
 {
 	(void)state;
-	rounds(begin_gpu(), 8);
-	for (int64_t at = 950; at < 8000; at += 1000)
-		x_event(x_line(x_host(host), "python"), "PjitFunction(step)", at, at + 10, NULL);
+	for (ptrdiff_t first = 1; first <= 2; first++) {
+		rounds(begin_gpu(), 8, first);
+		calls(8);
+		xrun_measure(&run);
+		assert_text(xrun_row(&run)->steps_source, "program");
+		assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
+/* Nothing waits, but each execution comes behind another program's. */
+static void rounds_that_nothing_waits_for(void **state)
+{
+	static const char *const names[] = { "other", "head", "in", "in", "tail" };
+	(void)state;
+	struct xline *stream = x_line(begin_gpu(), "Stream #1(Compute)");
+	for (int64_t i = 2; i < 40; i++)
+		x_event(stream, names[i % 5], 200 * i, 200 * i + 200,
+			X_STATS(x_int("program_id", i % 5 ? TRAIN : OTHER),
+				x_text("hlo_module", i % 5 ? "jit_step" : "jit_other"),
+				x_text("hlo_op", names[i % 5])));
+	calls(8);
 	xrun_measure(&run);
-	assert_text(xrun_row(&run)->steps_source, "program");
-	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+	assert_number(xrun_program(&run, "jit_step")->executions, 7);
 }
 
 /* Kernels of a program without HLO, 100 us each, of what the window holds from 150 us on. */
@@ -453,6 +479,7 @@ int main(void)
 		TEST(ends_within_a_request),
 		TEST(rounds_of_a_loop),
 		TEST(rounds_without_hlo),
+		TEST(rounds_that_nothing_waits_for),
 		TEST(a_program_beside), TEST(a_host_that_ran_ahead),
 		TEST(devices_of_unlike_ops), TEST(a_copy_goes_ahead),
 		TEST(begins_within_a_launch),
