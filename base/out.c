@@ -325,12 +325,30 @@ void out_csv(struct out *o, struct str field)
 	out_char(o, '"');
 }
 
+/* The next word; a command in backticks is one where a line has room for it, to be copied. */
+static bool cut_word(struct str *text, int room, struct str *word)
+{
+	struct str all = *text, tail, rest;
+	bool is_code = str_starts(all, STR("`"));
+	ptrdiff_t end = is_code ? str_find_char(str_from_offset(all, 1), '`') : -1;
+	bool more = str_cut(all, ' ', word, text);
+	if (end < 0)
+		return more;
+	bool more_behind = str_cut(str_from_offset(all, end + 2), ' ', &tail, &rest);
+	struct str whole = str_head(all, end + 2 + tail.len);
+	if (text_columns(whole) > room)
+		return more;
+	*word = whole;
+	*text = rest;
+	return more_behind;
+}
+
 int out_words(struct out *o, struct str text, int at, int indent, int width)
 {
 	struct str word;
 	bool first = at <= indent || !str_starts(text, STR(" "));
 	for (bool more = true; more;) {
-		more = str_cut(text, ' ', &word, &text);
+		more = cut_word(&text, width - indent, &word);
 		int columns = text_columns(word);
 		if (!columns)
 			continue;

@@ -44,7 +44,8 @@ bool csv_is_formula(struct str field);
 void out_csv(struct out *o, struct str field);
 /*
  * The words of a clean text, from column `at` on; lines that would pass `width` go on at `indent`.
- * A blank in front joins it to what the line has.  Returns the column where it ends.
+ * A command in backticks is one word.  A blank in front joins it to what the line has.  Returns
+ * the column where it ends.
  */
 int out_words(struct out *o, struct str text, int at, int indent, int width);
 void out_i64(struct out *o, int64_t value);

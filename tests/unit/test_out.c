@@ -287,6 +287,23 @@ static void inert_for_runners(void **state)
 	fclose(file);
 }
 
+static void assert_words(const char *text, const char *expected)
+{
+	struct out *o = out_memory(&a);
+	out_words(o, str_from(text), 0, 0, 20);
+	assert_string_equal(arena_z(&a, out_text(o)), expected);
+}
+
+static void commands_are_not_broken(void **state)
+{
+	(void)state;
+	assert_words("see what `rooflint hardware` lists", "see what\n`rooflint hardware`\nlists");
+	assert_words("run `a b`, then c", "run `a b`, then c");
+	assert_words("a `command that is longer than a line`",
+		"a `command that is\nlonger than a line`");
+	assert_words("a `b c d e f g h i j k", "a `b c d e f g h i j\nk");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +318,7 @@ int main(void)
 		cmocka_unit_test(inert_for_runners),
 		cmocka_unit_test(doubles),
 		cmocka_unit_test(doubles_read_back),
+		cmocka_unit_test(commands_are_not_broken),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
