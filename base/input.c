@@ -499,7 +499,8 @@ struct str path_guess(struct str dir, struct str name, struct arena *keep)
 	for (ptrdiff_t i = 0; i < count; i++)
 		names[i] = entries[i].name;
 	struct str nearest = text_nearest(name, names, count);
-	return nearest.p ? path_join(dir, nearest, keep) : MISSING;
+	/* Of a link that leads nowhere the name itself is nearest. */
+	return nearest.p && !str_eq(nearest, name) ? path_join(dir, nearest, keep) : MISSING;
 }
 
 bool path_missing(struct str path, struct arena *keep, struct diag *err)
