@@ -74,7 +74,7 @@ struct str comparison_needs(const struct report *r, struct arena *keep)
 	if (!d || !isnan(d->lo))
 		return MISSING;
 	if (comparison_is_short(d))
-		return STR("Capture two or more whole steps in both runs: one step shows no "
+		return STR("Capture more whole steps in both runs: one independent step shows no "
 			   "noise.");
 	if (d->baselines_more > 0)
 		out_fmt(o, "%.0f more baseline%s like these", d->baselines_more,
@@ -106,7 +106,7 @@ static struct str surety_text(const struct deltas_row *d, struct arena *keep)
 {
 	struct str noise = noise_text(d, keep);
 	if (isnan(d->resolution))
-		return STR("without steps a change looks like noise");
+		return STR(COMPARISON_STEPLESS);
 	if (comparison_is_short(d))
 		return STR(COMPARISON_SHORT);
 	if (d->lo > 0 || d->hi < 0)

@@ -170,9 +170,7 @@ static struct str of_captures(const struct report *r, struct arena *keep)
 	const struct deltas_row *d = step_delta(r), *any = table_rows(&r->tables, deltas);
 	if (d)
 		return arena_fmt(keep,
-			"the same work takes %.*s, was %.*s in %.*s; without steps a change looks "
-			"like "
-			"noise",
+			"the same work takes %.*s, was %.*s in %.*s; " COMPARISON_STEPLESS,
 			STR_ARG(time_text(keep, d->head)), STR_ARG(time_text(keep, d->base)),
 			STR_ARG(comparison_name(d, keep)));
 	return table_count(&r->tables, deltas)
@@ -198,9 +196,7 @@ static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 		return arena_fmt(keep, "%.*s %.*s: %.*s, was %.*s", STR_ARG(much), STR_ARG(against),
 			STR_ARG(head), STR_ARG(base));
 	if (isnan(d->resolution))
-		return arena_fmt(keep,
-			"%.*s, against %.*s in %.*s: without steps a change looks like "
-			"noise",
+		return arena_fmt(keep, "%.*s, against %.*s in %.*s: " COMPARISON_STEPLESS,
 			STR_ARG(head), STR_ARG(base), STR_ARG(against));
 	if (isnan(d->lo))
 		return arena_fmt(keep, "%.*s, against %.*s in %.*s: too noisy to tell; %.*s",

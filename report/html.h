@@ -263,7 +263,7 @@ struct html_change html_change_of(const struct changes_row *c, struct arena *kee
 /* At most two lists: losses, and gains. */
 struct template_list html_changes(
 	const struct changes_row *rows, ptrdiff_t count, ptrdiff_t most, struct arena *keep);
-/* What differs from the baseline, a sentence each. */
+/* A note for each. */
 struct template_list html_lines(struct list lines, struct arena *keep);
 
 void html_rules(const struct report *r, struct arena *keep, struct html_report *ret);

@@ -185,10 +185,11 @@ struct str comparison_unseen(const struct deltas_row *d, struct arena *keep);
 /* How much longer the step takes: 7.4 is 7.4%. */
 double comparison_percent(const struct deltas_row *d);
 /* From so many times on a change is said as a multiple: a percentage has to be read twice. */
-#define MANY_TIMES 2
-/* It cannot be told: one step on either side shows no noise, whatever is assumed of it. */
+#define MANY_TIMES	    2
+#define COMPARISON_STEPLESS "without steps a change looks like noise"
+/* It cannot be told: one step's worth shows no noise, whatever is assumed of it. */
 bool comparison_is_short(const struct deltas_row *d);
-#define COMPARISON_SHORT "with fewer than 2 steps on a side a change looks like noise"
+#define COMPARISON_SHORT "with fewer than 2 independent steps on a side a change looks like noise"
 /* Whether all is told, or the headline has said the step's change, and how sure it is remains. */
 enum comparison_told { COMPARISON_WHOLE, COMPARISON_REST };
 /* What differs, the step time, and what else changed beyond noise; none without a baseline. */
