@@ -86,7 +86,7 @@ static void perform(struct call *c)
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
-#define WRITTEN_ANEW "the object was replaced meanwhile; give the command again"
+#define OBJECT_REPLACED "the object was replaced meanwhile; give the command again"
 
 /* What a status or the server's own word means for whoever asked; the first that fits. */
 static const struct meaning {
@@ -105,7 +105,7 @@ static const struct meaning {
 	{ 401, { NULL, 0 }, "they are not accepted" },
 	{ 403, { NULL, 0 }, "they may not read it" },
 	{ 407, { NULL, 0 }, "the proxy wants a user and a password" },
-	{ 412, { NULL, 0 }, WRITTEN_ANEW },
+	{ 412, { NULL, 0 }, OBJECT_REPLACED },
 	{ 429, { NULL, 0 }, "it is asked too often" },
 };
 
@@ -236,7 +236,7 @@ static void judge_download(struct call *c, struct answer *ret)
 		return;
 	if (!is_full && came.len && listed.len && !str_eq(came, listed)) {
 		ret->outcome = OUTCOME_REFUSED;
-		ret->error = STR(WRITTEN_ANEW);
+		ret->error = STR(OBJECT_REPLACED);
 	} else if (!ok) {
 		ret->outcome = is_full ? OUTCOME_REFUSED : OUTCOME_LATER;
 		ret->error = arena_str(c->keep, str_from(err.text));

@@ -387,13 +387,17 @@ static void compare_constant(const struct metric *m, struct tables *head,
 
 /* ---- what is lost of a step ----------------------------------------------------------------- */
 
+static bool is_time(const struct deltas_row *row)
+{
+	return metric_find(row->metric)->loss == LOSS_STEP;
+}
+
 static const struct deltas_row *time_of(const struct tables *head, struct str against)
 {
 	const struct deltas_row *rows = table_rows(head, deltas);
 
 	for (ptrdiff_t i = 0; i < table_count(head, deltas); i++)
-		if (metric_find(rows[i].metric)->loss == LOSS_STEP &&
-			str_eq(rows[i].against, against))
+		if (is_time(&rows[i]) && str_eq(rows[i].against, against))
 			return &rows[i];
 	return NULL;
 }
@@ -415,11 +419,12 @@ static bool tells_step(const struct tables *head, const struct deltas_row *row)
 /* Of rows that are surely worse the time's goes first, then the larger loss. */
 static bool says_better(const struct deltas_row *row, const struct deltas_row *best)
 {
-	if (!(row->tells_step > 0 && row->lo > 0) || isnan(row->is_slower) || !best)
-		return row->tells_step > 0 && row->lo > 0 && !isnan(row->is_slower);
-	bool is_time = metric_find(row->metric)->loss == LOSS_STEP;
-	if (is_time != (metric_find(best->metric)->loss == LOSS_STEP))
-		return is_time;
+	bool is_sure = row->tells_step > 0 && row->lo > 0 && !isnan(row->is_slower);
+
+	if (!is_sure || !best)
+		return is_sure;
+	if (is_time(row) != is_time(best))
+		return is_time(row);
 	return row->lost_s > best->lost_s ||
 	       (row->lost_s >= best->lost_s && str_cmp(row->key, best->key) < 0);
 }
@@ -436,12 +441,11 @@ static void claim_losses(struct tables *head)
 	}
 	for (ptrdiff_t i = 0; i < table_count(head, deltas); i++) {
 		struct deltas_row *row = &rows[i];
-		bool is_time = metric_find(row->metric)->loss == LOSS_STEP;
 		row->claimed_s = 0;
 		if (row->tells_step > 0 && isnan(row->is_slower))
 			row->claimed_s = row->lost_most_s;
 		else if (row == best || (row->tells_step > 0 && isnan(row->lo)))
-			row->claimed_s = isnan(row->lo) && is_time ? (double)NAN : row->lost_s;
+			row->claimed_s = isnan(row->lo) && is_time(row) ? (double)NAN : row->lost_s;
 	}
 }
 

@@ -462,7 +462,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 		if (e->host == HOST_STEP) /* a step's mark explains nothing */
 			continue;
 		e->host = class_of(e, g->files);
-		/* Of those in one another the outermost tells: a loader has a million of them. */
+		/* reasons_lay takes the outermost: inner ones need no room, and may be millions. */
 		bool is_inner = count > 0 && e->start_ps >= reasons[count - 1].start_ps &&
 				e->end_ps <= reasons[count - 1].end_ps;
 		if (launches && (causes[e->host] || e->host == HOST_SCOPE) && !is_inner &&

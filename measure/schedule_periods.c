@@ -331,7 +331,7 @@ bool periods_tell(struct scheduling *s)
 	bool *left_out = arena_make(s->scratch, bool, s->module_count);
 	const int64_t *time_ps = module_times(s, left_out);
 	bool *has = arena_make(s->scratch, bool, s->module_count);
-	int32_t most, least, gradients = -1;
+	int32_t most, least;
 	bool hands_on = false, alone = is_server(s, time_ps, left_out, &most);
 
 	if (most < 0)
@@ -346,7 +346,8 @@ bool periods_tell(struct scheduling *s)
 		left_out[least] = true;
 		hands_on |= module_hands_on(s, least);
 	}
-	if (hands_on && (gradients = gradients_alone(s, left_out)) >= 0 && !s->ret->trouble.p)
+	int32_t gradients = hands_on ? gradients_alone(s, left_out) : -1;
+	if (gradients >= 0 && !s->ret->trouble.p)
 		s->ret->trouble = arena_fmt(s->keep,
 			"%.*s updates no weights, and what does comes too rarely to show a period",
 			STR_ARG(s->modules[gradients]));

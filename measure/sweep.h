@@ -132,7 +132,7 @@ struct mask_sum mask_sum(const int64_t *mask_ps, int64_t idle_ps);
 
 struct swept_step {
 	int64_t start_ps, end_ps, number;
-	int64_t other_ps, other_idle_ps; /* of that, in other work; of which nothing runs */
+	int64_t other_ps, other_idle_ps; /* in other work; and of that, with nothing running */
 	struct mask_sum sum;
 	bool warmup, complete;
 };
@@ -187,7 +187,7 @@ struct sweep {
 	bool is_window;			   /* the one step is the whole capture */
 	int64_t steady_ps;		   /* the steady ones' time, */
 	struct dist lengths;		   /* and that of each; */
-	int64_t other_ps, other_idle_ps;   /* their sums of these; */
+	int64_t other_ps, other_idle_ps;   /* what they add up to; */
 	int64_t steady_events;		   /* events that began in them, */
 	int64_t full_events, full_steps;   /* the most in one, and how many have as many */
 	int64_t mask_ps[ACTIVITY_MASKS];   /* in steady steps */

@@ -92,7 +92,7 @@ struct run {
 		*first;	 /* the first device with steady steps, else with events, or NULL */
 	int64_t steps;	 /* the least of any device that has some */
 	double steady_s; /* sum of all devices' steady time */
-	double other_s, other_idle_s; /* and of other work between; of which they are idle */
+	double other_s, other_idle_s; /* and of other work between; and of that, idle */
 	double windows_s;	      /* and of their windows */
 	double device_steps;	      /* steady steps, summed over devices */
 	double step_time_s;	      /* the median; NaN without steps, as is */
