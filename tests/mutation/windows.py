@@ -35,11 +35,13 @@ KNOWN = {
     "block_after": "its annotations lie before what they launched: parts have one without the other",
     "unblocked": "the same",
     "distilling": "only HLO says that an update is a step: a norm behind every sixth makes one of six",
+    "acting": "without HLO a round is the step, and a part with two of them has updates",
     "h100_memory_bound": "benchmarks one after another: in a part other programs repeat",
     "mi300-elementwise-08": "the same",
     "mi300-gemm-08": "the same",
     "jax-cpu-ops": "the same",
     "scenario two-captures": "two captures in a file, on two clocks",
+    "scenario starved-evaluation": "an execution that the part cuts lasts until what comes behind its wait",
     "scenario one-step": "a part of the only step: without HLO nothing says that its rounds are none",
 }
 
