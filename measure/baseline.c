@@ -126,11 +126,20 @@ struct work {
 	double least, most;
 };
 
+static double peak_flops(const struct tables *t)
+{
+	double peak = NAN;
+
+	for (ptrdiff_t i = 0; i < table_count(t, devices); i++)
+		peak = fmax(peak, table_rows(t, devices)[i].peak_flops);
+	return peak;
+}
+
 /* What is unknown can only add, and no more than the chip could do in its time. */
 static struct work step_work(const struct tables *t)
 {
 	const struct run_row *run = row_of_run(t);
-	double sum = 0, peak = NAN;
+	double sum = 0;
 
 	if (!isnan(run->step_flops))
 		return (struct work){ run->step_flops, run->step_flops };
@@ -140,9 +149,35 @@ static struct work step_work(const struct tables *t)
 		if (op->flops * op->per_step > 0 && is_least)
 			sum += op->flops * op->per_step;
 	}
-	for (ptrdiff_t i = 0; i < table_count(t, devices); i++)
-		peak = fmax(peak, table_rows(t, devices)[i].peak_flops);
-	return (struct work){ sum, sum + run->uncounted_ratio * run->step_mean_s * peak };
+	return (struct work){ sum, sum + run->uncounted_ratio * run->step_mean_s * peak_flops(t) };
+}
+
+static bool may_compute(struct str kind)
+{
+	enum op_kind k = op_kind_find(kind);
+
+	return k == KIND_CUSTOM || k == KIND_MATMUL || k == KIND_CONVOLUTION ||
+	       k == KIND_ATTENTION || k == KIND_UNKNOWN;
+}
+
+/* Seconds of a step in ops of unknown work that the other run has nothing like. */
+static double unknown_new_s(
+	const struct tables *head, const struct tables *base, struct arena scratch)
+{
+	const struct ops_row *ops = table_rows(head, ops);
+	struct map unknown = { 0 };
+	struct op_diff d;
+	double sum = 0;
+
+	for (ptrdiff_t i = 0; i < table_count(head, ops); i++)
+		if (isnan(ops[i].common->flops) && may_compute(ops[i].common->kind))
+			map_put(&unknown, ops[i].key, 1, &scratch);
+	diff_ops(base, head, &scratch, &d);
+	for (ptrdiff_t i = 0; i < d.count; i++)
+		if (str_eq(d.items[i].change, word_at(CHANGE_WORDS, CHANGE_NEW)) &&
+			map_get(&unknown, d.items[i].key) != MAP_NONE)
+			sum += d.items[i].head_s;
+	return sum;
 }
 
 /* "at least 6.6 TFLOP" */
@@ -163,8 +198,19 @@ static bool work_is_alike(const struct tables *head, const struct baseline *item
 	bool is_more = a.least > WORK_RATIO_MAX * b.most;
 
 	/* How long a capture is says nothing of a step. */
-	if (is_window(head) || job_says_work(here, base) ||
-		!(is_more || b.least > WORK_RATIO_MAX * a.most))
+	if (is_window(head) || job_says_work(here, base))
+		return true;
+	if (!is_more && a.most > WORK_RATIO_MAX * b.most && here->step_time_s > base->step_time_s) {
+		double new_s = unknown_new_s(head, item->tables, scratch);
+		if (a.least + new_s * peak_flops(head) > WORK_RATIO_MAX * b.most)
+			return diag_set(why, DIAG_DIFFERS,
+				"ops that are new and whose work is unknown take %.*s of a step: "
+				"it may do more than 1.5 times the work of %.*s, and no job file "
+				"of both says that the batch is the same",
+				STR_ARG(unit_text(&scratch, new_s, UNIT_SECONDS)),
+				STR_ARG(item->name));
+	}
+	if (!is_more && !(b.least > WORK_RATIO_MAX * a.most))
 		return true;
 	return diag_set(why, DIAG_DIFFERS,
 		"a step computes %.*s here and %.*s in %.*s, and no job file of both says that "

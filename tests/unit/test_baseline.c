@@ -215,6 +215,20 @@ static void test_all_that_must_match(void **state)
 			"devices peak_flops=1e12",
 			"a step computes 4.00 TFLOP here and at most 2.00 TFLOP in old, and no job "
 			"file of both says that the batch is the same" },
+		/* A kernel that came may do 1.5 TFLOP more; one that was there does not. */
+		{ "step_time_s=3 step_mean_s=3 uncounted_ratio=0.5\ndevices peak_flops=1e12\n"
+		  "ops key=k name=k kind=custom mean_s=1.5 per_step=1\n"
+		  "ops key=m name=m flops=2e12 per_step=1 mean_s=1.5",
+			"step_time_s=2 step_flops=2e12\nops key=m name=m mean_s=2 per_step=1",
+			"ops that are new and whose work is unknown take 1.50 s of a step: it may "
+			"do more than 1.5 times the work of old, and no job file of both says that "
+			"the batch is the same" },
+		{ "step_time_s=3 step_mean_s=3 uncounted_ratio=0.5\ndevices peak_flops=1e12\n"
+		  "ops key=k name=k kind=custom mean_s=1.5 per_step=1\n"
+		  "ops key=m name=m flops=2e12 per_step=1 mean_s=1.5",
+			"step_time_s=2 step_flops=2e12\nops key=m name=m mean_s=1.5 per_step=1\n"
+			"ops key=k name=k kind=custom mean_s=0.5 per_step=1",
+			NULL },
 		{ "step_flops=2.9e12",
 			"step_mean_s=2 uncounted_ratio=0.5\nops flops=1e12 per_step=1\n"
 			"devices peak_flops=1e12",
