@@ -205,7 +205,7 @@ static void leave_out(const struct tables *head, const struct run_sample *sample
 
 /* ---- one comparison ------------------------------------------------------------------------- */
 
-/* A wider interval that holds no change at all says nothing. */
+/* A wider interval says nothing, unless it holds no change, or no such loss. */
 #define BLIND 0.15
 
 /* One step, as it may be the only odd one, shows no noise, whatever is assumed of it. */
@@ -283,7 +283,8 @@ static int fill_change(
 {
 	int least = w->by[1] < w->by[0];
 	double lo = w->by[least] - w->half, hi = w->by[!least] + w->half;
-	bool is_ratio = is_log(m), is_seen = !w->is_short && (lo > 0 || hi < 0 || w->half <= BLIND);
+	bool is_ratio = is_log(m),
+	     is_seen = !w->is_short && (lo > 0 || hi <= BLIND || w->half <= BLIND);
 	int told = w->by[0] == w->by[1] ? 0 : lo > 0 ? least : hi < 0 ? !least : 0;
 
 	row->worse = rounded(is_ratio ? expm1(w->by[told]) : w->by[told]);

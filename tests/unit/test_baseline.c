@@ -590,6 +590,13 @@ static void test_cannot_tell(void **state)
 	assert_true(d->resolution > 0.15);
 	assert_true(isnan(d->lo) && isnan(d->hi));
 	assert_close(d->worse, 0.020 / 0.0195 - 1, 1e-5);
+	/* Steps that are shorter by more than they hide are no slower. */
+	fresh(state);
+	make_run(&head, 0.016, 0.15);
+	make_run(&bases[0], 0.0195, 0.15);
+	assert_true(compare(1));
+	d = delta("run.step_time_s");
+	assert_true(d->resolution > 0.15 && d->lo < 0 && d->hi < 0.15);
 }
 
 static void keep_steps(struct tables *t, ptrdiff_t count)
