@@ -457,7 +457,7 @@ static bool events_stand_at(const uint8_t *at, const uint8_t *end)
 	struct raw_event raw;
 
 	for (int i = 0; i < EVENTS_SURE && at; i++)
-		at = event_fast(at, end, &raw);
+		at = event_at(at, end, true, &raw);
 	return at;
 }
 

@@ -133,10 +133,11 @@ struct raw_event {
 
 /*
  * The event at `at`, if it is laid out as known writers do: id, offset and duration, then stats or
- * nothing; or id and offset alone.  Where it ends, or NULL.
+ * nothing; or id and offset alone; where only its bounds matter, stats without a duration, too.
+ * Where it ends, or NULL.
  */
-static inline __attribute__((always_inline)) const uint8_t *event_fast(
-	const uint8_t *at, const uint8_t *readable, struct raw_event *ret)
+static inline __attribute__((always_inline)) const uint8_t *event_at(
+	const uint8_t *at, const uint8_t *readable, bool bounds_only, struct raw_event *ret)
 {
 	uint64_t id, offset, duration = 0;
 	ptrdiff_t len;
@@ -152,9 +153,9 @@ static inline __attribute__((always_inline)) const uint8_t *event_fast(
 		p[0] != WIRE_TAG(XEVENT_OFFSET_PS, WIRE_VARINT) ||
 		!(p = wire_number(p + 1, &offset)))
 		return NULL;
+	bool has_duration = p < end && p[0] == WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT);
 	/* A duration that is missing may yet come behind the stats. */
-	if (mostly(p < end) && (p[0] != WIRE_TAG(XEVENT_DURATION_PS, WIRE_VARINT) ||
-				       !(p = wire_number(p + 1, &duration))))
+	if (mostly(has_duration) ? !(p = wire_number(p + 1, &duration)) : p < end && !bounds_only)
 		return NULL;
 	/* Behind the event's end those tags and numbers were the next event's. */
 	if (rarely(p > end) ||
@@ -166,6 +167,12 @@ static inline __attribute__((always_inline)) const uint8_t *event_fast(
 		.stats = { (const char *)p, end - p },
 		.readable = readable };
 	return end;
+}
+
+static inline __attribute__((always_inline)) const uint8_t *event_fast(
+	const uint8_t *at, const uint8_t *readable, struct raw_event *ret)
+{
+	return event_at(at, readable, false, ret);
 }
 
 /* Decode the stats in `want` of a message whose stats have number `field`, or of one XStat when it

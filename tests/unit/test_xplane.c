@@ -1073,6 +1073,37 @@ static void pieces_of_a_lane(void **state)
 	assert_false(cursor_next(c, e));
 }
 
+/* Marks of a moment have no duration: a lane that holds some is divided, and no event is lost. */
+static void parts_of_a_lane(void **state)
+{
+	enum { EVENTS = 20000, PART_BYTES = 1 << 14 };
+	struct event *e = arena_make(&keep, struct event, 1);
+	struct pb b = plane_new("/host:CPU"), line = line_new(1, "python", 0);
+	ptrdiff_t count, read = 0;
+	(void)state;
+
+	for (int i = 0; i < EVENTS; i++)
+		line_event(&line,
+			(struct ev){ .id = 1,
+				.offset = (int64_t)i * 10,
+				.duration = i % 3,
+				.stats = { stat_of(2, XSTAT_INT64, i, PLAIN) } },
+			PLAIN);
+	pb_bytes(&b, XPLANE_LINES, pb_done(&line));
+	event_name(&b, 1, "PjitFunction(f)");
+	struct plane *p = open_plane(&b);
+	struct lane_part *parts =
+		lane_parts(p->profile, &p->lanes[0], PART_BYTES, &keep, &count);
+	assert_true(count > p->lanes[0].bytes / PART_BYTES / 2);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		struct cursor *c = cursor_new(p, &parts[i].lane, 0, &keep);
+		while (cursor_next(c, e))
+			read++;
+		assert_true(cursor_end(c, &err));
+	}
+	assert_int_equal(read, EVENTS);
+}
+
 /* Device offset against the line's clock: the host's clock is ahead by the median difference. */
 static void clock_shift(void **state)
 {
@@ -1242,6 +1273,7 @@ int main(void)
 		CASE(hostile_times),
 		CASE(cursors),
 		CASE(pieces_of_a_lane),
+		CASE(parts_of_a_lane),
 		CASE(clock_shift),
 		CASE(truncation),
 		CASE(damage),
