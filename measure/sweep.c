@@ -260,7 +260,7 @@ static inline void program_event(
 		/* From one beside it, or on another lane, it neither comes nor comes back. */
 		bool in_turn = s->running && !beside && !s->beside && s->running->lane == e->lane;
 		sweep_op(s->out, known->index)->entered += in_turn;
-		/* But on CPU nothing comes back to an execution: the begin of this was not seen. */
+		/* Except on a CPU nothing comes back to an execution: this one began unseen. */
 		if (in_turn && !begins && known->subject->platform != PLATFORM_CPU)
 			program_end(s, p);
 		s->beside = beside;
