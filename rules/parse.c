@@ -310,8 +310,8 @@ static bool read_rule(const struct keyed *r, const struct key *each, const struc
 		rule->places = (struct rule_places){ 0 };
 	ok &= entry_read(r, each, rule->name, name, map, rule);
 	rule->is_broken |= !ok;
-	bool is_own = !embed_of(r->doc->source) && map->kind == DOC_MAP;
-	for (ptrdiff_t i = 0; is_own && i < map->count; i++) {
+	rule->is_changed |= !embed_of(r->doc->source);
+	for (ptrdiff_t i = 0; rule->is_changed && map->kind == DOC_MAP && i < map->count; i++) {
 		const struct key *key = key_named(rule_keys, map->pairs[i].key->text);
 		rule->is_own |= !key || !(key->flags & RULE_TUNED) || key->read == key_params;
 	}
