@@ -246,28 +246,10 @@ struct str rule_hint(
 		       : STR("; the set recommended has it: extends: recommended");
 }
 
-/* A column of the document that a setting stands for, as one of what was typed. */
-struct moved {
-	int64_t key, value; /* columns in the document */
-	int64_t key_typed, value_typed;
-};
-
-static void move_nodes(const struct moved *m, struct doc_node *n)
-{
-	if (n->column >= m->value)
-		n->column += m->value_typed - m->value;
-	else if (n->column > m->key_typed)
-		n->column = m->key_typed + (n->column > m->key ? n->column - m->key : 0);
-	for (ptrdiff_t i = 0; i < n->count; i++) {
-		if (n->kind == DOC_MAP)
-			move_nodes(m, n->pairs[i].key);
-		move_nodes(m, n->kind == DOC_MAP ? n->pairs[i].value : n->items[i]);
-	}
-}
-
 /*
- * "copy-share.fail=5%" is read as the document copy-share: { at_most: { fail: 5% } }.  Warnings are
- * set last: each is held against the failure that all settings leave, in whatever order they stand.
+ * "copy-share.fail=5%" is read as the document copy-share: { at_most: { fail: 5% } }, which is what
+ * mistakes show.  Warnings are set last: each is held against the failure that all settings leave,
+ * in whatever order they stand.
  */
 static bool apply_setting(struct loader *l, struct str text, bool warnings)
 {
@@ -292,18 +274,11 @@ static bool apply_setting(struct loader *l, struct str text, bool warnings)
 			 : !known		  ? "params: { "
 			 : rule && rule->at_least ? "at_least: { "
 						  : "at_most: { ";
-	value = str_trim(value);
-	struct str source = arena_fmt(l->keep, "%.*s: { %s%.*s: %.*s }%s", STR_ARG(name), in,
-		STR_ARG(key), STR_ARG(value), is_key ? "" : " }");
-	struct moved moved = { .key = name.len + (ptrdiff_t)sizeof(": { ") + str_from(in).len,
-		.key_typed = name.len + 2,
-		.value_typed = text.len - value.len + 1 };
-	moved.value = moved.key + key.len + 2;
-	if (!keyed_open(&r, doc, STR("--set"), source, &document))
-		return mistake_note(l->set->mistakes, l->keep, l->err);
-	move_nodes(&moved, doc->root);
-	doc->source = text;
-	return rules_tune(&r, NULL, doc->root);
+	struct str change = arena_fmt(l->keep, "%.*s: { %s%.*s: %.*s }%s", STR_ARG(name), in,
+		STR_ARG(key), STR_ARG(str_trim(value)), is_key ? "" : " }");
+	return keyed_open(&r, doc, STR("--set"), change, &document)
+		       ? rules_tune(&r, NULL, doc->root)
+		       : mistake_note(l->set->mistakes, l->keep, l->err);
 }
 
 /* ---- the set as a whole ------------------------------------------------------------------- */

@@ -1798,43 +1798,43 @@ static void wrong_settings(void **state)
 		{ "copy-shar.fail=5%",
 			"--set:1:1: there is no rule 'copy-shar' to change; did you mean "
 			"'copy-share'?\n"
-			"  copy-shar.fail=5%\n"
+			"  copy-shar: { at_most: { fail: 5% } }\n"
 			"  ^~~~~~~~~" },
-		{ "copy-share.fial=5%", "--set:1:12: rule copy-share has no limit or "
+		{ "copy-share.fial=5%", "--set:1:25: rule copy-share has no limit or "
 					"parameter 'fial'; did you mean "
 					"'fail'?\n"
-					"  copy-share.fial=5%\n"
-					"             ^~~~" },
+					"  copy-share: { params: { fial: 5% } }\n"
+					"                          ^~~~" },
 		{ "copy-share.fail=5 ms",
-			"--set:1:17: copy-share.at_most.fail is a ratio (8%), and '5 ms' is a "
+			"--set:1:32: copy-share.at_most.fail is a ratio (8%), and '5 ms' is a "
 			"time\n"
-			"  copy-share.fail=5 ms\n"
-			"                  ^~~~" },
+			"  copy-share: { at_most: { fail: 5 ms } }\n"
+			"                                 ^~~~" },
 		{ "copy-share.fail=5",
-			"--set:1:17: copy-share.at_most.fail is a ratio (8%): did you mean 5%? "
+			"--set:1:32: copy-share.at_most.fail is a ratio (8%): did you mean 5%? "
 			"(5 is 500%)\n"
-			"  copy-share.fail=5\n"
-			"                  ^" },
-		{ "copy-share.fail=", "--set:1:16: copy-share.at_most.fail has no value\n"
-				      "  copy-share.fail=\n"
-				      "                 ^" },
+			"  copy-share: { at_most: { fail: 5 } }\n"
+			"                                 ^" },
+		{ "copy-share.fail=", "--set:1:30: copy-share.at_most.fail has no value\n"
+				      "  copy-share: { at_most: { fail:  } }\n"
+				      "                               ^" },
 		{ "copy-share.warn=50%",
-			"--set:1:17: warn 50% lies beyond fail 8%: it could never warn\n"
-			"  copy-share.warn=50%\n"
-			"                  ^~~" },
+			"--set:1:32: warn 50% lies beyond fail 8%: it could never warn\n"
+			"  copy-share: { at_most: { warn: 50% } }\n"
+			"                                 ^~~" },
 		{ "copy-share.severity=of",
-			"--set:1:21: copy-share.severity is off, warn or error; did you mean "
+			"--set:1:25: copy-share.severity is off, warn or error; did you mean "
 			"'off'?\n"
-			"  copy-share.severity=of\n"
-			"                      ^~" },
+			"  copy-share: { severity: of }\n"
+			"                          ^~" },
 		{ "matters.fail=5%", "--set:1:1: there is no rule 'matters' to change\n"
-				     "  matters.fail=5%\n"
+				     "  matters: { at_most: { fail: 5% } }\n"
 				     "  ^~~~~~~" },
 		{ "copy-share.assert=1",
-			"--set:1:12: profiles and --set change limits, params, matters, "
+			"--set:1:15: profiles and --set change limits, params, matters, "
 			"severity, required, confirm and min_subjects of a rule, not 'assert'\n"
-			"  copy-share.assert=1\n"
-			"             ^~~~~~" },
+			"  copy-share: { assert: 1 }\n"
+			"                ^~~~~~" },
 		{ "copy-share.fail=[", "--set:1:34: mismatched flow mapping end\n"
 				       "  copy-share: { at_most: { fail: [ } }\n"
 				       "                                   ^" },
