@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/map.h"
 #include "base/out.h"
 #include "rules/engine.h"
 
@@ -16,11 +17,10 @@ struct cursor {
 	const struct row_index *index; /* NULL: a scan */
 };
 
-/* Rows by hash of one text column; rows of one slot are chained in ascending order. */
+/* Rows by one text column; those of one text are chained in ascending order. */
 struct row_index {
-	ptrdiff_t mask;
-	ptrdiff_t *first; /* by hash & mask; -1 none */
-	ptrdiff_t *next;  /* by row */
+	struct map first;
+	ptrdiff_t *next; /* by row; -1: it is the last */
 };
 
 enum { INDEXED_COUNT = 3 };
@@ -137,21 +137,19 @@ static struct row_index *index_build(const struct source *s, struct str column)
 {
 	struct arena *keep = &s->engine->scratch;
 	const struct column *c = table_column(s->def, column);
-	ptrdiff_t rows = table_of(s)->count, size = 16;
+	ptrdiff_t rows = table_of(s)->count;
 	struct row_index *x = arena_make(keep, struct row_index, 1);
+	ptrdiff_t *last = arena_make(keep, ptrdiff_t, rows + 1); /* by the first of a text */
 
-	while (size < rows * 2)
-		size *= 2;
-	x->mask = size - 1;
-	x->first = arena_make(keep, ptrdiff_t, size);
 	x->next = arena_make(keep, ptrdiff_t, rows + 1);
-	for (ptrdiff_t i = 0; i < size; i++)
-		x->first[i] = -1;
-	for (ptrdiff_t i = rows - 1; i >= 0; i--) { /* backwards, so that chains ascend */
-		uint64_t slot = str_hash(cell_text(c, row_at(s, i))) & (uint64_t)x->mask;
+	for (ptrdiff_t i = 0; i < rows; i++) {
+		struct str text = cell_text(c, row_at(s, i));
+		ptrdiff_t first = map_put(&x->first, text, (int32_t)i, keep);
 
-		x->next[i] = x->first[slot];
-		x->first[slot] = i;
+		if (first < i)
+			x->next[last[first]] = i;
+		x->next[i] = -1;
+		last[first] = i;
 	}
 	return x;
 }
@@ -167,7 +165,6 @@ static int x_filter(
 	c->index = NULL;
 	if (k < 0 || count != 1 || sqlite3_value_type(args[0]) != SQLITE_TEXT)
 		return SQLITE_OK;
-	/* SQLite checks the equality again, so a chain may hold rows of other texts too. */
 	if (!s->indexes[k])
 		s->indexes[k] = index_build(s, indexed_columns[k]);
 	c->index = s->indexes[k];
@@ -175,7 +172,7 @@ static int x_filter(
 		sqlite3_value_bytes(args[0]) };
 	if (!text.p)
 		return SQLITE_NOMEM;
-	c->row = c->index->first[str_hash(text) & (uint64_t)c->index->mask];
+	c->row = map_get(&c->index->first, text);
 	if (c->row < 0)
 		c->row = table_of(s)->count;
 	return SQLITE_OK;
