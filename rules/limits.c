@@ -91,28 +91,6 @@ static double rounded(double value, enum unit unit, bool up)
 	return up ? ceil(value * digits - 1e-9) / digits : floor(value * digits + 1e-9) / digits;
 }
 
-/* As a rule file says it, and reads it back to the same digits. */
-static struct str written(double value, enum unit unit, struct arena *keep)
-{
-	static const struct {
-		enum unit unit;
-		double per; /* the last one of a unit is for all that is less */
-		const char *name;
-	} scales[] = { { UNIT_SECONDS, 1, "s" }, { UNIT_SECONDS, 1e-3, "ms" },
-		{ UNIT_SECONDS, 1e-6, "us" }, { UNIT_SECONDS, 1e-9, "ns" },
-		{ UNIT_BYTES, 1e12, "TB" }, { UNIT_BYTES, 1e9, "GB" }, { UNIT_BYTES, 1e6, "MB" },
-		{ UNIT_BYTES, 1e3, "kB" } };
-	ptrdiff_t best = -1;
-
-	if (unit == UNIT_RATIO)
-		return arena_fmt(keep, "%.6g%%", value * 100);
-	for (ptrdiff_t i = 0; i < COUNT_OF(scales); i++)
-		if (scales[i].unit == unit && (best < 0 || value < scales[best].per))
-			best = i;
-	return best < 0 ? arena_fmt(keep, "%.6g", value)
-			: arena_fmt(keep, "%.6g %s", value / scales[best].per, scales[best].name);
-}
-
 bool limit_is_broken(const struct limit *l, int i)
 {
 	return l->at_least ? l->seen[i] < l->now[i] : l->seen[i] > l->now[i];
@@ -148,7 +126,7 @@ static void set_value(const struct limits *all, struct limit *l, int i, struct a
 	if (!is_tighter)
 		return;
 	l->value[i] = value;
-	l->text[i] = written(value, l->unit, keep);
+	l->text[i] = unit_exact(keep, value, l->unit);
 }
 
 void limits_end(struct limits *all, struct arena *keep)
@@ -178,7 +156,8 @@ bool limits_of_step(const struct limits *l, struct arena *keep, struct str ret[L
 	double room = fmax(ROOM_STEP, ROOM_NOISE * l->noise);
 
 	for (int i = 0; i < LIMITS; i++)
-		ret[i] = written(rounded(l->step_s * (1 + room * (i + 1)), UNIT_SECONDS, true),
-			UNIT_SECONDS, keep);
+		ret[i] = unit_exact(keep,
+			rounded(l->step_s * (1 + room * (i + 1)), UNIT_SECONDS, true),
+			UNIT_SECONDS);
 	return l->step_s > 0 && limits_are_known(l);
 }
