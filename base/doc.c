@@ -499,6 +499,24 @@ static ptrdiff_t indenting_tab(struct builder *b, ptrdiff_t from, ptrdiff_t to)
 	return -1;
 }
 
+bool doc_is_open(const struct doc_node *n)
+{
+	ptrdiff_t depth = 0;
+	for (ptrdiff_t i = 0; i < n->text.len; i++)
+		depth += (n->text.p[i] == '(') - (n->text.p[i] == ')');
+	return n->kind == DOC_SCALAR && !n->quoted && depth > 0;
+}
+
+/* The value whose comma ended it, so that its rest is no YAML; or NULL. */
+static const struct doc_node *cut_value(const struct builder *b)
+{
+	const struct doc_node *map = b->depth ? b->stack[b->depth - 1].node : NULL;
+	for (ptrdiff_t i = 0; map && map->kind == DOC_MAP && map->flow && i < map->count; i++)
+		if (doc_is_open(map->pairs[i].value))
+			return map->pairs[i].value;
+	return NULL;
+}
+
 /* At the end of the text the mistake is the bracket that was never closed. */
 static const struct doc_node *unclosed(const struct builder *b, ptrdiff_t at)
 {
@@ -515,7 +533,9 @@ static bool report(struct builder *b, const struct fy_diag_error *e)
 		from = mark_offset(b, fy_token_start_mark(e->fyt));
 		to = mark_offset(b, fy_token_end_mark(e->fyt));
 	}
-	const struct doc_node *open = unclosed(b, from);
+	const struct doc_node *cut = cut_value(b), *open = unclosed(b, from);
+	if (cut)
+		return diag_caret(b->err, DIAG_RULE_SYNTAX, doc_place(b->doc, cut), DOC_CUT);
 	struct text_place place = open ? doc_place(b->doc, open) : place_at(b, from, to);
 	ptrdiff_t tab = open ? -1 : indenting_tab(b, from, to);
 	if (tab >= 0) {

@@ -67,6 +67,9 @@ bool doc_parse(
 bool doc_tell_repeat(const struct doc *d, const struct doc_repeat *repeat, struct diag *err);
 /* The value of `key` in a map, or NULL; NULL for another kind of node too. */
 const struct doc_node *doc_get(const struct doc_node *map, struct str key);
+/* Whether it is a text without quotes that leaves parentheses open, as at a comma inside { }. */
+bool doc_is_open(const struct doc_node *n);
+#define DOC_CUT "quote this expression: its comma ends it inside { }"
 struct text_place doc_place(const struct doc *d, const struct doc_node *n);
 /* A place inside a one-line scalar: `offset` bytes into its value, `width` bytes long. */
 struct text_place doc_place_in(

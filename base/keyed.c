@@ -96,13 +96,10 @@ const struct key *key_named(const struct key *keys, struct str name)
 /* Whether a text leaves parentheses open, or the next key goes on with its number: 5,000. */
 static bool is_opened(const struct doc_node *node, struct str key)
 {
-	ptrdiff_t depth = 0;
+	bool is_number = node->text.len && key.len && is_digit(node->text.p[node->text.len - 1]) &&
+			 is_digit(key.p[0]);
 
-	for (ptrdiff_t i = 0; i < node->text.len; i++)
-		depth += (node->text.p[i] == '(') - (node->text.p[i] == ')');
-	bool is_cut = node->text.len && key.len && is_digit(node->text.p[node->text.len - 1]) &&
-		      is_digit(key.p[0]);
-	return node->kind == DOC_SCALAR && !node->quoted && (depth > 0 || is_cut);
+	return doc_is_open(node) || (node->kind == DOC_SCALAR && !node->quoted && is_number);
 }
 
 /* What stands in { } and whose comma YAML took for its own: the next key is the rest of it. */
@@ -165,10 +162,10 @@ bool keyed_names(const struct keyed *r, const struct key *of, const struct doc_n
 		/* The rest of the map is what an expression lost. */
 		if (cut && last && last->value == cut)
 			return key_fail(r, &(struct key){ .name = last->key->text }, last->value,
-				r->mistake, ": %s: its comma ends it inside { }",
-				is_digit(key->text.p[0]) && str_find_char(cut->text, '(') < 0
-					? "write 5000 for 5,000"
-					: "quote this expression");
+				r->mistake, ": %s",
+				doc_is_open(cut)
+					? DOC_CUT
+					: "write 5000 for 5,000: its comma ends it inside { }");
 		struct str hint = known ? arena_fmt(r->keep, "; %s", known->form)
 					: names_hint(r, of->keys, key->text, map->pairs[i].value);
 		told = known ? known->form : told;

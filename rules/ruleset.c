@@ -163,38 +163,6 @@ static bool load_document(struct loader *l, const struct doc *doc, const struct 
 	return ok;
 }
 
-/*
- * An expression inside { } whose comma YAML takes for its own leaves no valid YAML, and
- * the reader of that speaks of something else.
- */
-static void hint_comma(struct loader *l, struct str file, struct str text)
-{
-	struct str line;
-
-	for (int64_t number = 1; text.p; number++) {
-		ptrdiff_t start = -1, depth = 0;
-
-		str_cut(text, '\n', &line, &text);
-		for (ptrdiff_t i = str_find_char(line, '{'); i >= 0 && i < line.len; i++) {
-			char c = line.p[i], next = i + 1 < line.len ? line.p[i + 1] : 0;
-
-			if ((c == ':' && next == ' ') || (c == ',' && !depth)) {
-				start = i + 2;
-				depth = 0;
-				if (start < line.len && strchr("'\"", line.p[start]))
-					break; /* quoted: what is behind it is not looked at */
-			} else if (start >= 0 && c == ',' && depth > 0) {
-				diag_append(l->err,
-					"%.*s:%lld:%td: quote this expression: its comma ends it "
-					"inside { }",
-					STR_ARG(file), (long long)number, start + 1);
-				return;
-			}
-			depth += (c == '(') - (c == ')');
-		}
-	}
-}
-
 static bool load_text(struct loader *l, struct str file, struct str text)
 {
 	struct doc *doc = arena_make(l->keep, struct doc, 1);
@@ -202,10 +170,7 @@ static bool load_text(struct loader *l, struct str file, struct str text)
 	const struct doc_node *extends;
 
 	ptrdiff_t before = l->set->mistakes->count;
-	bool is_yaml = keyed_open(&r, doc, file, text, &document);
-	if (!is_yaml && text.len)
-		hint_comma(l, file, text);
-	bool is_rules = is_yaml && document_check(&r, &extends);
+	bool is_rules = keyed_open(&r, doc, file, text, &document) && document_check(&r, &extends);
 	bool is_strange = !is_rules || l->set->mistakes->count > before;
 	if ((is_strange && refuse_stranger(l, file, before)) || !is_rules)
 		return mistake_note(l->set->mistakes, l->keep, l->err);

@@ -442,11 +442,10 @@ static const struct mistake limits[] = {
 	{ "version: 1\n"
 	  "rules:\n"
 	  "  r: { from: families, where: kind in ('a', 'b'), value: time_share, at_most: 5% }\n",
-		"t.yaml:3:48: missing comma in flow mapping; or its closing bracket is missing\n"
+		"t.yaml:3:31: quote this expression: its comma ends it inside { }\n"
 		"    r: { from: families, where: kind in ('a', 'b'), value: time_share, at_most: "
 		"5% }\n"
-		"                                                 ^\n"
-		"t.yaml:3:31: quote this expression: its comma ends it inside { }" },
+		"                                ^~~~~~~~~~~~" },
 	{ "version: 1\n"
 	  "extends: recommended\n"
 	  "rules:\n"
