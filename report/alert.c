@@ -125,7 +125,7 @@ static void add_finding(
 	struct alert *a = add(all, r, level, keep);
 	a->finding = f;
 	a->rule = text_clean(keep, f->rule);
-	a->message = text_clean(keep, prose_message(r, f, keep));
+	a->message = text_clean(keep, f->message);
 	a->gain_s = isfinite(f->gain_s) ? f->gain_s : (double)NAN;
 	if (a->gain_s > 0)
 		a->cost = prose_gain(r, a->gain_s, keep);

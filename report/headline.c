@@ -116,7 +116,7 @@ static struct str of_finding(const struct report *r, const struct group *g, stru
 	file = path_end(text_clean(keep, f->source_file));
 	place = place_text(file, f->source_line, keep);
 	if (is_told) {
-		out_str(o, text_clean(keep, prose_message(r, f, keep)));
+		out_str(o, text_clean(keep, f->message));
 		if (place.len)
 			out_fmt(o, ", %.*s", STR_ARG(place));
 		return out_text(o);

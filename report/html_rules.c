@@ -114,8 +114,7 @@ static struct template_list html_around(const struct finding *f, struct arena *k
 
 static struct html_subject subject_of(const struct maker *m, const struct finding *f)
 {
-	struct html_subject s = { .id = subject_id(m, f),
-		.message = prose_message(m->r, f, m->keep) };
+	struct html_subject s = { .id = subject_id(m, f), .message = f->message };
 	if (f->gain_s > 0)
 		s.cost = arena_fmt(m->keep, "up to %.*s", STR_ARG(time_text(m->keep, f->gain_s)));
 	s.place = place_text(f->source_file, f->source_line, m->keep);

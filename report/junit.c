@@ -133,12 +133,9 @@ static struct tally tally_of(const struct report *r)
 
 /* ---- a case ---------------------------------------------------------------------------------- */
 
-/* Lines of a log viewer. */
-enum { BLOCK_WIDTH = 100 };
-
-static struct str headline(struct junit *j, const struct report *r, const struct group *g)
+static struct str headline(struct junit *j, const struct group *g)
 {
-	struct str message = prose_message(r, g->items[0], j->keep);
+	struct str message = g->items[0]->message;
 	if (g->count == 1)
 		return message;
 	return arena_fmt(
@@ -165,7 +162,7 @@ static void put_told(struct junit *j, const struct report *r, const struct rule_
 		return;
 	open_element(j, "system-out");
 	text(j, failed ? STR("failed, and --fail-on lets it be: ") : STR("warning: "));
-	text(j, prose_whole(r, &g, g.count, BLOCK_WIDTH, j->keep));
+	text(j, prose_whole(r, &g, g.count, j->keep));
 	close_element(j);
 }
 
@@ -176,7 +173,7 @@ static void put_unjudged(struct junit *j, const struct report *r, const struct r
 	struct group waived = group_of(r, rule->name, VERDICT_WAIVED, j->keep);
 	struct str why = reason_of(rule, j->keep);
 	if (!why.len && waived.count)
-		why = arena_fmt(j->keep, "%.*s%s%.*s", STR_ARG(headline(j, r, &waived)),
+		why = arena_fmt(j->keep, "%.*s%s%.*s", STR_ARG(headline(j, &waived)),
 			waived.items[0]->note.len ? "; " : "", STR_ARG(waived.items[0]->note));
 	struct str message = arena_fmt(j->keep, "%.*s%s%.*s", STR_ARG(verdict_name(rule->verdict)),
 		why.len ? ": " : "", STR_ARG(why));
@@ -245,8 +242,8 @@ static void put_case(
 	case OUTCOME_FAILURE:
 		g = group_of(r, rule->name, rule->verdict, j->keep);
 		put_outcome(j, "failure", verdict_name(rule->verdict),
-			g.count ? headline(j, r, &g) : rule->title,
-			g.count ? prose_whole(r, &g, g.count, BLOCK_WIDTH, j->keep) : rule->title);
+			g.count ? headline(j, &g) : rule->title,
+			g.count ? prose_whole(r, &g, g.count, j->keep) : rule->title);
 		break;
 	case OUTCOME_ERROR:
 		put_unjudged(j, r, rule, "error");

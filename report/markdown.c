@@ -16,7 +16,6 @@ enum {
 	TAIL_BYTES = 256,   /* kept free for the line that says what was left out */
 	CELL_BYTES = 400,   /* of text in a cell; the fold has the whole */
 	ROWS_MAX = 50,	    /* of a table: a comment is read, a list is not */
-	BLOCK_WIDTH = 100,  /* of a line in a code block */
 	SUBJECTS_SHOWN = 10 /* of one rule in its fold; report.json has all */
 };
 
@@ -181,7 +180,7 @@ static void put_fold(struct paper *p, const struct alert *a, bool with_profile)
 	out_z(o, "</summary>\n\n");
 	enum verdict v = a->level == ALERT_ERROR ? VERDICT_FAIL : VERDICT_WARN;
 	struct group g = group_of(a->report, a->finding->rule, v, p->keep);
-	md_block(o, prose_whole(a->report, &g, SUBJECTS_SHOWN, BLOCK_WIDTH, p->keep));
+	md_block(o, prose_whole(a->report, &g, SUBJECTS_SHOWN, p->keep));
 	out_z(o, "\n</details>\n\n");
 	p->folds += !put(p, o);
 }

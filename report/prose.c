@@ -308,17 +308,6 @@ struct str prose_gain(const struct report *r, double gain_s, struct arena *keep)
 		STR_ARG(ratio_text(keep, gain_s / step_s)));
 }
 
-struct str prose_message(const struct report *r, const struct finding *f, struct arena *keep)
-{
-	const struct rule_result *rule = rule_of(r, f->rule);
-	struct str subject = f->name.len ? f->name : f->subject;
-	if (f->message.len)
-		return f->message;
-	if (!rule || !rule->title.len)
-		return subject;
-	return arena_fmt(keep, "%.*s is against: %.*s", STR_ARG(subject), STR_ARG(rule->title));
-}
-
 /* Seconds of a claim that are worth a sentence; rounding is not. */
 static double worth_telling(const struct finding *f, double seconds)
 {
@@ -441,8 +430,8 @@ static void put_subjects(struct page *p, const struct report *r, const char *lab
 		struct str place = place_text(f->source_file, f->source_line, p->keep);
 		struct out *o = out_memory(p->keep);
 		bool is_brief = !style->whole && f->name.len;
-		out_str(o, is_brief ? subject_line(r, f, p->keep)
-				    : text_clean(p->keep, prose_message(r, f, p->keep)));
+		out_str(o,
+			is_brief ? subject_line(r, f, p->keep) : text_clean(p->keep, f->message));
 		if (f->gain_s > 0 && !is_brief)
 			out_fmt(o, "; costs up to %.*s", STR_ARG(time_text(p->keep, f->gain_s)));
 		if (place.len)
@@ -519,7 +508,7 @@ struct finding_told prose_told(const struct report *r, const struct group *g, st
 {
 	const struct finding *f = g->items[0];
 	struct finding_told t = { .finding = f, .rule = rule_of(r, f->rule) };
-	t.message = prose_message(r, f, keep);
+	t.message = f->message;
 	t.place = place_text(f->source_file, f->source_line, keep);
 	t.cost = prose_cost(r, g, keep);
 	if (t.rule) {
@@ -565,12 +554,12 @@ void prose_group(struct page *p, const struct report *r, const struct group *g,
 	page_line(p);
 }
 
-struct str prose_whole(const struct report *r, const struct group *g, ptrdiff_t others, int width,
-	struct arena *keep)
+struct str prose_whole(
+	const struct report *r, const struct group *g, ptrdiff_t others, struct arena *keep)
 {
-	struct page page = { .out = out_memory(keep), .keep = keep, .width = width };
+	struct page page = { .out = out_memory(keep), .keep = keep, .width = BLOCK_WIDTH };
 	struct prose_style style = { .others = others, .whole = true };
-	page_wrap(&page, 0, prose_message(r, g->items[0], keep));
+	page_wrap(&page, 0, g->items[0]->message);
 	prose_group(&page, r, g, &style);
 	return out_text(page.out);
 }

@@ -45,6 +45,7 @@ struct page {
 
 /* Margins of the page.  A label starts at 2; what it labels starts behind the longest. */
 enum { PAGE_LABEL = 2, PAGE_TEXT = 12 };
+enum { BLOCK_WIDTH = 100 }; /* of a block of code, or in a viewer of logs */
 
 void page_line(struct page *p);			/* end the line, unless it is empty */
 void page_break(struct page *p);		/* a blank line */
@@ -96,14 +97,12 @@ struct finding_told {
 	struct group warned; /* subjects that share cause and fix with those that fail */
 };
 struct finding_told prose_told(const struct report *r, const struct group *g, struct arena *keep);
-/* The headline's sentence and all of that, in lines of `width`. */
-struct str prose_whole(const struct report *r, const struct group *g, ptrdiff_t others, int width,
-	struct arena *keep);
+/* The headline's sentence and all of that, as a block. */
+struct str prose_whole(
+	const struct report *r, const struct group *g, ptrdiff_t others, struct arena *keep);
 /* The same of a rule that could not be judged: what was seen, and what to do. */
 void prose_unsure(
 	struct page *p, const struct report *r, const struct rule_result *rule, struct str todo);
-/* The headline's sentence: the message, or what stands in for it. */
-struct str prose_message(const struct report *r, const struct finding *f, struct arena *keep);
 struct str evidence_text(const struct evidence *e, struct arena *keep);
 /* "6.2 ms (18.0%)": what all fixes give back; missing when nothing is known. */
 struct str prose_gives_back(const struct report *r, struct arena *keep);

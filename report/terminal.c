@@ -142,7 +142,7 @@ static void put_finding(struct page *p, const struct report *r, const struct gro
 	page_break(p);
 	put_tag(p, verdict_looks[f->verdict].tint, verdict_looks[f->verdict].tag, f->rule);
 	if (headline_finding(r, p->keep) != f)
-		page_fmt(p, HEADLINE_INDENT, ": %.*s", STR_ARG(prose_message(r, f, p->keep)));
+		page_fmt(p, HEADLINE_INDENT, ": %.*s", STR_ARG(f->message));
 	prose_group(p, r, g, &prose);
 }
 
@@ -154,8 +154,7 @@ static void put_waived(struct page *p, const struct report *r)
 		const struct group *g = &groups[i];
 		page_break(p);
 		put_tag(p, TINT_DIM, "waived", g->items[0]->rule);
-		page_fmt(p, HEADLINE_INDENT, ": %.*s",
-			STR_ARG(prose_message(r, g->items[0], p->keep)));
+		page_fmt(p, HEADLINE_INDENT, ": %.*s", STR_ARG(g->items[0]->message));
 		if (g->count > 1)
 			page_fmt(p, HEADLINE_INDENT, " and %lld more", (long long)g->count - 1);
 		page_line(p);
@@ -344,10 +343,9 @@ static void put_error(struct page *p, const struct report *r)
 }
 
 /* " (events were lost)" */
-static void put_short_message(
-	struct out *o, const struct report *r, const struct finding *f, struct arena *keep)
+static void put_short_message(struct out *o, const struct finding *f, struct arena *keep)
 {
-	struct str text = text_clean(keep, prose_message(r, f, keep));
+	struct str text = text_clean(keep, f->message);
 	if (str_ends(text, STR(".")))
 		text = str_head(text, text.len - 1);
 	if (text.len)
@@ -390,7 +388,7 @@ static const struct finding *put_left_out(
 				of);
 			of = "";
 		} else if (!(told_s > 0 && g->cost_s >= told_s)) {
-			put_short_message(also, r, f, p->keep);
+			put_short_message(also, f, p->keep);
 		}
 	}
 	if (!out_text(also).len)

@@ -228,21 +228,19 @@ struct str finding_says(const struct trial *t, const struct advice_code *items, 
 	return MISSING;
 }
 
-/* Of a rule without one: "p50_s of fusion.3 is 2.1 ms", "this does not hold of it: <title>". */
+/* Of a rule without one: "fusion.3: p50_s is 2.1 ms", "fusion.3: this does not hold: <title>". */
 static struct str usual_message(const struct trial *t, const struct finding *f)
 {
-	const struct listing *l = &t->code->subjects;
 	const struct rule *rule = t->rule;
 	struct arena *keep = t->s->keep;
-	bool is_named = rule->from != &table_defs[TABLE_run] &&
-			(l->name || (l->key && l->key->type == COLUMN_TEXT));
-	struct str of = is_named ? arena_fmt(keep, " of %.*s", STR_ARG(text_brief(keep, f->name)))
-				 : STR("");
+	struct str of = str_eq(f->subject, STR(SUBJECT_RUN))
+				? STR("")
+				: arena_fmt(keep, "%.*s: ", STR_ARG(text_brief(keep, f->name)));
 
 	if (rule->value.text.p)
-		return arena_fmt(keep, "%.*s%.*s is %.*s", STR_ARG(rule->value.text), STR_ARG(of),
+		return arena_fmt(keep, "%.*s%.*s is %.*s", STR_ARG(of), STR_ARG(rule->value.text),
 			STR_ARG(unit_text(keep, f->value, t->code->unit)));
-	return arena_fmt(keep, "this does not hold%.*s: %.*s", STR_ARG(of),
+	return arena_fmt(keep, "%.*sthis does not hold: %.*s", STR_ARG(of),
 		STR_ARG(rule->title.origin.node ? rule->title.text : rule->assert.text));
 }
 

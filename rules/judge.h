@@ -86,7 +86,7 @@ struct judge_context {
 		"the row's key, stable over recompiles and captures: `run` for what is of the "    \
 		"whole run, with the host's number for a device of several hosts")                 \
 	F(R, TEXT, name, "the row's name, for people")                                             \
-	F(R, TEXT, message, "what is wrong")                                                       \
+	F(R, NEEDED, message, "what is wrong")                                                     \
 	F(R, REAL, value, "the number that is limited, in the rule's unit")                        \
 	F(R, REAL, bytes, "of memory that it would give back")                                     \
 	F(R, FLAG, of_window,                                                                      \

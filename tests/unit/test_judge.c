@@ -127,7 +127,7 @@ static void pass_and_fail(void **state)
 	assert_int_equal(j.findings[0].verdict, VERDICT_FAIL);
 	assert_str(j.findings[0].subject, "kb");
 	assert_str(j.findings[0].name, "b");
-	assert_str(j.findings[0].message, "this does not hold of b: p50_s <= 2");
+	assert_str(j.findings[0].message, "b: this does not hold: p50_s <= 2");
 	assert_int_equal(j.verdict, VERDICT_FAIL);
 	judge_yaml(RULE "    where: kind = 'matmul'\n    assert: p50_s <= 5\n");
 	assert_verdict("r", VERDICT_PASS);
@@ -144,7 +144,7 @@ static void warnings(void **state)
 	assert_int_equal(finding("r", "b")->verdict, VERDICT_WARN);
 	assert_int_equal(finding("r", "c")->verdict, VERDICT_FAIL);
 	assert_near(finding("r", "c")->value, 9);
-	assert_str(finding("r", "c")->message, "p50_s of c is 9.00 s");
+	assert_str(finding("r", "c")->message, "c: p50_s is 9.00 s");
 	judge_yaml(RULE "    value: p50_s\n    at_most: { warn: 2 s }\n");
 	assert_verdict("r", VERDICT_WARN);
 	assert_int_equal(j.finding_count, 2);
@@ -386,9 +386,9 @@ static void messages_of_their_own(void **state)
 	(void)state;
 	add("ops key=k name=dot.1 p50_s=0.006\nrun name=demo idle_ratio=0.5\n");
 	judge_yaml(RULE "    title: \"Ops are {short}\"\n    assert: p50_s < 1e-3\n");
-	assert_str(finding("r", "k")->message, "this does not hold of dot.1: Ops are {short}");
+	assert_str(finding("r", "k")->message, "dot.1: this does not hold: Ops are {short}");
 	judge_yaml(RULE "    value: p50_s\n    at_most: 1 ms\n");
-	assert_str(finding("r", "k")->message, "p50_s of dot.1 is 6.00 ms");
+	assert_str(finding("r", "k")->message, "dot.1: p50_s is 6.00 ms");
 	judge_yaml(HEAD "  r:\n    from: run\n    value: idle_ratio\n    at_most: 5%\n");
 	assert_str(j.findings[0].message, "idle_ratio is 50.0%");
 }

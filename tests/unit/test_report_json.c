@@ -159,8 +159,9 @@ static void test_refused(void **state)
 		"reports[0].results[0].gate must be true or false");
 	assert_refused(REPORT "\"findings\":[{\"rule\":\"x\",\"verdict\":\"meh\"}]" CLOSED,
 		"reports[0].findings[0].verdict is 'meh', which is not a verdict");
-	assert_refused(REPORT "\"findings\":[{\"rule\":\"x\",\"verdict\":\"fail\","
-			      "\"evidence\":[{\"name\":\"a\",\"unit\":\"ells\"}]}]" CLOSED,
+	assert_refused(REPORT
+		"\"findings\":[{\"rule\":\"x\",\"verdict\":\"fail\",\"message\":\"m\","
+		"\"evidence\":[{\"name\":\"a\",\"unit\":\"ells\"}]}]" CLOSED,
 		"reports[0].findings[0].evidence[0].unit is 'ells'");
 }
 

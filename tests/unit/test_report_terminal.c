@@ -186,8 +186,8 @@ static void test_noise_is_not_equality(void **state)
 		"would be seen"));
 	assert_non_null(strstr(compared(9.12e-3, NAN, NAN, 0.39),
 		"too noisy to tell; less than 39.0% slower would not be seen"));
-	assert_non_null(strstr(compared(9.12e-3, NAN, NAN, NAN),
-		"without steps a change looks like noise"));
+	assert_non_null(strstr(
+		compared(9.12e-3, NAN, NAN, NAN), "without steps a change looks like noise"));
 }
 
 /* What differs of two captures without steps is news, whatever can be judged of them. */
@@ -577,20 +577,21 @@ static void test_many_subjects(void **state)
 		findings[i] = (struct finding){ .rule = STR("slow"),
 			.verdict = VERDICT_FAIL,
 			.name = arena_fmt(&keep, "op.%d", i),
+			.message = arena_fmt(&keep, "op.%d is slow", i),
 			.gain_s = i ? (double)NAN : 0.001,
 			.claimed_s = NAN,
 			.source_line = NAN };
 	r.findings.items = findings;
 	r.findings.count = 7;
 	const char *text = page_of(r, (struct report_style){ 0 });
-	assert_non_null(strstr(text, "fail[slow]: op.0\n"
+	assert_non_null(strstr(text, "fail[slow]: op.0 is slow\n"
 				     "  costs     up to 1.00 ms of 500 ms per step (0.20%)\n"
 				     "  also      op.1\n"
 				     "            op.2\n"
 				     "            op.3\n"
 				     "            and 3 more\n"));
 	text = page_of(r, (struct report_style){ .verbose = true });
-	assert_non_null(strstr(text, "            op.6\n"));
+	assert_non_null(strstr(text, "            op.6 is slow\n"));
 }
 
 static struct str line_told(struct report *r, enum comparison_told told, ptrdiff_t at)
