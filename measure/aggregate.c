@@ -185,7 +185,8 @@ static void device_keep(struct sweep *s, ptrdiff_t most, struct arena *keep)
 	LONGER(keep, s->programs, s->program_cap, s->program_cap);
 	LONGER(keep, s->steps, s->step_count, s->step_count);
 	LONGER(keep, s->runs, s->run_count, s->run_count);
-	LONGER(keep, s->gaps, s->gap_count, s->gap_count);
+	LONGER(keep, s->gaps.items, s->gaps.count, s->gaps.count);
+	LONGER(keep, s->other_gaps.items, s->other_gaps.count, s->other_gaps.count);
 }
 
 void aggregate_add(struct aggregate *j, struct sweep *s, ptrdiff_t steps)

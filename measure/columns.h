@@ -126,9 +126,6 @@
 	REAL(verdict_share, RATIO,                                                                 \
 		"of the time that the device that ends last ran programs, the share of the "       \
 		"steps and of other work that rules judge: the verdict speaks for them")           \
-	REAL(other_idle_ratio, RATIO,                                                              \
-		"of the time of the steady steps and of the other work between them, the share "   \
-		"in which that work leaves the devices idle")                                      \
 	REAL(busy_ratio, RATIO, "share of steady-step time with anything running on the device")   \
 	REAL(idle_ratio, RATIO, "1 - busy_ratio")                                                  \
 	REAL(compute_ratio, RATIO, "share of steady-step time with compute running")               \
@@ -215,6 +212,9 @@
 	REAL(wait_ratio, RATIO,                                                                    \
 		"share of it idle outside every execution, on CPU also of the same program on "    \
 		"other devices: the host may be late")                                             \
+	REAL(other_wait_ratio, RATIO,                                                              \
+		"of the time of the steady steps and of the other work between them, the share "   \
+		"that it is idle between that work's executions")                                  \
 	REAL(slowness, NONE,                                                                       \
 		"in three quarters of its compute time, and in its matmuls, it takes at least "    \
 		"this "                                                                            \
@@ -489,7 +489,8 @@
 #define GAPS_COLUMNS(TEXT, REAL)                                                                   \
 	TEXT(host, 0, "host")                                                                      \
 	TEXT(device, 0, "plane name")                                                              \
-	REAL(step, COUNT, "step it lies in")                                                       \
+	TEXT(role, WORK_WORDS, "step: it lies in one; other: in what runs between them")           \
+	REAL(step, COUNT, "step it lies in, or behind")                                            \
 	REAL(start_s, SECONDS, "since the first event of the device")                              \
 	REAL(time_s, SECONDS, "length")                                                            \
 	TEXT(before, 0, "op that ended")                                                           \
@@ -509,11 +510,13 @@
 
 #define WAITS_COLUMNS(TEXT, REAL)                                                                  \
 	TEXT(key, 0, "the run's name")                                                             \
+	TEXT(role, WORK_WORDS, "step: in the steps; other: in what runs between them")             \
 	TEXT(name, 0, "activity of gaps, for most of the cause's time")                            \
 	TEXT(host, 0, "of the device that waits most")                                             \
 	TEXT(device, 0, "that device")                                                             \
 	REAL(wait_ratio, RATIO,                                                                    \
-		"share of steady-step time that it is idle outside every execution, on CPU also "  \
+		"share of steady-step time, outside the steps also of other work's, that it is "   \
+		"idle outside every execution, on CPU also "                                       \
 		"of the same program on other devices: the host may be late")                      \
 	REAL(mean_ratio, RATIO, "the mean of all devices; NULL where they wait nearly as long")    \
 	REAL(pool_share, RATIO, "of its wait, idle time of all devices")                           \

@@ -262,6 +262,8 @@ void fill_devices(const struct run *run)
 		row->idle_ratio = (double)s->idle_ps / (double)s->steady_ps;
 		row->busy_ratio = 1 - row->idle_ratio;
 		row->wait_ratio = (double)(s->idle_ps - s->inside_ps) / (double)s->steady_ps;
+		row->other_wait_ratio =
+			(double)s->other_wait_ps / (double)(s->steady_ps + s->other_ps);
 		row->slowness = slowness[i];
 	}
 }

@@ -10,7 +10,8 @@
 /* Gaps below this share of a step are the launch overhead of a healthy program. */
 #define GAP_SHARE 0.001
 
-/* Gaps of a job that have a row: more say nothing new, and memory must not grow with devices. */
+/* Gaps of a job that have a row, in the steps and as many outside: more say nothing new, and memory
+ * must not grow with devices. */
 #define GAP_ROWS ((ptrdiff_t)64 * SWEEP_MAX_GAPS)
 
 /* Clocks of host and device agree to so much, or to a tenth of the gap. */
@@ -52,6 +53,7 @@ struct host_gap {
 	const struct lane *lane;	    /* the one that is being read, as far as it was seen: */
 	int64_t lane_ps, lane_until_ps;
 	int64_t by_cause_ps[CAUSES];
+	const struct calls *calls;
 	struct str feeder; /* the loader that reaches further than the gap */
 	bool waited;	   /* the host waited for a result when it began */
 	bool is_dispatch;  /* most of it lies in such calls */
@@ -87,6 +89,22 @@ static int32_t program_of(const struct run *run, int32_t subject)
 	return subject < 0 ? -1 : registry_subject_at(run->registry, subject)->program->index;
 }
 
+static void kept_collect(const struct run *run, const struct device *d, const struct gap_heap *h,
+	struct host_gap *gaps, ptrdiff_t *count)
+{
+	int64_t shift_ps = d->plane->host_shift_ps;
+
+	for (ptrdiff_t i = 0; i < h->count; i++) {
+		const struct swept_gap *g = &h->items[i];
+		if (is_gap(run, g))
+			gaps[(*count)++] = (struct host_gap){ .device = d,
+				.gap = g,
+				.program = program_of(run, g->after),
+				.start_ps = g->start_ps + shift_ps,
+				.end_ps = g->end_ps + shift_ps };
+	}
+}
+
 /* The gaps of one host's devices, by device, then by start; behind them the waits between the
  * executions of the device that ends last. */
 static struct host_gap *gaps_collect(
@@ -96,23 +114,17 @@ static struct host_gap *gaps_collect(
 	ptrdiff_t most = run->lasting.run_count + 1;
 
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
-		most += run->devices[i].sweep.gap_count;
+		most += run->devices[i].sweep.gaps.count + run->devices[i].sweep.other_gaps.count;
 	/* There may be one between any two executions: only what is written to is memory. */
 	gaps = (struct host_gap *)(void *)arena_room(keep, most * (ptrdiff_t)sizeof(*gaps));
 	*count = 0;
-	for (ptrdiff_t i = 0; i < run->device_count; i++) {
-		const struct device *d = &run->devices[i];
-		int64_t shift_ps = d->plane->host_shift_ps;
-		for (ptrdiff_t k = 0; d->host == host && k < d->sweep.gap_count; k++) {
-			const struct swept_gap *g = &d->sweep.gaps[k];
-			if (is_gap(run, g))
-				gaps[(*count)++] = (struct host_gap){ .device = d,
-					.gap = g,
-					.program = program_of(run, g->after),
-					.start_ps = g->start_ps + shift_ps,
-					.end_ps = g->end_ps + shift_ps };
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		if (run->devices[i].host == host) {
+			kept_collect(
+				run, &run->devices[i], &run->devices[i].sweep.gaps, gaps, count);
+			kept_collect(run, &run->devices[i], &run->devices[i].sweep.other_gaps, gaps,
+				count);
 		}
-	}
 	sort_by(gaps, *count, gap_cmp);
 	const struct device *d = run->lasting.device;
 	if (d && d->host == host && !d->sweep.runs_cut) {
@@ -215,10 +227,10 @@ static bool lies_in(struct str name, const struct map *files)
 /* A host's calls, as far as they tell which thread keeps a device waiting. */
 struct calls {
 	const struct host_span **items; /* by begin */
-	bool *of_main;			/* each: of the program that takes most of a step */
+	bool *of_main; /* each: of the program that takes most of a step, or other work's */
 	ptrdiff_t count;
 	bool of_threads; /* of several */
-	bool tell_main;	 /* some are of that program */
+	bool tell_main;	 /* some are of that */
 };
 
 /* Does it launch exactly one step?  A frame that launches more is the loop. */
@@ -276,8 +288,7 @@ struct host_gaps {
 	const struct profile *host;
 	const struct map *files;     /* of the user's */
 	const struct map *libraries; /* files of libraries that the steps were traced through */
-	const struct calls *calls;
-	bool any_thread; /* the host's events do not tell which thread launches work */
+	bool any_thread;	     /* the host's events do not tell which thread launches work */
 	struct host_gap **items;
 	ptrdiff_t count;
 	ptrdiff_t *ends, devices; /* where each device's end */
@@ -296,7 +307,7 @@ static void gap_dispatch(struct host_gap *g, const struct host_gaps *of, const s
 {
 	int64_t from_ps = e->start_ps > g->dispatched_ps ? e->start_ps : g->dispatched_ps;
 
-	if (e->end_ps <= from_ps || !lies_in(e->name, of->libraries) || !holds_one(of->calls, l, e))
+	if (e->end_ps <= from_ps || !lies_in(e->name, of->libraries) || !holds_one(g->calls, l, e))
 		return;
 	if (b->length_ps > g->dispatch.length_ps)
 		g->dispatch = *b;
@@ -312,7 +323,7 @@ static void gap_consider(
 	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->start_ps,
 		e->end_ps - e->start_ps, e->host };
 
-	if (b.covered_ps <= 0 || is_mark(of->calls, l, e))
+	if (b.covered_ps <= 0 || is_mark(g->calls, l, e))
 		return;
 	gap_cover(g, l, e);
 	g->has_frames |= str_starts(e->name, STR("$"));
@@ -325,7 +336,7 @@ static void gap_consider(
 	if (b.covered_ps > half_ps && (!g->user.name.p || b.length_ps < g->user.length_ps) &&
 		lies_in(e->name, of->files)) {
 		g->user = b;
-		g->user_is_loop = steps_held(of->calls, l, e->start_ps, e->end_ps, 2) > 1;
+		g->user_is_loop = steps_held(g->calls, l, e->start_ps, e->end_ps, 2) > 1;
 	}
 	gap_dispatch(g, of, l, &b, e);
 }
@@ -374,12 +385,11 @@ static inline ptrdiff_t gap_behind_near(
 
 /* A loader may hand its batch to the device before it returns, or prepare it there; what reaches
  * further is a loop around the work. */
-static void reason_add(
-	struct host_gap *g, const struct reason *r, const struct calls *calls, const struct lane *l)
+static void reason_add(struct host_gap *g, const struct reason *r, const struct lane *l)
 {
 	if (!ends_with(g, r->end_ps)) {
-		if (r->class != HOST_INPUT || !calls->tell_main ||
-			steps_held(calls, l, r->start_ps, r->end_ps, 1) > 0)
+		if (r->class != HOST_INPUT || !g->calls->tell_main ||
+			steps_held(g->calls, l, r->start_ps, r->end_ps, 1) > 0)
 			return;
 		g->feeder = names_a_line(r->name) ? r->name : g->feeder;
 	}
@@ -441,7 +451,7 @@ static void reasons_lay(
 			for (ptrdiff_t k = gap_behind(gaps, n, r->start_ps);
 				k < n && gaps[k]->start_ps < r->end_ps; k++)
 				if (is_of(gaps[k], l))
-					reason_add(gaps[k], r, g->calls, l);
+					reason_add(gaps[k], r, l);
 		}
 	}
 }
@@ -535,25 +545,27 @@ static int parts_of(const struct run *run, int32_t h, ptrdiff_t gaps)
 /* Calls before a gap's end that are looked at for the one that ended it. */
 #define CALLS_LOOKED 256
 
-/* Which functions called are the steps', and which the program's that takes most of a step. */
-enum of_step { OF_NO_STEP, OF_STEP, OF_MAIN };
+/* Of the functions called: the steps', the program's that takes most of a step, other work's. */
+enum called { OF_NO_PROGRAM, OF_STEP, OF_MAIN, OF_OTHER };
 
-static enum of_step *steps_functions(const struct run *run, struct arena *keep)
+static enum called *functions_called(const struct run *run, struct arena *keep)
 {
 	const struct list *launched = &run->facts.launched;
-	enum of_step *ret = arena_make(keep, enum of_step, launched->count);
+	enum called *ret = arena_make(keep, enum called, launched->count);
 	struct map cores = { 0 };
 
-	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
-		const struct program *p = registry_program_at(run->registry, i);
-		if (p->role == ROLE_STEP && p != run->main)
-			map_put(&cores, function_core(p->module, keep), OF_STEP, keep);
-	}
-	if (run->main)
-		map_put(&cores, function_core(run->main->module, keep), OF_MAIN, keep);
+	/* Who comes first keeps a name that several programs have. */
+	for (enum called of = OF_STEP; of <= OF_OTHER; of++)
+		for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
+			const struct program *p = registry_program_at(run->registry, i);
+			if (of == (p == run->main		 ? OF_MAIN
+					  : p->role == ROLE_STEP ? OF_STEP
+								 : OF_OTHER))
+				map_put(&cores, function_core(p->module, keep), (int32_t)of, keep);
+		}
 	for (ptrdiff_t i = 0; i < launched->count; i++) {
 		int32_t of = map_get(&cores, function_core(launched->items[i], keep));
-		ret[i] = of == MAP_NONE ? OF_NO_STEP : (enum of_step)of;
+		ret[i] = of == MAP_NONE ? OF_NO_PROGRAM : (enum called)of;
 	}
 	return ret;
 }
@@ -570,11 +582,12 @@ static struct map marking_threads(const struct run *run, struct arena *keep)
 	return ret;
 }
 
-/* Calls of the steps' functions; where threads that mark the steps make any, theirs alone. */
-static struct calls calls_of(const struct run *run, int32_t h, struct arena *keep)
+/* Calls of the steps' functions, or of other work's; where threads that mark the steps make any,
+ * theirs alone. */
+static struct calls calls_of(const struct run *run, int32_t h, const enum called *called,
+	bool of_other, struct arena *keep)
 {
 	const struct host_facts *f = &run->facts;
-	const enum of_step *of_step = steps_functions(run, keep);
 	const struct map marking = marking_threads(run, keep);
 	struct calls ret = { .items = arena_make(keep, const struct host_span *, f->launches.count),
 		.of_main = arena_make(keep, bool, f->launches.count) };
@@ -582,8 +595,8 @@ static struct calls calls_of(const struct run *run, int32_t h, struct arena *kee
 
 	for (ptrdiff_t i = 0; i < f->launches.count; i++) {
 		const struct host_span *call = &f->launches.items[i];
-		enum of_step of = of_step[map_get(&f->launch_names, call->name)];
-		if (call->host != h || !of)
+		enum called of = called[map_get(&f->launch_names, call->name)];
+		if (call->host != h || !of || (of == OF_OTHER) != of_other)
 			continue;
 		bool marks = map_get_id(&marking, call->thread) != MAP_NONE;
 		if (marks && !by_marking)
@@ -591,7 +604,7 @@ static struct calls calls_of(const struct run *run, int32_t h, struct arena *kee
 		by_marking |= marks;
 		if (marks != by_marking)
 			continue;
-		ret.of_main[ret.count] = of == OF_MAIN;
+		ret.of_main[ret.count] = of >= OF_MAIN;
 		ret.items[ret.count++] = call;
 	}
 	for (ptrdiff_t i = 0; i < ret.count; i++) {
@@ -603,12 +616,12 @@ static struct calls calls_of(const struct run *run, int32_t h, struct arena *kee
 
 /*
  * Several threads may launch work, as a loader does that prepares its batches on the device, and
- * one keeps a device waiting: that which calls the steps' functions.  Where several do, that of the
+ * one keeps a device waiting: that which calls these functions.  Where several do, that of the
  * last call before the gap's end of the function that the program is named after.
  */
-static int32_t thread_of(const struct run *run, const struct host_gap *g, const struct calls *calls,
-	struct arena scratch)
+static int32_t thread_of(const struct run *run, const struct host_gap *g, struct arena scratch)
 {
+	const struct calls *calls = g->calls;
 	int64_t end_ps = g->end_ps + slack_ps(g);
 	struct str module, seen = MISSING;
 	ptrdiff_t at;
@@ -654,16 +667,19 @@ static bool gaps_explain(const struct run *run, const struct map *files,
 
 	for (ptrdiff_t i = 0; i < count; i++)
 		begins[i] = gaps[i].start_ps;
-	const struct calls calls = calls_of(run, h, &scratch);
-	for (ptrdiff_t i = 0; i < count; i++)
-		gaps[i].thread = thread_of(run, &gaps[i], &calls, scratch);
+	const enum called *called = functions_called(run, &scratch);
+	const struct calls calls[2] = { calls_of(run, h, called, false, &scratch),
+		calls_of(run, h, called, true, &scratch) };
+	for (ptrdiff_t i = 0; i < count; i++) {
+		gaps[i].calls = &calls[gaps[i].gap && gaps[i].gap->is_other];
+		gaps[i].thread = thread_of(run, &gaps[i], scratch);
+	}
 	if (n > 1)
 		sort_integers(begins, count);
 	for (int k = 0; k < n; k++)
 		parts[k] = (struct host_gaps){ .host = &run->hosts[h],
 			.files = files,
 			.libraries = libraries,
-			.calls = &calls,
 			.any_thread = has_no_launches(run, h),
 			.items = arena_make(&scratch, struct host_gap *, count) };
 	for (ptrdiff_t i = 0; i < count; i++) {
@@ -778,15 +794,18 @@ struct gap_limit {
 	ptrdiff_t as_long;
 };
 
-static struct gap_limit gap_limit(const struct run *run, struct arena scratch)
+static struct gap_limit gap_limit(const struct run *run, bool is_other, struct arena scratch)
 {
 	int64_t *lengths = arena_make(&scratch, int64_t, run->device_count * SWEEP_MAX_GAPS);
 	ptrdiff_t n = 0, longer = 0;
 
-	for (ptrdiff_t i = 0; i < run->device_count; i++)
-		for (ptrdiff_t k = 0; k < run->devices[i].sweep.gap_count; k++)
-			if (is_gap(run, &run->devices[i].sweep.gaps[k]))
-				lengths[n++] = length_of(&run->devices[i].sweep.gaps[k]);
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct sweep *s = &run->devices[i].sweep;
+		const struct gap_heap *h = is_other ? &s->other_gaps : &s->gaps;
+		for (ptrdiff_t k = 0; k < h->count; k++)
+			if (is_gap(run, &h->items[k]))
+				lengths[n++] = length_of(&h->items[k]);
+	}
 	if (n <= GAP_ROWS)
 		return (struct gap_limit){ -1, 0 };
 	sort_integers(lengths, n);
@@ -817,6 +836,7 @@ static void gap_row(const struct run *run, const struct op_rows *op_rows, const 
 
 	row->host = g->device->host_name;
 	row->device = g->device->name;
+	row->role = word_at(WORK_WORDS, g->gap->is_other ? ROLE_OTHER : ROLE_STEP);
 	row->step = (double)g->gap->step;
 	row->start_s = (double)(g->gap->start_ps - g->device->sweep.first_ps) * PS;
 	row->time_s = (double)length_of(g->gap) * PS;
@@ -919,7 +939,7 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 	struct diag *err)
 {
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
-	struct gap_limit limit = gap_limit(run, work);
+	struct gap_limit limits[2] = { gap_limit(run, false, work), gap_limit(run, true, work) };
 	const struct map files = users_files(op_rows, run->keep);
 	const struct map libraries = libraries_files(run, run->keep);
 	struct seen *seen = arena_make(run->keep, struct seen, run->device_count);
@@ -938,12 +958,14 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 			if (!g->gap || (g->device == run->lasting.device &&
 					       g->device->sweep.runs_cut && !g->gap->inside))
 				wait_sum(g, cause, ret);
-			seen_add(run, g, &seen[g->device - run->devices]);
+			if (!g->gap || !g->gap->is_other)
+				seen_add(run, g, &seen[g->device - run->devices]);
 			if (!g->gap)
 				continue;
 			int64_t length_ps = length_of(g->gap);
-			if (length_ps > limit.longer_than_ps ||
-				(length_ps == limit.longer_than_ps && limit.as_long-- > 0))
+			struct gap_limit *limit = &limits[g->gap->is_other];
+			if (length_ps > limit->longer_than_ps ||
+				(length_ps == limit->longer_than_ps && limit->as_long-- > 0))
 				gap_row(run, op_rows, g, cause);
 		}
 		profile_drop(&run->hosts[h]);

@@ -68,6 +68,15 @@ static int64_t covered_ps(const struct spans *s, int64_t from_ps, int64_t to_ps)
 	return sum_ps;
 }
 
+static void gaps_share(struct gap_heap *h, const struct spans *all)
+{
+	for (ptrdiff_t i = 0; i < h->count; i++) {
+		struct swept_gap *g = &h->items[i];
+		int64_t length_ps = g->end_ps - g->start_ps;
+		g->inside |= 2 * covered_ps(all, g->start_ps, g->end_ps) > length_ps;
+	}
+}
+
 /* The steady steps that are kept stand for all of them. */
 static void device_shares(struct device *d, const struct spans *all, struct arena scratch)
 {
@@ -87,11 +96,8 @@ static void device_shares(struct device *d, const struct spans *all, struct aren
 		s->inside_ps +=
 			(int64_t)((double)shared_ps * (double)s->steady_ps / (double)kept_ps);
 	s->inside_ps = s->inside_ps < s->idle_ps ? s->inside_ps : s->idle_ps;
-	for (ptrdiff_t i = 0; i < s->gap_count; i++) {
-		struct swept_gap *g = &s->gaps[i];
-		int64_t length_ps = g->end_ps - g->start_ps;
-		g->inside |= 2 * covered_ps(all, g->start_ps, g->end_ps) > length_ps;
-	}
+	gaps_share(&s->gaps, all);
+	gaps_share(&s->other_gaps, all);
 }
 
 void processors_share(struct run *run)

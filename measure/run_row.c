@@ -296,7 +296,6 @@ static void run_row_steps(const struct run *run, struct run_row *row)
 	if (!(run->steady_s > 0))
 		return;
 	struct mask_sum sum = run_masks(run);
-	row->other_idle_ratio = run->other_idle_s / (run->steady_s + run->other_s);
 	row->idle_ratio = sum.idle / run->steady_s;
 	row->busy_ratio = 1 - row->idle_ratio;
 	row->compute_ratio = sum.compute / run->steady_s;

@@ -574,7 +574,6 @@ static void totals(struct run *run)
 			run->steps = s->steady_count;
 		run->steady_s += (double)s->steady_ps * PS;
 		run->other_s += (double)s->other_ps * PS;
-		run->other_idle_s += (double)s->other_idle_ps * PS;
 		run->windows_s += (double)(s->last_ps - s->first_ps) * PS;
 		run->device_steps += (double)s->steady_count;
 	}

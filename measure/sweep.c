@@ -321,10 +321,11 @@ static inline void event_take(
 	if (begins && rarely(s->plan->listed))
 		listed_ends(s, program->index);
 	/* The gap is the step's that it ends with; before the first op of a mark, that one's. */
-	gap_end(s, known->subject, e->start_ps, goes_on && !begins);
+	if (mostly(s->in_step))
+		gap_end(s, known->subject, e->start_ps, goes_on && !begins);
 	bool passed = begins && rarely(s->plan->listed) && listed_begins(s);
 	passed |= time_cross(s);
-	if (rarely(passed))
+	if (rarely(passed || s->in_other))
 		gap_end(s, known->subject, e->start_ps, goes_on && !begins);
 	if (first)
 		group_close(s, group);
@@ -463,8 +464,11 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 
 	for (;;) {
 		*ret = (struct sweep){ .plane = p, .host = host, .runs_cut = plan->runs_cut };
-		ret->gaps = arena_make(keep, struct swept_gap, SWEEP_MAX_GAPS);
+		ret->gaps.items = arena_make(keep, struct swept_gap, SWEEP_MAX_GAPS);
+		ret->other_gaps.items = arena_make(keep, struct swept_gap, SWEEP_MAX_GAPS);
 		struct sweeping *s = arena_make(&work, struct sweeping, 1);
+		s->gaps.items = arena_make(&work, struct swept_gap, SWEEP_MAX_GAPS);
+		s->other_gaps.items = arena_make(&work, struct swept_gap, SWEEP_MAX_GAPS);
 		s->out = ret;
 		s->plan = plan;
 		s->facts = facts;

@@ -132,7 +132,7 @@ struct mask_sum mask_sum(const int64_t *mask_ps, int64_t idle_ps);
 
 struct swept_step {
 	int64_t start_ps, end_ps, number;
-	int64_t other_ps, other_idle_ps; /* in other work; and of that, with nothing running */
+	int64_t other_ps, other_wait_ps; /* in other work; and of that, outside of executions */
 	struct mask_sum sum;
 	bool warmup, complete;
 };
@@ -151,6 +151,13 @@ struct swept_gap {
 	int64_t start_ps, end_ps, step;
 	int32_t before, after; /* subjects; -1 none */
 	bool inside;	       /* an execution of a program: the host has no part in it */
+	bool is_other;	       /* between programs of other work, which interrupts the step */
+};
+
+/* The longest: a heap, the shortest of them first. */
+struct gap_heap {
+	struct swept_gap *items;
+	ptrdiff_t count;
 };
 
 struct program_total {
@@ -187,15 +194,14 @@ struct sweep {
 	bool is_window;			   /* the one step is the whole capture */
 	int64_t steady_ps;		   /* the steady ones' time, */
 	struct dist lengths;		   /* and that of each; */
-	int64_t other_ps, other_idle_ps;   /* what they add up to; */
+	int64_t other_ps, other_wait_ps;   /* what they add up to; */
 	int64_t steady_events;		   /* events that began in them, */
 	int64_t full_events, full_steps;   /* the most in one, and how many have as many */
 	int64_t mask_ps[ACTIVITY_MASKS];   /* in steady steps */
 	int64_t busy_ps;		   /* with anything running, in the whole window */
 	int64_t idle_ps, inside_ps;	   /* of it, inside executions */
 	int64_t first_ps, last_ps, events;
-	struct swept_gap *gaps; /* a heap: the shortest first */
-	ptrdiff_t gap_count;
+	struct gap_heap gaps, other_gaps; /* of steady steps; of other work in them */
 	bool too_deep;	    /* more ops running at once than can be: times are not to be trusted */
 	int64_t cut_ps;	    /* of ops that reached into the next of their lane without holding it */
 	int64_t lost_dones; /* async starts whose done never came, */

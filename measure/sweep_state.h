@@ -178,8 +178,7 @@ struct sweeping {
 	ptrdiff_t touched_count;
 	struct pending_instance *instances;
 	ptrdiff_t instance_count, instance_cap;
-	struct swept_gap gaps[SWEEP_MAX_GAPS];
-	ptrdiff_t gap_count;
+	struct gap_heap gaps, other_gaps;
 	int64_t inside_ps;   /* of the open step: idle inside executions; */
 	int64_t step_events; /* that began in it */
 
@@ -260,7 +259,8 @@ void gap_tell(struct sweeping *s, const struct subject *next, int64_t at_ps, boo
 static inline void gap_end(
 	struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
 {
-	if (at_ps > s->idle_since_ps && is_idle(s) && s->last_subject >= 0 && s->in_step)
+	if (at_ps > s->idle_since_ps && is_idle(s) && s->last_subject >= 0 &&
+		(s->in_step || s->in_other))
 		gap_tell(s, next, at_ps, inside);
 }
 

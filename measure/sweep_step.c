@@ -104,28 +104,47 @@ static void gap_rise(struct swept_gap *g, ptrdiff_t i, const struct swept_gap *g
 	g[i] = *gap;
 }
 
-static void gap_add(struct swept_gap *g, ptrdiff_t *n, const struct swept_gap *gap)
+/* Whether it has room for one of this length. */
+static bool gap_fits(const struct gap_heap *h, int64_t length_ps)
 {
-	if (*n < SWEEP_MAX_GAPS)
-		gap_rise(g, (*n)++, gap);
-	else if (gap_length(gap) > gap_length(g))
-		gap_sink(g, SWEEP_MAX_GAPS, gap);
+	return h->count < SWEEP_MAX_GAPS || length_ps > gap_length(h->items);
+}
+
+static void gap_add(struct gap_heap *h, const struct swept_gap *gap)
+{
+	if (h->count < SWEEP_MAX_GAPS)
+		gap_rise(h->items, h->count++, gap);
+	else if (gap_fits(h, gap_length(gap)))
+		gap_sink(h->items, SWEEP_MAX_GAPS, gap);
+}
+
+static void gaps_join(struct gap_heap *h, struct gap_heap *of)
+{
+	for (ptrdiff_t i = 0; i < of->count; i++)
+		gap_add(h, &of->items[i]);
 }
 
 static inline void gap_until(
 	struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
 {
 	const struct sweep *o = s->out;
+	bool is_other = s->in_other;
+	/* What is idle before other work is the step's. */
+	int64_t from_ps =
+		is_other && s->passed_ps > s->idle_since_ps ? s->passed_ps : s->idle_since_ps;
 
-	if (at_ps <= s->idle_since_ps)
+	if (at_ps <= from_ps)
 		return;
-	int64_t length_ps = at_ps - s->idle_since_ps;
-	s->inside_ps += inside ? length_ps : 0;
+	int64_t length_ps = at_ps - from_ps;
+	if (is_other)
+		s->step.other_wait_ps -= inside ? length_ps : 0;
+	else
+		s->inside_ps += inside ? length_ps : 0;
 	/* What is too short to be kept of all steps need not be kept of this one. */
-	if (o->gap_count < SWEEP_MAX_GAPS || length_ps > gap_length(o->gaps))
-		gap_add(s->gaps, &s->gap_count,
-			&(struct swept_gap){ s->idle_since_ps, at_ps, s->step.number,
-				s->last_subject, next->index, inside });
+	if (gap_fits(is_other ? &o->other_gaps : &o->gaps, length_ps))
+		gap_add(is_other ? &s->other_gaps : &s->gaps,
+			&(struct swept_gap){ from_ps, at_ps, s->step.number, s->last_subject,
+				next->index, inside, is_other });
 	s->idle_since_ps = at_ps; /* told once */
 }
 
@@ -155,7 +174,7 @@ void step_open(struct sweeping *s, int64_t at_ps)
 {
 	memset(&s->step, 0, sizeof(s->step));
 	memset(s->mask_ps, 0, sizeof(s->mask_ps));
-	s->inside_ps = s->step_events = 0;
+	s->inside_ps = s->step_events = s->other_gaps.count = 0;
 	s->step.start_ps = at_ps;
 	s->step.number = s->marks ? s->marks[s->mark].number : s->serial;
 	s->in_step = true;
@@ -195,8 +214,8 @@ static void step_commit(struct sweeping *s)
 		const struct pending_instance *p = &s->instances[i];
 		span_add(s, p->subject, p->span_ps, o->steady_count < SWEEP_MAX_STEPS);
 	}
-	for (ptrdiff_t i = 0; i < s->gap_count; i++)
-		gap_add(o->gaps, &o->gap_count, &s->gaps[i]);
+	gaps_join(&o->gaps, &s->gaps);
+	gaps_join(&o->other_gaps, &s->other_gaps);
 	for (int m = 0; m < ACTIVITY_MASKS; m++)
 		o->mask_ps[m] += s->mask_ps[m];
 	o->idle_ps += s->mask_ps[0];
@@ -204,7 +223,7 @@ static void step_commit(struct sweeping *s)
 	o->inside_ps += s->inside_ps < s->mask_ps[0] ? s->inside_ps : s->mask_ps[0];
 	o->steady_ps += step_length_ps(&s->step);
 	o->other_ps += s->step.other_ps;
-	o->other_idle_ps += s->step.other_idle_ps;
+	o->other_wait_ps += s->step.other_wait_ps;
 	dist_add(&o->lengths, s->keep, step_length_ps(&s->step));
 	o->steady_count++;
 	o->steady_events += s->step_events;
@@ -227,7 +246,8 @@ void step_close(struct sweeping *s, int64_t at_ps, bool complete)
 		step_commit(s);
 	for (ptrdiff_t i = 0; i < s->touched_count; i++)
 		s->pending[s->touched[i] - s->out->op_first] = (struct pending){ 0 };
-	s->touched_count = s->instance_count = s->gap_count = s->journal_count = 0;
+	s->touched_count = s->instance_count = s->journal_count = 0;
+	s->gaps.count = s->other_gaps.count = 0;
 	s->step_keep = s->step_empty;
 	if (s->serial == 0 || (s->step.warmup && !s->out->steady_count))
 		s->out->first_end_ps = at_ps; /* one shape after the other warms up */

@@ -87,7 +87,7 @@ static void time_passes(struct sweeping *s, int64_t until_ps, int mask, int busy
 	else if (!s->in_other)
 		return;
 	else if (!mask)
-		s->step.other_idle_ps += dt;
+		s->step.other_wait_ps += dt;
 	if (rarely(busy > 1)) {
 		clocks[ACTIVITY_COMPUTE].overlap_ps += dt;
 		clocks[ACTIVITY_COMMS].overlap_ps += dt;

@@ -89,14 +89,14 @@ struct run {
 	struct steps_seen seen; /* before the window was taken for the one step, else at the end */
 	struct aggregate *sums; /* of all devices */
 	const struct device
-		*first;	 /* the first device with steady steps, else with events, or NULL */
-	int64_t steps;	 /* the least of any device that has some */
-	double steady_s; /* sum of all devices' steady time */
-	double other_s, other_idle_s; /* and of other work between; and of that, idle */
-	double windows_s;	      /* and of their windows */
-	double device_steps;	      /* steady steps, summed over devices */
-	double step_time_s;	      /* the median; NaN without steps, as is */
-	double step_mean_s;	      /* what shares, and seconds per step, are of */
+		*first;	     /* the first device with steady steps, else with events, or NULL */
+	int64_t steps;	     /* the least of any device that has some */
+	double steady_s;     /* sum of all devices' steady time */
+	double other_s;	     /* and of other work between */
+	double windows_s;    /* and of their windows */
+	double device_steps; /* steady steps, summed over devices */
+	double step_time_s;  /* the median; NaN without steps, as is */
+	double step_mean_s;  /* what shares, and seconds per step, are of */
 	struct run_shape shape;
 	struct str beats_network; /* comms_disprove: what collectives should take is not known */
 	struct lasting lasting;

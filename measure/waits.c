@@ -1,5 +1,6 @@
 /*
- * The row of waits: why the device that waits most for the host does.
+ * The rows of waits: why the device that waits most for the host does, in the steps, and in what
+ * runs between them.
  *
  * That device holds up the others, which wait for it in their collectives, so its wait is what the
  * job loses.  Its own gaps say the cause; only the longest have rows.  The gaps of all devices say
@@ -30,8 +31,9 @@ struct hit {
 struct waiting {
 	const struct tables *tables;
 	const struct run_row *run;
-	const struct gaps_row *gaps;
+	const struct gaps_row **gaps; /* of this role */
 	ptrdiff_t gap_count;
+	enum role role;
 	struct waits_row *row;
 	struct arena *keep;
 	bool by_compiler; /* of programs; else each kernel is launched by itself */
@@ -54,6 +56,11 @@ static struct str doing_of(const struct gaps_row *g)
 
 /* ---- which device ---------------------------------------------------------------------------- */
 
+static double ratio_of(const struct waiting *w, const struct devices_row *d)
+{
+	return w->role == ROLE_STEP ? d->wait_ratio : d->other_wait_ratio;
+}
+
 static void device_tell(const struct waiting *w)
 {
 	const struct devices_row *d = table_rows(w->tables, devices), *most = NULL;
@@ -61,26 +68,27 @@ static void device_tell(const struct waiting *w)
 	double sum = 0, count = 0;
 
 	for (ptrdiff_t i = 0; i < table_count(w->tables, devices); i++) {
-		if (!word_is(d[i].core_type, CORE_WORDS, 0) || isnan(d[i].wait_ratio))
+		if (!word_is(d[i].core_type, CORE_WORDS, 0) || isnan(ratio_of(w, &d[i])))
 			continue;
-		sum += d[i].wait_ratio;
+		sum += ratio_of(w, &d[i]);
 		count++;
-		if (!most || d[i].wait_ratio > most->wait_ratio)
+		if (!most || ratio_of(w, &d[i]) > ratio_of(w, most))
 			most = &d[i];
 	}
 	if (!most)
 		return;
 	for (ptrdiff_t i = 0; i < table_count(w->tables, collectives) && !is_sharded; i++)
 		is_sharded = word_is(table_rows(w->tables, collectives)[i].role, WORK_WORDS, 0);
-	double mean = sum / count, all = fmin(mean, w->run->idle_ratio);
+	double mean = sum / count, ratio = ratio_of(w, most);
 	w->row->host = most->host;
 	w->row->device = most->device;
-	w->row->wait_ratio = most->wait_ratio;
-	w->row->pool_share = all / most->wait_ratio;
-	if (mean < ALONE * most->wait_ratio) {
+	w->row->wait_ratio = ratio;
+	if (w->role == ROLE_STEP)
+		w->row->pool_share = fmin(mean, w->run->idle_ratio) / ratio;
+	if (mean < ALONE * ratio) {
 		w->row->mean_ratio = mean;
-		if (is_sharded)
-			w->row->waited_share = 1 - mean / most->wait_ratio;
+		if (is_sharded && w->role == ROLE_STEP)
+			w->row->waited_share = 1 - mean / ratio;
 	}
 }
 
@@ -94,7 +102,7 @@ static struct hit *hits_collect(const struct waiting *w, ptrdiff_t *count)
 
 	*count = 0;
 	for (ptrdiff_t i = 0; i < w->gap_count; i++) {
-		const struct gaps_row *g = &w->gaps[i];
+		const struct gaps_row *g = w->gaps[i];
 		ptrdiff_t k = *count;
 		int cause = cause_of(g);
 
@@ -119,12 +127,12 @@ static bool gaps_tell(const struct waiting *w)
 	double most_s = 0;
 
 	for (ptrdiff_t i = 0; i < w->gap_count; i++)
-		if (cause_of(&w->gaps[i]) != CAUSE_PROGRAM)
-			most_s = fmax(most_s, w->gaps[i].time_s);
+		if (cause_of(w->gaps[i]) != CAUSE_PROGRAM)
+			most_s = fmax(most_s, w->gaps[i]->time_s);
 	return w->by_compiler || most_s > w->row->wait_ratio * w->run->step_mean_s / 10;
 }
 
-/* That of the most time in steps that it hits. */
+/* That of the most time in, or behind, the steps that it hits. */
 static void cause_tell(struct waiting *w)
 {
 	struct {
@@ -155,8 +163,8 @@ static void cause_tell(struct waiting *w)
 		return;
 	w->row->cause = word_at(GAP_WORDS, cause);
 	/* Else it comes in most steps, or what has rows is the smaller part of the wait. */
-	if (of[cause].hits * 2 <= w->run->steps && of[cause].hits < HITS_MAX &&
-		of[cause].hits_s >= HIT_MOST * of[cause].time_s &&
+	if (w->role == ROLE_STEP && of[cause].hits * 2 <= w->run->steps &&
+		of[cause].hits < HITS_MAX && of[cause].hits_s >= HIT_MOST * of[cause].time_s &&
 		told_s > w->row->wait_ratio * w->run->step_mean_s * w->run->steps / 2) {
 		w->row->steps_hit = of[cause].hits;
 		w->row->hit_s = of[cause].hits_s / of[cause].hits;
@@ -174,12 +182,12 @@ static const struct gaps_row *heaviest(
 	ptrdiff_t most = -1;
 
 	for (ptrdiff_t i = 0; i < w->gap_count; i++)
-		if (cause_of(&w->gaps[i]) == w->cause) {
-			ptrdiff_t k = map_put(&known, text(&w->gaps[i]), (int32_t)i, w->keep);
-			time_s[k] += w->gaps[i].time_s;
+		if (cause_of(w->gaps[i]) == w->cause) {
+			ptrdiff_t k = map_put(&known, text(w->gaps[i]), (int32_t)i, w->keep);
+			time_s[k] += w->gaps[i]->time_s;
 			most = most < 0 || time_s[k] > time_s[most] ? k : most;
 		}
-	return most < 0 ? NULL : &w->gaps[most];
+	return most < 0 ? NULL : w->gaps[most];
 }
 
 static struct str activity_of(const struct gaps_row *g)
@@ -221,9 +229,9 @@ static bool is_most(const struct waiting *w, bool (*holds)(const struct gaps_row
 	double all_s = 0, of_it_s = 0;
 
 	for (ptrdiff_t i = 0; i < w->gap_count; i++)
-		if (cause_of(&w->gaps[i]) == w->cause) {
-			all_s += w->gaps[i].time_s;
-			of_it_s += holds(&w->gaps[i]) ? w->gaps[i].time_s : 0;
+		if (cause_of(w->gaps[i]) == w->cause) {
+			all_s += w->gaps[i]->time_s;
+			of_it_s += holds(w->gaps[i]) ? w->gaps[i]->time_s : 0;
 		}
 	return of_it_s > all_s / 2;
 }
@@ -231,7 +239,7 @@ static bool is_most(const struct waiting *w, bool (*holds)(const struct gaps_row
 static bool is_any(const struct waiting *w, bool (*holds)(const struct gaps_row *))
 {
 	for (ptrdiff_t i = 0; i < w->gap_count; i++)
-		if (cause_of(&w->gaps[i]) == w->cause && holds(&w->gaps[i]))
+		if (cause_of(w->gaps[i]) == w->cause && holds(w->gaps[i]))
 			return true;
 	return false;
 }
@@ -268,7 +276,7 @@ static bool is_own_work(const struct waiting *w)
 	double all_s = 0, own_s = 0;
 
 	for (ptrdiff_t i = 0; i < w->gap_count; i++) {
-		const struct gaps_row *g = &w->gaps[i];
+		const struct gaps_row *g = w->gaps[i];
 		if (cause_of(g) != CAUSE_HOST)
 			continue;
 		struct str runs = is_builtin(g->host_activity) ? g->host_call : g->host_activity;
@@ -292,7 +300,7 @@ static double launches_of(const struct waiting *w)
 	const struct gaps_row *longest = NULL; /* of the step that is being read */
 
 	for (ptrdiff_t i = 0; i < w->gap_count; i++) {
-		const struct gaps_row *g = &w->gaps[i];
+		const struct gaps_row *g = w->gaps[i];
 		if (cause_of(g) != CAUSE_HOST)
 			continue;
 		least_s = fmin(least_s, g->time_s);
@@ -310,8 +318,8 @@ static double launches_of(const struct waiting *w)
 		if (word_is(programs[i].role, WORK_WORDS, 0) && !isnan(programs[i].executions))
 			executions += programs[i].executions;
 	double wait_s = w->row->wait_ratio * w->run->step_mean_s * steps;
-	if (!(longest_s + fmax(0, steps - seen) * least_s <= wait_s / 2) || is_own_work(w) ||
-		!w->by_compiler)
+	if (w->role != ROLE_STEP || !w->by_compiler || is_own_work(w) ||
+		!(longest_s + fmax(0, steps - seen) * least_s <= wait_s / 2))
 		return NAN;
 	return executions / w->run->devices / (w->run->window_s / w->run->step_mean_s);
 }
@@ -377,20 +385,26 @@ static bool programs_agree(const struct tables *t)
 	return true;
 }
 
-void fill_waits(struct tables *t, struct arena *keep)
+static void row_fill(
+	struct tables *t, enum role role, const struct gaps_row **gaps, struct arena *keep)
 {
 	const struct run_row *run = row_of_run(t);
+	const struct gaps_row *all = table_rows(t, gaps);
 	struct waits_row *row = table_new(t, waits, keep);
 	struct waiting w = { .tables = t,
 		.run = run,
-		.gaps = table_rows(t, gaps),
-		.gap_count = table_count(t, gaps),
+		.gaps = gaps,
+		.role = role,
 		.row = row,
 		.keep = keep,
 		.by_compiler = !str_eq(run->compiler, STR("none")),
 		.cause = CAUSES };
 
+	for (ptrdiff_t i = 0; i < table_count(t, gaps); i++)
+		if (word_is(all[i].role, WORK_WORDS, role))
+			gaps[w.gap_count++] = &all[i];
 	row->key = run->name;
+	row->role = word_at(WORK_WORDS, role);
 	row->programs_agree = programs_agree(t);
 	device_tell(&w);
 	if (row->device.p) {
@@ -398,4 +412,13 @@ void fill_waits(struct tables *t, struct arena *keep)
 		host_tell(&w);
 	}
 	row->at = when_of(&w);
+}
+
+void fill_waits(struct tables *t, struct arena *keep)
+{
+	const struct gaps_row **gaps =
+		arena_make(keep, const struct gaps_row *, table_count(t, gaps));
+
+	row_fill(t, ROLE_STEP, gaps, keep);
+	row_fill(t, ROLE_OTHER, gaps, keep);
 }

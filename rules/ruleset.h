@@ -103,7 +103,7 @@ struct rule {
 	struct origin origin;
 	const struct table_def *from; /* NULL when `select` is given */
 	struct rule_text group, title, from_text, select, where, value, unclear, assert, can_fail,
-		gain, says, applies_to, message, why, measured, wrong_when;
+		gain, says, applies_to, message, why, measured, wrong_when, advice_of;
 	struct advice_list cause, fix, only_warns;
 	struct rule_places places;
 	bool at_least; /* the limits are lower ones */

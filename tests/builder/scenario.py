@@ -193,9 +193,9 @@ class Scenario:
         return out
 
     def waits_of(self, program):
-        """What the host waits before each run of a program in a step that has it."""
-        return next(([0] + [picoseconds(r["wait"])] * (r["times"] - 1) for r in self.repeats
-                     if self.main[r["program"]] is program), [0])
+        """What the host does before each run of a program in a step that has it, and how long."""
+        return next(([("", 0)] + [(r.get("name", ""), picoseconds(r["wait"]))] * (r["times"] - 1)
+                     for r in self.repeats if self.main[r["program"]] is program), [("", 0)])
 
     def stalls_at(self, step, host):
         return [

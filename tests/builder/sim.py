@@ -104,8 +104,10 @@ class Simulation:
             start = max(before + picoseconds("60us"), ready.get(host, 0) + picoseconds("30us"))
             hosts[host] = self._host_step(step, host, start)
         for program in self.s.programs_at(step):
-            for wait in self.s.waits_of(program):
+            for name, wait in self.s.waits_of(program):
                 for record in hosts.values():
+                    if name:
+                        record.stalls.append((name, record.end, wait))
                     record.end += wait
                 self._launch(program, step, hosts)
         for host, record in hosts.items():

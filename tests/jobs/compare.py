@@ -115,10 +115,12 @@ def check_steps(name, truth, ask):
            close(run["step_mean_s"], want, STEP_SHARE, STEP_S))
 
 
-def check_waits(_name, truth, ask):
+def check_waits(name, truth, ask):
     """What the job spent on its next batch, between one step's work and the next's."""
     loads = truth["clock_us"].get("load")
     [run] = ask.rows("select input_wait_ratio as share from run")
+    if name == "aside":  # its evaluation loads: what for is told (check_outside)
+        return
     if not loads:
         yield ("no loader", run["share"], 0.0,
                run["share"] is None or close(run["share"], 0.0, by=WAIT_POINTS))
@@ -131,11 +133,16 @@ def check_outside(name, truth, ask):
     """Where short programs run outside the steps, the devices wait for nearly all of that time."""
     clock = truth["clock_us"]
     if name == "acting":
-        [run] = ask.rows("select other_idle_ratio as share from run")
+        [wait] = ask.rows("select wait_ratio as share, doing from waits where role = 'other'")
         begun = clock["step"][0][0]
         rounds = sum(end - begin for begin, end in clock["rounds"] if begin > begun)
         want = rounds / (clock["step"][-1][1] - begun)
-        yield "other_idle_ratio", run["share"], want, close(run["share"], want, by=WAIT_POINTS)
+        yield "other wait", wait["share"], want, close(wait["share"], want, by=WAIT_POINTS)
+        yield "doing", wait["doing"], "turn", str(wait["doing"]).endswith(" turn")
+    if name == "aside":  # said once: the other device waits meanwhile, in its steps
+        told = [(f["rule"], "evaluate_all" in f["message"]) for f in ask.judged()[0]
+                if f["rule"].startswith("idle")]
+        yield "told", told, [("idle", True)], told == [("idle", True)]
 
 
 def check_syncs(name, truth, ask):
@@ -402,7 +409,7 @@ COLUMNS = (
     ("input_wait_ratio", "input_wait_ratio of a job with a loader", POINTS),
     ("no loader", "input_wait_ratio of a job without one", POINTS),
     ("sync_wait_ratio", "sync_wait_ratio", POINTS),
-    ("other_idle_ratio", "other_idle_ratio, against the job's clock", POINTS),
+    ("other wait", "waits outside the steps, against the job's clock", POINTS),
     ("verdict_share", "verdict_share, against the job's clock", POINTS),
     ("without a name", "device time without a role and a name", POINTS),
     ("programs of a step", "programs_per_step", WRONG),

@@ -21,7 +21,8 @@ import sys
 import threading
 import time
 
-DEVICES = {"fsdp": 4, "moe": 8, "pipeline": 4, "stages": 2, "unblocked": 8, "processes": 1}
+DEVICES = {"fsdp": 4, "moe": 8, "pipeline": 4, "stages": 2, "unblocked": 8, "processes": 1,
+           "aside": 2}
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")  # gpu_jobs.py names another
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + (
@@ -1197,17 +1198,48 @@ def acting(job):
     act = jax.jit(lambda params, x: jnp.tanh(x @ params[0]))
     params, loss = train_step(params, x[0])
     act(params, seen).block_until_ready()
-    with job.window():
+
+    def turn():  # an environment
+        time.sleep(0.002)
+
+    with job.window(python=True):
         for _ in range(5):
             with job.clock("rounds"):
                 observed = act(params, seen).block_until_ready()
                 for _ in range(12):
-                    time.sleep(0.002)  # an environment
+                    turn()
                     observed = act(params, observed).block_until_ready()
             for i in range(12):
                 with job.clock("step"):
                     params, loss = train_step(params, x[i % 4])
                     loss.block_until_ready()
+
+
+def aside(job):
+    """Two devices train together; behind each fourth step one of them evaluates, and loads each batch."""
+    mesh = jax.make_mesh((2,), ("data",), axis_types=(AxisType.Auto,))
+    whole, rows_of = NamedSharding(mesh, P()), NamedSharding(mesh, P("data"))
+    params = jax.device_put(mlp(256, 2), whole)
+    x = jax.device_put(batch(96, 256), rows_of)
+    first, tests = jax.devices()[0], [batch(8, 256, i) for i in range(3)]
+
+    def load_batch(i):
+        time.sleep(0.004)
+        return jax.device_put(tests[i], first)
+
+    def evaluate_all(params):
+        own = [p.addressable_shards[0].data for p in params]
+        return [evaluate(own, load_batch(i)).block_until_ready() for i in range(3)]
+
+    params, loss = train_step(params, x)
+    evaluate_all(params)
+    with job.window(python=True):
+        for i in range(24):
+            with StepTraceAnnotation("train", step_num=i):
+                params, loss = train_step(params, x)
+                loss.block_until_ready()
+            if i % 4 == 3:
+                evaluate_all(params)
 
 
 JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, numbered_marks,
@@ -1217,7 +1249,8 @@ JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, numbered_
         block_after, callbacks, checkpoint, no_hlo, no_tracers, accumulation,
         compiles_first, epochs, unmarked_evaluation, rounds, half_marked, load_pool,
         checkpoint_asked, gan, speculative, host_work, uploads, one_pause,
-        environment, initialisation, marked_stages, distilling, load_for, loader_ahead, acting]
+        environment, initialisation, marked_stages, distilling, load_for, loader_ahead, acting,
+        aside]
 
 
 def main():

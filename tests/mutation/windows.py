@@ -52,7 +52,7 @@ MODULES = b"XLA Modules"
 QUERY = """SELECT r.platform, r.steps_source AS source, r.devices, w.wait_ratio,
   (SELECT executions FROM programs ORDER BY time_s DESC LIMIT 1) AS executions,
   s.host, s.device, s.start_s, s.time_s, s.idle_s, s.is_complete > s.is_warmup AS is_steady
-  FROM run r LEFT JOIN waits w LEFT JOIN steps s"""
+  FROM run r LEFT JOIN waits w ON w.role = 'step' LEFT JOIN steps s"""
 PROGRAMS = "SELECT program, module, has_hlo, executions, time_s, time_share FROM programs"
 
 

@@ -23,10 +23,10 @@ static struct sweep swept(int device, struct arena *work)
 	s.moving = arena_make(work, struct moving_total, s.op_cap);
 	s.programs = arena_make(work, struct program_total, PROGRAMS);
 	s.steps = arena_make(work, struct swept_step, 1);
-	s.gaps = arena_make(work, struct swept_gap, 1);
-	s.step_count = s.gap_count = 1;
+	s.gaps.items = arena_make(work, struct swept_gap, 1);
+	s.step_count = s.gaps.count = 1;
 	s.steps[0].number = 7;
-	s.gaps[0].step = 8;
+	s.gaps.items[0].step = 8;
 	for (int64_t i = 0; i < SAMPLES; i++)
 		dist_add(&s.ops[0].self, work, (1 + device) * (1000 + 10 * i));
 	s.ops[OPS - 1 + device].nested = true;
@@ -113,7 +113,7 @@ static void what_a_device_keeps(void **state)
 		assert_int_equal(s[d].self_first, 0);
 		assert_int_equal(s[d].self_count, 1);
 		assert_int_equal(s[d].steps[0].number, 7);
-		assert_int_equal(s[d].gaps[0].step, 8);
+		assert_int_equal(s[d].gaps.items[0].step, 8);
 		assert_int_equal(s[d].programs[0].marker, 0);
 		assert_int_equal(s[d].programs[1].marker, OPS - 1 + d);
 	}

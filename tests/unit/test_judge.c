@@ -2006,7 +2006,7 @@ static void refused_queries(void **state)
 	"unattributed_ratio=0.01 unknown_kind_ratio=0 unclear_comms_ratio=0 "                      \
 	"op_util=0.6 hbm_util=0.3 "                                                                \
 	"judged_ratio=0.9 roofline_ratio_lo=0.2 roofline_ratio_hi=0.8 window_s=0.1 "               \
-	"evidence=measured other_idle_ratio=0 compute_ratio=0.5 comms_exposed_ratio=0.05 "         \
+	"evidence=measured compute_ratio=0.5 comms_exposed_ratio=0.05 "                            \
 	"idle_ratio=0.01 layout_copy_ratio=0.01 update_excess_ratio=0 transfer_ratio=0.01 "        \
 	"all_hosts_read=1 whole_hlo=1 "                                                            \
 	"tiny_ops_ratio=0.01 tiny_ops_count_ratio=0.2 compiles_in_steps=0\n"                       \

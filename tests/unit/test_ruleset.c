@@ -246,7 +246,7 @@ static const struct mistake rules_and_keys[] = {
 		"t.yaml:6:5: r: a rule has no key 'near'; it has group, title, from, select, "
 		"where, value, unclear, at_most, at_least, assert, can_fail, only_warns, gain, "
 		"places, params, matters, severity, needs, required, min_subjects, confirm, says, "
-		"applies_to, message, cause, fix, why, measured and wrong_when\n"
+		"applies_to, message, advice_of, cause, fix, why, measured and wrong_when\n"
 		"      near: 10%\n"
 		"      ^~~~" },
 	{ RULE "    assert: p50_s < :near\n"
@@ -255,9 +255,14 @@ static const struct mistake rules_and_keys[] = {
 		"t.yaml:7:5: r: a rule has no key 'near'; it has group, title, from, select, "
 		"where, value, unclear, at_most, at_least, assert, can_fail, only_warns, gain, "
 		"places, params, matters, severity, needs, required, min_subjects, confirm, says, "
-		"applies_to, message, cause, fix, why, measured and wrong_when\n"
+		"applies_to, message, advice_of, cause, fix, why, measured and wrong_when\n"
 		"      near: 10 s\n"
 		"      ^~~~" },
+	{ RULE "    assert: p50_s < 1\n"
+	       "    advice_of: idel\n",
+		"t.yaml:6:16: r: no rule 'idel' stands above\n"
+		"      advice_of: idel\n"
+		"                 ^~~~" },
 	{ RULE "    assert:\n", "t.yaml:5:11: r.assert has no value\n"
 				"      assert:\n"
 				"            ^" },

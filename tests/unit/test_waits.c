@@ -37,6 +37,7 @@ static struct gaps_row *gap(
 {
 	struct gaps_row *g = table_new(&t, gaps, &keep);
 
+	g->role = STR("step");
 	g->host = STR("h");
 	g->device = str_from(on);
 	g->step = step;
@@ -55,10 +56,11 @@ static void step_programs(double executions)
 	p->executions = executions;
 }
 
+/* In the steps; outside of them is the row behind it. */
 static const struct waits_row *waits(void)
 {
 	fill_waits(&t, &keep);
-	return &table_rows(&t, waits)[table_count(&t, waits) - 1];
+	return &table_rows(&t, waits)[table_count(&t, waits) - 2];
 }
 
 static void assert_text(struct str s, const char *expected)
@@ -124,6 +126,34 @@ static void the_cause_of_most_of_the_wait(void **state)
 	assert_true(w->is_debugging == 0 && w->launching == 0);
 	/* Two steps of ten, but what has rows is a fraction of the wait. */
 	assert_true(isnan(w->steps_hit));
+}
+
+/* Each row has its own device and its own gaps. */
+static void waits_outside_the_steps(void **state)
+{
+	(void)state;
+	begin();
+	device("A", 0.5);
+	device("B", 0.1);
+	struct devices_row *d = table_rows(&t, devices);
+	d[0].other_wait_ratio = 0;
+	d[1].other_wait_ratio = 0.2;
+	((struct collectives_row *)table_new(&t, collectives, &keep))->role = STR("step");
+	gap("A", 1, "sync", "train.py:2 log", 0.04);
+	gap("B", 4, "input", "eval.py:3 load", 0.01)->role = STR("other");
+	gap("B", 1, "sync", "train.py:2 log", 0.01);
+	const struct waits_row *w = waits(), *other = w + 1;
+	assert_text(w->role, "step");
+	assert_text(w->device, "A");
+	assert_text(w->doing, "train.py:2 log");
+	assert_text(other->role, "other");
+	assert_text(other->device, "B");
+	assert_true(other->wait_ratio == 0.2 && other->mean_ratio == 0.1);
+	assert_text(other->cause, "input");
+	assert_text(other->doing, "eval.py:3 load");
+	/* Shares of the window are of no pool of the step, and are not told by steps. */
+	assert_true(isnan(other->pool_share) && isnan(other->waited_share));
+	assert_true(isnan(other->steps_hit) && isnan(other->launches));
 }
 
 static void a_cause_that_comes_now_and_then(void **state)
@@ -230,6 +260,7 @@ int main(void)
 		cmocka_unit_test(the_device_that_waits_most),
 		cmocka_unit_test(devices_that_wait_alike),
 		cmocka_unit_test(the_cause_of_most_of_the_wait),
+		cmocka_unit_test(waits_outside_the_steps),
 		cmocka_unit_test(a_cause_that_comes_now_and_then),
 		cmocka_unit_test(results_read_to_be_checked),
 		cmocka_unit_test(programs_launched_one_by_one),
