@@ -19,7 +19,6 @@ struct compiler {
 	struct arena *keep;
 	struct diag *err;
 	bool ok;
-	bool is_open; /* its subjects are compiled */
 };
 
 /* A fault in the text of `origin`'s node, with "<rule>.<key>: " in front.  Always false. */
@@ -214,9 +213,7 @@ struct reads rule_reads(const struct rule *rule, struct arena *keep)
 {
 	const struct listing *l = &rule->code->subjects;
 	struct reads ret = { NULL, 0, 0 };
-	struct diag ignored;
 
-	rule_want(rule, &ignored);
 	reads_join(&ret, &l->of_select, keep);
 	for (ptrdiff_t i = 0; i < l->result_count; i++)
 		reads_join(&ret, &l->all[i]->facts.reads, keep);
@@ -651,59 +648,15 @@ static void compile_rest(struct compiler *c)
 	check_listing(c, &code->texts);
 }
 
-/* What is compiled late lives as long as the engine, and is told to whoever wants it. */
-static struct compiler *resume(const struct rule *rule, struct diag *err)
-{
-	struct compiler *c = rule->code->later;
-
-	if (c) {
-		c->keep = &c->engine->keep;
-		c->err = err;
-	}
-	return c;
-}
-
-/* False: its rows are not known, and all else hangs on them. */
-static bool compile_subjects(struct compiler *c)
-{
-	const struct rule *rule = c->rule;
-
-	c->is_open = true;
-	list_expressions(c);
-	if (!open_listing(c, &c->code->subjects, rule->from, &rule->select, "select"))
-		return false;
-	settle_unit(c);
-	settle_gain(c);
-	check_waivers(c);
-	check_listing(c, &c->code->subjects);
-	return true;
-}
-
-bool rule_want(const struct rule *rule, struct diag *err)
-{
-	struct compiler *c = resume(rule, err);
-
-	if (c && !c->is_open)
-		compile_subjects(c);
-	return !c || c->ok;
-}
-
-bool ruleset_want(const struct ruleset *set, struct diag *err)
-{
-	bool ok = true;
-
-	for (ptrdiff_t i = 0; i < set->count && ok; i++)
-		ok = rule_want(set->items[i], err);
-	return ok;
-}
-
 void rule_rest_want(const struct rule *rule, struct diag *err)
 {
-	struct compiler *c = resume(rule, err);
+	struct compiler *c = rule->code->later;
 	bool is_backstop = rule->code->is_backstop, needs_baseline = rule->code->needs_baseline;
 
 	if (!c)
 		return;
+	c->keep = &c->engine->keep;
+	c->err = err;
 	compile_rest(c);
 	rule->code->later = NULL;
 	/* The rule was judged as if this asked for neither. */
@@ -716,16 +669,22 @@ void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, st
 	struct rule_code *code = arena_make(keep, struct rule_code, 1);
 	struct compiler *c = arena_make(keep, struct compiler, 1);
 
-	*c = (struct compiler){ set, set->engine, rule, code, keep, err, true, false };
+	*c = (struct compiler){ set, set->engine, rule, code, keep, err, true };
 	rule->code = code;
 	code->needs_baseline =
 		rule->from == &table_defs[TABLE_deltas] || rule->from == &table_defs[TABLE_changes];
 	code->is_share = str_eq(str_trim(rule->gain.text), STR("value"));
-	code->later = c;
-	if (!rule->is_changed || !compile_subjects(c) || !rule->is_own)
+	list_expressions(c);
+	if (!open_listing(c, &code->subjects, rule->from, &rule->select, "select"))
 		return;
-	compile_rest(c);
-	code->later = NULL;
-	if (c->ok && !rule->is_broken) /* what is misspelt there is used nowhere */
+	settle_unit(c);
+	settle_gain(c);
+	check_waivers(c);
+	check_listing(c, &code->subjects);
+	if (rule->is_own)
+		compile_rest(c);
+	else
+		code->later = c;
+	if (c->ok && rule->is_own && !rule->is_broken) /* what is misspelt there is used nowhere */
 		check_params(c);
 }

@@ -63,7 +63,7 @@ struct waiver_code {
 struct rule_code {
 	struct listing subjects, places; /* places: of a rule that has such */
 	struct listing texts;		 /* over one row of the subjects', bound as @c0, @c1 ... */
-	struct compiler *later;		 /* of what is not compiled yet; NULL: all is */
+	struct compiler *later;		 /* of places and texts; NULL: they are compiled */
 	bool needs_baseline;		 /* it compares: without a baseline it does not apply */
 	struct expression where, value, unclear, assert, can_fail, gain;
 	struct expression place_where, place_value;
@@ -76,15 +76,12 @@ struct rule_code {
 	bool is_backstop; /* asks for :explained, so it is judged last */
 };
 
-/*
- * Makes rule->code, and compiles of it what is the user's, noting its mistakes with carets into the
- * rule file.  What ships has none, as tests have seen all of it, and is compiled when it is wanted:
- * the subjects with ruleset_want, the places and texts when a row that may be beyond a limit first
- * wants them, since few rules find anything.
- */
+/* Fills rule->code, or notes its mistakes, with carets into the rule file. */
 void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err);
-/* What its rows are asked; false where memory ran out. */
-bool rule_want(const struct rule *rule, struct diag *err);
+/*
+ * The places and texts of a rule that is wholly as it ships are compiled when a row that may be
+ * beyond a limit first wants them: few rules find anything, and tests have seen all of it.
+ */
 void rule_rest_want(const struct rule *rule, struct diag *err);
 
 /* Its statement, when it is first wanted; false and a fault that no rule is to blame for. */

@@ -915,7 +915,7 @@ bool judge(const struct ruleset *rules, struct tables *tables, const struct judg
 	set_run_gain(tables, NAN); /* of an earlier judgement */
 	look_at_run(&s);
 	engine_show(rules->engine, tables, context->base);
-	bool ok = ruleset_want(s.rules, err) && judge_all(&s);
+	bool ok = judge_all(&s);
 	engine_show(rules->engine, NULL, NULL);
 	arena_free(&s.scratch);
 	if (!ok)

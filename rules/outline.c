@@ -43,8 +43,6 @@ bool rule_outline(const struct ruleset *set, const struct rule *rule, struct are
 	struct trial t = { .s = &s, .rule = rule, .code = rule->code };
 	struct listing *texts = &t.code->texts;
 
-	if (!rule_want(rule, err))
-		return false;
 	rule_rest_want(rule, err);
 	engine_show(set->engine, &tables, NULL);
 	table_new(&tables, run, keep); /* all its cells are NULL, too */

@@ -329,8 +329,8 @@ static bool read_rule(const struct keyed *r, const struct key *each, const struc
 	ok &= entry_read(r, each, rule->name, name, map, rule);
 	ok &= advice_take(r, rule);
 	rule->is_broken |= !ok;
-	rule->is_changed |= !embed_of(r->doc->source);
-	for (ptrdiff_t i = 0; rule->is_changed && map->kind == DOC_MAP && i < map->count; i++) {
+	bool is_own = !embed_of(r->doc->source) && map->kind == DOC_MAP;
+	for (ptrdiff_t i = 0; is_own && i < map->count; i++) {
 		const struct key *key = key_named(rule_keys, map->pairs[i].key->text);
 		rule->is_own |= !key || !(key->flags & RULE_TUNED) || key->read == key_params;
 	}

@@ -87,7 +87,6 @@ static bool set_key(const struct keyed *r, struct rule *rule, const struct doc_p
 		key->read == key_params && params->kind == DOC_MAP && i < params->count; i++)
 		if (!rule_param_named(rule, params->pairs[i].key->text))
 			return no_param(r, rule, params->pairs[i].key);
-	rule->is_changed = true;
 	return key_set(&of_rule, key, pair->value);
 }
 

@@ -124,7 +124,6 @@ struct rule {
 	struct waiver **waivers; /* in file order */
 	ptrdiff_t waiver_count, waiver_cap;
 	bool is_broken;		/* a mistake in it was reported */
-	bool is_changed;	/* by the user */
 	bool is_own;		/* an expression or a text is the user's: all of it is checked */
 	struct rule_code *code; /* compiled: rules/compile.h */
 };
@@ -201,11 +200,6 @@ void engine_free(struct engine *e); /* NULL is fine */
  */
 bool ruleset_load(struct engine *e, const struct rule_source *source, struct str name_or_path,
 	const struct list *settings, struct arena *keep, struct ruleset *ret, struct diag *err);
-/*
- * Compiles what judging wants of rules that ship, unless that was done; on any thread while nobody
- * else uses the engine.  False where memory ran out.
- */
-bool ruleset_want(const struct ruleset *set, struct diag *err);
 /* "rooflint.yaml" in `from` or a folder above it; missing when there is none. */
 struct str ruleset_find(struct str from, struct arena *keep);
 

@@ -62,8 +62,7 @@ static bool read_waiver(const struct keyed *r, const struct key *each, const str
 			STR_ARG(rule_hint(set, w->rule.text, NULL, r->keep)));
 	if (!rule)
 		return false;
-	rule->is_changed |= !embed_of(r->doc->source);
-	rule->is_own |= rule->is_changed;
+	rule->is_own |= !embed_of(r->doc->source);
 	*arena_push(r->keep, rule->waivers, rule->waiver_count, rule->waiver_cap) = w;
 	*arena_push(r->keep, set->waivers, set->waiver_count, set->waiver_cap) = w;
 	return ok;

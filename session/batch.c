@@ -119,40 +119,18 @@ static void add_error(struct work *w, struct str shown, const struct diag *err)
 		add_report(w));
 }
 
-/* What judging needs, none of which needs the other. */
-struct preparing {
-	struct work *work;
-	struct tables *tables;
-	struct diag_list *notes;
-	struct measured *measured; /* NULL: err says why */
-	struct diag *err;
-};
-
-static void prepare(void *arg, ptrdiff_t index)
-{
-	struct preparing *p = arg;
-	struct work *w = p->work;
-	struct diag ignored; /* it is wanted again, and told, when judging begins */
-	if (index)
-		ruleset_want(w->crew->batch->rules, &ignored);
-	else
-		p->measured = run_measure(
-			&w->part, &w->crew->options, &w->scratch, p->tables, p->notes, p->err);
-}
-
 /* From what is open to a report. */
 static bool judge_part(struct work *w, struct str shown, struct diag *err)
 {
 	const struct batch *b = w->crew->batch;
 	struct tables *tables = arena_make(&w->scratch, struct tables, 1);
 	struct diag_list *notes = arena_make(&w->scratch, struct diag_list, 1);
-	struct preparing both = { w, tables, notes, NULL, err };
 	struct judge_context context = { .today = b->today };
 	const struct baseline *base;
 	struct judgement judgement, previous, alone;
 	struct report r;
-	task_threads(prepare, &both, 2, w->crew->options.measure.threads);
-	struct measured *m = both.measured;
+	struct measured *m =
+		run_measure(&w->part, &w->crew->options, &w->scratch, tables, notes, err);
 	if (!m)
 		return false;
 	if (table_count(tables, run))
@@ -485,8 +463,6 @@ static bool judge_jobs(struct crew *crew, bool goes_on, struct diag *err)
 		run_alone(crew);
 		return true;
 	}
-	if (!ruleset_want(b->rules, err)) /* once, and not in every worker */
-		return false;
 	if (b->take)
 		crew->answer = arena_new(ARENA_SCRATCH_BYTES);
 	bool ok = task_processes(
