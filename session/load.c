@@ -628,12 +628,24 @@ static bool lacks_passed_over(const struct loaded *l, const struct tables *t)
 	return l->passed_over_count && !(table_count(t, run) && row->hosts_expected <= row->hosts);
 }
 
+/* Fewer bytes are read in less time than another thread takes to start, and to be waited for. */
+#define THREAD_BYTES ((int64_t)1 << 20)
+
+static int threads_for(const struct loaded *l, int most)
+{
+	int64_t bytes = 0;
+	for (ptrdiff_t i = 0; i < l->count; i++)
+		bytes += l->inputs[i].bytes.len;
+	return bytes / THREAD_BYTES < most ? (int)(bytes / THREAD_BYTES) + 1 : most;
+}
+
 struct measured *run_measure(const struct loaded *l, const struct load_options *options,
 	struct arena *keep, struct tables *ret, struct diag_list *notes, struct diag *err)
 {
 	/* What was measured goes on looking at it. */
 	struct measure_options *mine = arena_make(keep, struct measure_options, 1);
 	*mine = options->measure;
+	mine->threads = threads_for(l, mine->threads);
 	mine->hosts_found = l->hosts_found;
 	mine->dump = arena_make(keep, struct dump, 1);
 	*mine->dump = l->dump;
