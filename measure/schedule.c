@@ -585,11 +585,55 @@ static bool plan_set(const struct scheduling *s, struct step_plan *of, enum step
 	return true;
 }
 
-/* Other work between steps, from run `run` on.  Returns the first run of the next step. */
-static ptrdiff_t others_between(
-	struct planning *p, const struct sweep *d, ptrdiff_t run, int64_t from_ps, int64_t until_ps)
+/* What a schedule sees of a device, by begin. */
+struct executions {
+	struct program_run *runs;
+	ptrdiff_t count;
+};
+
+/*
+ * A device's executions, and between them other work of those that share its host and its steps, in
+ * programs that it never runs: until that is done it waits, as for an evaluation on one of them.
+ */
+static struct executions executions_seen(const struct scheduling *s, const struct device *device,
+	const bool *beside, struct arena *scratch)
 {
-	for (; run < d->run_count && d->runs[run].start_ps < until_ps; run++) {
+	const struct sweep *own = &device->sweep;
+	struct executions ret = { own->runs, own->run_count };
+	struct program_run *all = NULL;
+	ptrdiff_t count = 0, cap = 0;
+	bool *runs = arena_make(scratch, bool, s->module_count);
+
+	for (ptrdiff_t i = 0; i < own->run_count; i++)
+		runs[module_at(s, &own->runs[i])] = true;
+	for (ptrdiff_t k = 0; k < s->run->device_count; k++) {
+		const struct sweep *d = ran(s, k);
+		int64_t shift_ps = d->plane->host_shift_ps - own->plane->host_shift_ps;
+		bool is_judged = false;
+		for (ptrdiff_t i = 0; d->host == own->host && i < d->run_count && !is_judged; i++)
+			is_judged = d->runs[i].sort == s->ret->judged;
+		for (ptrdiff_t i = 0; is_judged && i < d->run_count; i++) {
+			struct program_run r = d->runs[i];
+			if (r.step >= 0 || runs[module_at(s, &r)] || beside[module_at(s, &r)])
+				continue;
+			r.start_ps += shift_ps;
+			r.end_ps += shift_ps;
+			*arena_push(scratch, all, count, cap) = r;
+		}
+	}
+	if (count == 0)
+		return ret;
+	for (ptrdiff_t i = 0; i < own->run_count; i++)
+		*arena_push(scratch, all, count, cap) = own->runs[i];
+	program_runs_sort(all, count);
+	return (struct executions){ all, count };
+}
+
+/* Other work between steps, from run `run` on.  Returns the first run of the next step. */
+static ptrdiff_t others_between(struct planning *p, const struct executions *d, ptrdiff_t run,
+	int64_t from_ps, int64_t until_ps)
+{
+	for (; run < d->count && d->runs[run].start_ps < until_ps; run++) {
 		const struct program_run *r = &d->runs[run];
 		int64_t lo = r->start_ps > from_ps ? r->start_ps : from_ps;
 		int64_t hi = r->end_ps < until_ps ? r->end_ps : until_ps;
@@ -608,16 +652,18 @@ static ptrdiff_t others_between(
 static bool device_plan(struct scheduling *s, struct device *device, enum step_source source,
 	const bool *beside, struct mark *marks)
 {
-	const struct sweep *d = &device->sweep;
 	struct step_plan *plan = &device->plan;
 	struct arena scratch = *s->scratch;
 	struct planning p = { .s = s, .beside = beside, .keep = &scratch };
 	struct mark *steps = marks;
-	ptrdiff_t n = marks ? plan->mark_count : steps_read(s, d, &steps, &scratch);
+	ptrdiff_t n = marks ? plan->mark_count : steps_read(s, &device->sweep, &steps, &scratch);
 	ptrdiff_t judged = 0, run = 0;
 	bool alone = marks || s->ret->is_server, is_last = device == s->run->lasting.device;
+	struct executions seen = { device->sweep.runs, device->sweep.run_count }, *d = &seen;
 	int64_t until_ps = INT64_MIN;
 
+	if (!alone)
+		seen = executions_seen(s, device, beside, &scratch);
 	for (ptrdiff_t i = 0; i < n; i++) {
 		struct mark *step = &steps[i];
 		bool is_judged = step->sort == s->ret->judged;
@@ -628,7 +674,7 @@ static bool device_plan(struct scheduling *s, struct device *device, enum step_s
 				   : step->end_ps;
 		ptrdiff_t begin = run, before = p.count;
 		bool is_cut = !alone;
-		for (; !marks && run < d->run_count && d->runs[run].start_ps < until_ps; run++)
+		for (; !marks && run < d->count && d->runs[run].start_ps < until_ps; run++)
 			is_cut |= d->runs[run].is_cut && d->runs[run].step >= 0;
 		step->length_ps = stretches(&p, is_judged ? MARK_STEP : MARK_OTHER, step->start_ps,
 			until_ps, step->number, &d->runs[begin], run - begin);

@@ -2371,6 +2371,30 @@ static void an_evaluation_is_in_no_period(void **state)
 	assert_number(xrun_op(&run, "sum.1")->common->count, 4);
 }
 
+/* A device waits meanwhile for another that evaluates: neither's steps hold that. */
+static void other_work_of_one_device(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *first = x_tpu(host, 0, "TPU v5 lite"),
+		      *second = x_tpu(host, 1, "TPU v5 lite");
+	struct xline *ops = two_ops(first), *others = two_ops(second);
+	x_op(first, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+	has_program(host, "jit_train_step", 7);
+	has_program(host, "jit_eval_step", EVALUATION);
+	for (int64_t i = 0; i < 8; i++) {
+		execute(ops, i * 400);
+		execute(others, i * 400);
+		if (i % 2)
+			x_event(ops, "sum.1", i * 400 + 160, i * 400 + 360, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 6);
+	assert_number(xrun_device(&run, "/device:TPU:0")->idle_ratio, 3 * 300 / 1800.);
+	assert_number(xrun_device(&run, "/device:TPU:1")->idle_ratio, 3 * 300 / 1800.);
+	assert_number(xrun_row(&run)->other_idle_ratio, 0.5 * 600 / 2400);
+}
+
 /* A server waits for requests: its step is an execution, and a prefill now and then is none. */
 static void a_server_s_step_is_an_execution(void **state)
 {
@@ -2517,6 +2541,7 @@ int main(void)
 		TEST(lambdas_that_take_turns),
 		TEST(shapes_that_take_turns),
 		TEST(an_evaluation_is_in_no_period),
+		TEST(other_work_of_one_device),
 		TEST(annotations_on_one_host_alone),
 		TEST(the_devices_own_clock),
 		TEST(a_clock_that_jumped),
