@@ -3,6 +3,7 @@
  * server, an execution of the module that takes most of its time.  See schedule.h.
  */
 #include "hlo/memory.h"
+#include "hlo/walk.h"
 #include "measure/schedule_state.h"
 
 /*
@@ -222,32 +223,6 @@ static void others_leave(const struct scheduling *s, const struct sweep *d, int3
 	}
 }
 
-/*
- * Where the only module that trains updates its weights itself, each of its executions is a step.
- * What does not run as often in each of them (a norm for the log behind every tenth, an average,
- * samples to look at) is other work, and would make a period of many steps.
- */
-static void rounds_leave(const struct scheduling *s, bool *left_out)
-{
-	bool *between_any = arena_make(s->scratch, bool, s->module_count);
-	bool *differs = arena_make(s->scratch, bool, s->module_count);
-	int32_t trains = -1;
-
-	for (int32_t m = 0; m < s->module_count; m++) {
-		if (left_out[m] || !module_trains(s, m))
-			continue;
-		if (trains >= 0)
-			return;
-		trains = m;
-	}
-	if (trains < 0 || !module_updates(s, trains))
-		return;
-	for (ptrdiff_t i = 0; i < s->run->device_count; i++)
-		others_leave(s, ran(s, i), trains, between_any, differs);
-	for (int32_t m = 0; m < s->module_count; m++)
-		left_out[m] |= m != trains && (!between_any[m] || differs[m]);
-}
-
 /* Keys of random numbers are so long: two or four words. */
 #define KEY_WORDS 4
 
@@ -265,6 +240,53 @@ static bool program_fills(const struct program *p)
 			return false;
 	}
 	return true;
+}
+
+/* Does it make arrays of the shapes that it takes, as an update of weights does? */
+static bool module_hands_on(const struct scheduling *s, int32_t module)
+{
+	for (ptrdiff_t i = 0; i < registry_program_count(s->run->registry); i++) {
+		const struct program *p = registry_program_at(s->run->registry, i);
+		if (s->module_of[i] == module && p->has_hlo && !program_fills(p) &&
+			(p->undonated_bytes > 0 || program_hlo(p)->donated.count > 0))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Where the only module that trains updates its weights itself, or is followed each time by what
+ * does, each of its executions is a step.  What does not run as often in each of them (a norm for
+ * the log behind every tenth, an average, samples to look at) is other work, and would make a
+ * period of many steps.
+ */
+static void rounds_leave(const struct scheduling *s, bool *left_out)
+{
+	bool *between_any = arena_make(s->scratch, bool, s->module_count);
+	bool *differs = arena_make(s->scratch, bool, s->module_count);
+	int32_t trains = -1;
+
+	for (int32_t m = 0; m < s->module_count; m++) {
+		if (left_out[m] || !module_trains(s, m))
+			continue;
+		if (trains >= 0)
+			return;
+		trains = m;
+	}
+	if (trains < 0)
+		return;
+	for (ptrdiff_t i = 0; i < s->run->device_count; i++)
+		others_leave(s, ran(s, i), trains, between_any, differs);
+	bool updates = module_updates(s, trains), updated = updates;
+	for (int32_t m = 0; !updates && m < s->module_count; m++) {
+		if (m == trains || left_out[m] || !module_hands_on(s, m))
+			continue;
+		updated = between_any[m] && !differs[m];
+		if (!updated)
+			return;
+	}
+	for (int32_t m = 0; updated && m < s->module_count; m++)
+		left_out[m] |= m != trains && (!between_any[m] || differs[m]);
 }
 
 /*
@@ -296,29 +318,82 @@ static bool periods_weigh(const struct scheduling *s)
 	return false;
 }
 
-/* Does it make arrays of the shapes that it takes, as an update of weights does? */
-static bool module_hands_on(const struct scheduling *s, int32_t module)
+/* Does it only add arrays up, as one does that collects gradients? */
+static bool module_adds_up(const struct scheduling *s, int32_t module)
 {
+	bool adds = false;
+
 	for (ptrdiff_t i = 0; i < registry_program_count(s->run->registry); i++) {
 		const struct program *p = registry_program_at(s->run->registry, i);
-		if (s->module_of[i] == module && p->has_hlo &&
-			(p->undonated_bytes > 0 || program_hlo(p)->donated.count > 0))
-			return true;
+		if (s->module_of[i] != module)
+			continue;
+		if (!p->has_hlo || p->is_partial)
+			return false;
+		const struct hlo_module *m = program_hlo(p);
+		for (ptrdiff_t k = 0; k < m->instruction_count; k++) {
+			enum hlo_op op = m->instructions[k].op;
+			adds |= op == HLO_ADD;
+			if (op != HLO_ADD && op != HLO_PARAMETER && op != HLO_TUPLE &&
+				op != HLO_FUSION && op != HLO_CALL && !hlo_seen_through(op))
+				return false;
+		}
 	}
-	return false;
+	return adds;
 }
 
-/* The module that is alone and computes gradients that it updates no weights by, or -1. */
-static int32_t gradients_alone(const struct scheduling *s, const bool *left_out)
+/*
+ * The module that computes gradients which nothing updates weights by: beside it there is none, or
+ * one that adds them up, and then `is_summed`.  Else -1.
+ */
+static int32_t gradients_alone(
+	const struct scheduling *s, const bool *left_out, bool *is_summed)
 {
 	int32_t alone = -1;
 
 	for (int32_t m = 0; m < s->module_count; m++) {
-		if (!left_out[m] && (alone >= 0 || !module_trains(s, m) || module_updates(s, m)))
+		if (left_out[m])
+			continue;
+		if (module_trains(s, m) && alone < 0 && !module_updates(s, m))
+			alone = m;
+		else if (module_adds_up(s, m))
+			*is_summed = true;
+		else
 			return -1;
-		alone = left_out[m] ? alone : m;
 	}
 	return alone;
+}
+
+/*
+ * Gradients of now more and now less micro-batches, and then an update: that ends a step, where it
+ * is the only one left out that may be, and comes PERIODS_MIN times.  Sums are of the step, too.
+ */
+static bool updates_tell(struct scheduling *s, bool *left_out)
+{
+	int32_t update = -1;
+
+	for (int32_t m = 0; m < s->module_count; m++) {
+		if (!left_out[m] || is_evaluation(s->modules[m]) || !module_hands_on(s, m))
+			continue;
+		left_out[m] = !module_adds_up(s, m);
+		if (left_out[m] && update >= 0)
+			return false;
+		update = left_out[m] ? m : update;
+	}
+	if (update < 0)
+		return false;
+	left_out[update] = false;
+	for (ptrdiff_t i = 0; i < s->run->device_count; i++) {
+		struct sweep *d = ran(s, i);
+		int32_t step = 0, last = -1;
+		for (ptrdiff_t k = 0; k < d->run_count; k++) {
+			int32_t m = module_at(s, &d->runs[k]);
+			d->runs[k].step = last = left_out[m] ? -1 : step;
+			step += m == update;
+		}
+		if (last >= 0 && step < PERIODS_MIN)
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -332,7 +407,8 @@ bool periods_tell(struct scheduling *s)
 	const int64_t *time_ps = module_times(s, left_out);
 	bool *has = arena_make(s->scratch, bool, s->module_count);
 	int32_t most, least;
-	bool hands_on = false, alone = is_server(s, time_ps, left_out, &most);
+	bool hands_on = false, is_summed = false;
+	bool alone = is_server(s, time_ps, left_out, &most);
 
 	if (most < 0)
 		return false;
@@ -346,7 +422,9 @@ bool periods_tell(struct scheduling *s)
 		left_out[least] = true;
 		hands_on |= module_hands_on(s, least);
 	}
-	int32_t gradients = hands_on ? gradients_alone(s, left_out) : -1;
+	int32_t gradients = gradients_alone(s, left_out, &is_summed);
+	if ((!hands_on && !is_summed) || (gradients >= 0 && updates_tell(s, left_out)))
+		gradients = -1;
 	if (gradients >= 0 && !s->ret->trouble.p)
 		s->ret->trouble = arena_fmt(s->keep,
 			"%.*s updates no weights, and what does comes too rarely to show a period",

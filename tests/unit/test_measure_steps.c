@@ -2182,22 +2182,39 @@ static void a_period_of_programs_is_a_step(void **state)
 	assert_number(step_row(1)->idle_s, (600 - 2 * 150 - 80) * US);
 }
 
-/* Two gradients and an update, twice: too few to show a period, and a gradient alone is no step. */
-static void gradients_without_their_update(void **state)
+/* Gradients, an update of the weights, and what only looks at them. */
+enum { UPDATE = 8, NORM };
+
+static struct xline *gradients_and_updates(void)
 {
-	static const struct pb_instruction body[] = {
+	static const struct pb_instruction update[] = {
 		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW },
 		{ "n", "negate", "f32[4]", 2, { 1 }, NO_ROW, 0, NO_ROW },
 		NO_ROW,
 	};
-	static const struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
-	(void)state;
+	static const struct pb_instruction norm[] = {
+		{ "x", "parameter", "f32[4]", 1, NO_ROW, NO_ROW, 0, NO_ROW },
+		{ "n", "custom-call", "f32[]", 2, { 1 }, NO_ROW, 0, NO_ROW },
+		NO_ROW,
+	};
+	static const struct pb_computation updates[] = { { "main", 1, update }, NO_ROW };
+	static const struct pb_computation norms[] = { { "main", 1, norm }, NO_ROW };
 	struct xspace *host = xrun_host(&run, "worker-0");
 	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
-	struct xline *ops = two_ops(tpu);
+
 	has_program(host, "jit_train_gradients", 7);
-	x_hlo(host, "jit_update", 8, pb_write_module(&run.keep, module, STR("")));
-	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+	x_hlo(host, "jit_update", UPDATE, pb_write_module(&run.keep, updates, STR("")));
+	x_hlo(host, "jit_norm", NORM, pb_write_module(&run.keep, norms, STR("")));
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", UPDATE)));
+	x_op(tpu, "sqrt.1", X_STATS(x_int("program_id", NORM)));
+	return two_ops(tpu);
+}
+
+/* Two gradients and an update, twice: too few to show a period, and a gradient alone is no step. */
+static void gradients_without_their_update(void **state)
+{
+	(void)state;
+	struct xline *ops = gradients_and_updates();
 	for (int64_t at = 0; at < 1200; at += 600) {
 		execute(ops, at);
 		execute(ops, at + 160);
@@ -2206,6 +2223,43 @@ static void gradients_without_their_update(void **state)
 	xrun_measure(&run);
 	assert_text(xrun_row(&run)->steps_source, "window");
 	assert_has(xrun_quality(&run, "steps-found")->detail, "updates no weights");
+}
+
+/* Two to four gradients, and then an update, which ends the step. */
+static void an_update_ends_a_step(void **state)
+{
+	static const int64_t gradients[] = { 2, 3, 4, 2, 3, 2, 4 };
+	(void)state;
+	struct xline *ops = gradients_and_updates();
+	for (int64_t at = 0, i = 0; i < COUNT_OF(gradients); i++) {
+		for (int64_t k = 0; k < gradients[i]; k++, at += 160)
+			execute(ops, at);
+		x_event(ops, "sum.1", at, at + 80, NULL);
+		at += 80;
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 5);
+	assert_number(xrun_row(&run)->step_time_s, (3 * 160 + 80) * US);
+	assert_number(step_row(2)->time_s, (4 * 160 + 80) * US);
+	assert_text(xrun_op(&run, "sum.1")->common->role, "step");
+}
+
+/* What only looks at the weights, behind every third update, makes no step of three. */
+static void a_norm_behind_every_third_update(void **state)
+{
+	(void)state;
+	struct xline *ops = gradients_and_updates();
+	for (int64_t i = 0; i < 12; i++) {
+		execute(ops, i * 400);
+		x_event(ops, "sum.1", i * 400 + 160, i * 400 + 240, NULL);
+		if (i % 3 == 2)
+			x_event(ops, "sqrt.1", i * 400 + 250, i * 400 + 260, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 10);
+	assert_number(xrun_row(&run)->step_time_s, 400 * US);
+	assert_text(xrun_op(&run, "sum.1")->common->role, "step");
+	assert_text(xrun_op(&run, "sqrt.1")->common->role, "other");
 }
 
 /* An execution from before the capture, not waited for, ends in front of the first period. */
@@ -2527,6 +2581,8 @@ int main(void)
 		TEST(work_is_the_mark_s_that_launched_it),
 		TEST(a_period_of_programs_is_a_step),
 		TEST(gradients_without_their_update),
+		TEST(an_update_ends_a_step),
+		TEST(a_norm_behind_every_third_update),
 		TEST(a_late_execution_hides_no_period),
 		TEST(a_server_s_step_is_an_execution),
 		TEST(a_loader_of_many_calls),
