@@ -264,11 +264,16 @@ static bool is_mark(const struct calls *c, const struct lane *l, const struct ev
 	       steps_held(c, l, e->start_ps, e->end_ps, 1) > 0;
 }
 
-/* A user's file may be named after checkpoints without writing one: then its functions decide. */
-static enum host_class class_of(const struct event *e, const struct map *files)
+/*
+ * A user's file may be named after checkpoints without writing one: then its functions decide.  A
+ * server's queue holds requests, and that there is none is of no host's making.
+ */
+static enum host_class class_of(const struct event *e, const struct map *files, bool is_server)
 {
 	ptrdiff_t function = str_find(e->name, STR(".py:"));
 
+	if (e->host == HOST_QUEUE)
+		return is_server ? HOST_OTHER : HOST_INPUT;
 	if (e->host == HOST_CHECKPOINT && lies_in(e->name, files) &&
 		!str_contains(str_from_offset(e->name, function), STR("checkpoint")))
 		return HOST_OTHER;
@@ -289,6 +294,7 @@ struct host_gaps {
 	const struct map *files;     /* of the user's */
 	const struct map *libraries; /* files of libraries that the steps were traced through */
 	bool any_thread;	     /* the host's events do not tell which thread launches work */
+	bool is_server;
 	struct host_gap **items;
 	ptrdiff_t count;
 	ptrdiff_t *ends, devices; /* where each device's end */
@@ -471,7 +477,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 	while (cursor_next(c, e)) {
 		if (e->host == HOST_STEP) /* a step's mark explains nothing */
 			continue;
-		e->host = class_of(e, g->files);
+		e->host = class_of(e, g->files, g->is_server);
 		/* reasons_lay takes the outermost: inner ones need no room, and may be millions. */
 		bool is_inner = count > 0 && e->start_ps >= reasons[count - 1].start_ps &&
 				e->end_ps <= reasons[count - 1].end_ps;
@@ -681,6 +687,7 @@ static bool gaps_explain(const struct run *run, const struct map *files,
 			.files = files,
 			.libraries = libraries,
 			.any_thread = has_no_launches(run, h),
+			.is_server = run->schedule.is_server,
 			.items = arena_make(&scratch, struct host_gap *, count) };
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct host_gaps *p = parts;

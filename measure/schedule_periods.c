@@ -345,8 +345,7 @@ static bool module_adds_up(const struct scheduling *s, int32_t module)
  * The module that computes gradients which nothing updates weights by: beside it there is none, or
  * one that adds them up, and then `is_summed`.  Else -1.
  */
-static int32_t gradients_alone(
-	const struct scheduling *s, const bool *left_out, bool *is_summed)
+static int32_t gradients_alone(const struct scheduling *s, const bool *left_out, bool *is_summed)
 {
 	int32_t alone = -1;
 

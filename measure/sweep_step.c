@@ -124,14 +124,10 @@ static void gaps_join(struct gap_heap *h, struct gap_heap *of)
 		gap_add(h, &of->items[i]);
 }
 
-static inline void gap_until(
-	struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
+static inline void gap_keep(struct sweeping *s, const struct subject *next, int64_t from_ps,
+	int64_t at_ps, bool inside, bool is_other)
 {
 	const struct sweep *o = s->out;
-	bool is_other = s->in_other;
-	/* What is idle before other work is the step's. */
-	int64_t from_ps =
-		is_other && s->passed_ps > s->idle_since_ps ? s->passed_ps : s->idle_since_ps;
 
 	if (at_ps <= from_ps)
 		return;
@@ -146,6 +142,24 @@ static inline void gap_until(
 			&(struct swept_gap){ from_ps, at_ps, s->step.number, s->last_subject,
 				next->index, inside, is_other });
 	s->idle_since_ps = at_ps; /* told once */
+}
+
+static inline void gap_until(
+	struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
+{
+	const struct step_mark *passed = s->mark > 0 ? &s->marks[s->mark - 1] : NULL;
+	/* What is idle before other work is the step's. */
+	int64_t from_ps =
+		s->in_other && s->passed_ps > s->idle_since_ps ? s->passed_ps : s->idle_since_ps;
+
+	/* Another device did other work meanwhile. */
+	if (rarely(passed && passed->kind == MARK_OTHER && passed->start_ps >= from_ps &&
+		    passed->end_ps <= at_ps)) {
+		gap_keep(s, next, from_ps, passed->start_ps, inside, false);
+		gap_keep(s, next, passed->start_ps, passed->end_ps, inside, true);
+		from_ps = passed->end_ps;
+	}
+	gap_keep(s, next, from_ps, at_ps, inside, s->in_other);
 }
 
 void gap_tell(struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)

@@ -374,6 +374,21 @@ static void host_tell(const struct waiting *w)
 			 (w->cause == CAUSE_HOST && IS_ONE_OF(row->doing, launches));
 }
 
+/*
+ * Between a server's executions nobody may have asked for anything.  All that its host is known to
+ * keep the devices waiting for is an iterator's next batch.
+ */
+static void server_tell(struct waiting *w)
+{
+	const struct phases_row *phases = table_rows(w->tables, phases);
+
+	for (ptrdiff_t i = 0; i < table_count(w->tables, phases); i++)
+		if (phases[i].is_wait == 1 && word_is(phases[i].name, GAP_WORDS, CAUSE_INPUT)) {
+			w->row->wait_ratio = phases[i].time_share;
+			w->row->cause = word_at(GAP_WORDS, w->cause = CAUSE_INPUT);
+		}
+}
+
 /* Whether no check says that a device runs a program of its own. */
 static bool programs_agree(const struct tables *t)
 {
@@ -406,7 +421,12 @@ static void row_fill(
 	row->key = run->name;
 	row->role = word_at(WORK_WORDS, role);
 	row->programs_agree = programs_agree(t);
-	device_tell(&w);
+	bool is_server = str_eq(run->phase, STR("inference")) &&
+			 word_is(run->steps_source, STEPS_WORDS, STEPS_PROGRAM);
+	if (role == ROLE_OTHER && is_server)
+		server_tell(&w);
+	else
+		device_tell(&w);
 	if (row->device.p) {
 		cause_tell(&w);
 		host_tell(&w);

@@ -119,9 +119,9 @@ static const struct {
 	{ CONTAINS, STR_INIT("ad_checkpoint.py"), HOST_OTHER }, /* rematerialisation */
 	{ CONTAINS, STR_INIT("checkpoint"), HOST_CHECKPOINT },
 	{ EQUALS, STR_INIT("$builtins next"), HOST_INPUT },
-	{ FRAME, STR_INIT("$queue.py: get"), HOST_INPUT },    /* what puts waits for a reader */
-	{ FRAME, STR_INIT("$queues.py: get"), HOST_INPUT },   /* of another process */
-	{ FRAME, STR_INIT("$_base.py: result"), HOST_INPUT }, /* of a pool of threads */
+	{ FRAME, STR_INIT("$queue.py: get"), HOST_QUEUE },    /* what puts waits for a reader */
+	{ FRAME, STR_INIT("$queues.py: get"), HOST_QUEUE },   /* of another process */
+	{ FRAME, STR_INIT("$_base.py: result"), HOST_QUEUE }, /* of a pool of threads */
 	{ STARTS, STR_INIT("next("), HOST_INPUT },
 	{ ENDS, STR_INIT("__next__"), HOST_INPUT }, /* of a function, or "Loader.__next__" */
 	/* A generator that goes on is called by its own name. */

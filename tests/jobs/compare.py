@@ -139,10 +139,11 @@ def check_outside(name, truth, ask):
         want = rounds / (clock["step"][-1][1] - begun)
         yield "other wait", wait["share"], want, close(wait["share"], want, by=WAIT_POINTS)
         yield "doing", wait["doing"], "turn", str(wait["doing"]).endswith(" turn")
-    if name == "aside":  # said once: the other device waits meanwhile, in its steps
-        told = [(f["rule"], "evaluate_all" in f["message"]) for f in ask.judged()[0]
-                if f["rule"].startswith("idle")]
-        yield "told", told, [("idle", True)], told == [("idle", True)]
+    if name == "aside":  # the first batch in the step, the others outside; each said once
+        told = sorted((f["rule"], "next batch (jobs.py" in f["message"]) for f in ask.judged()[0]
+                      if f["rule"].startswith("idle"))
+        want = [("idle", True), ("idle-outside", True)]
+        yield "told", told, want, told == want
 
 
 def check_syncs(name, truth, ask):

@@ -2446,7 +2446,13 @@ static void other_work_of_one_device(void **state)
 	assert_number(xrun_row(&run)->steps, 6);
 	assert_number(xrun_device(&run, "/device:TPU:0")->idle_ratio, 3 * 300 / 1800.);
 	assert_number(xrun_device(&run, "/device:TPU:1")->idle_ratio, 3 * 300 / 1800.);
-	assert_number(xrun_row(&run)->other_idle_ratio, 0.5 * 600 / 2400);
+	assert_number(xrun_device(&run, "/device:TPU:0")->other_wait_ratio, 0);
+	assert_number(xrun_device(&run, "/device:TPU:1")->other_wait_ratio, 600 / 2400.);
+	const struct gaps_row *gaps = table_rows(&run.tables, gaps);
+	double other_s = 0;
+	for (ptrdiff_t i = 0; i < table_count(&run.tables, gaps); i++)
+		other_s += str_eq(gaps[i].role, STR("other")) ? gaps[i].time_s : 0;
+	assert_number(other_s, 600 * US);
 }
 
 /* A server waits for requests: its step is an execution, and a prefill now and then is none. */
