@@ -598,6 +598,8 @@
 		"low end of its 99% interval, of bytes against the largest baseline; NULL when "   \
 		"runs or steps differ too much to tell")                                           \
 	REAL(hi, RATIO, "high end of it; of bytes against the smallest baseline")                  \
+	REAL(is_short, BOOL,                                                                       \
+		"whether one of the two has a single step, or none: that shows no noise")          \
 	REAL(lost_s, SECONDS, "what that costs a step; below 0: gains")                            \
 	REAL(lost_most_s, SECONDS,                                                                 \
 		"the same, where the work of some ops is unknown: the most that it may cost")      \

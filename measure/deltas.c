@@ -291,6 +291,7 @@ static int fill_change(
 	row->resolution = rounded(is_ratio ? expm1(w->half) : w->half);
 	row->lo = is_seen ? rounded(is_ratio ? expm1(lo) : lo) : (double)NAN;
 	row->hi = is_seen ? rounded(is_ratio ? expm1(hi) : hi) : (double)NAN;
+	row->is_short = w->is_short;
 	row->lost_s = lost_by(m, step_s, w->by[least]);
 	row->lost_most_s = lost_by(m, step_s, w->by[!least]);
 	/* A smaller share is a slower step only where the work is the same. */

@@ -58,11 +58,6 @@ static struct str noise_text(const struct deltas_row *d, struct arena *keep)
 	return out_text(o);
 }
 
-bool comparison_is_short(const struct deltas_row *d)
-{
-	return isnan(d->lo) && !isnan(d->resolution) && (d->n_head < 2 || d->n_base < 2);
-}
-
 struct str comparison_needs(const struct report *r, struct arena *keep)
 {
 	const struct deltas_row *d = step_delta(r);
@@ -73,7 +68,7 @@ struct str comparison_needs(const struct report *r, struct arena *keep)
 			   "noise.");
 	if (!d || !isnan(d->lo))
 		return MISSING;
-	if (comparison_is_short(d))
+	if (d->is_short > 0)
 		return STR("Capture more whole steps in both runs: one independent step shows no "
 			   "noise.");
 	if (d->baselines_more > 0)
@@ -107,7 +102,7 @@ static struct str surety_text(const struct deltas_row *d, struct arena *keep)
 	struct str noise = noise_text(d, keep);
 	if (isnan(d->resolution))
 		return STR(COMPARISON_STEPLESS);
-	if (comparison_is_short(d))
+	if (d->is_short > 0)
 		return STR(COMPARISON_SHORT);
 	if (d->lo > 0 || d->hi < 0)
 		return arena_fmt(keep, "beyond the noise (%.*s)", STR_ARG(noise));

@@ -168,7 +168,7 @@ static struct str first_line(const struct diff_report *d, struct arena *keep)
 	for (ptrdiff_t i = 0; is_told && i < table_count(t, deltas); i++) {
 		const struct deltas_row *row = &table_rows(t, deltas)[i];
 		if (str_eq(row->metric, STR("run.step_time_s")) && !isnan(row->resolution) &&
-			(comparison_is_short(row) || !(row->lo > 0 || row->hi < 0)))
+			!(row->lo > 0 || row->hi < 0))
 			return arena_fmt(keep, "%.*s; this may be noise", STR_ARG(line));
 	}
 	return arena_fmt(keep, "%.*s%.*s", STR_ARG(line), STR_ARG(memory_change(d, keep)));

@@ -189,15 +189,15 @@ static struct str of_comparison(const struct deltas_row *d, struct arena *keep)
 			? arena_fmt(keep, "%.3g times as long as", change + 1)
 			: arena_fmt(keep, "%.*s %s than", STR_ARG(ratio_text(keep, fabs(change))),
 				  change > 0 ? "slower" : "faster");
-	if (comparison_is_short(d))
+	if (isnan(d->resolution))
+		return arena_fmt(keep, "%.*s, against %.*s in %.*s: " COMPARISON_STEPLESS,
+			STR_ARG(head), STR_ARG(base), STR_ARG(against));
+	if (d->is_short > 0)
 		return arena_fmt(keep, "%.*s, against %.*s in %.*s: " COMPARISON_SHORT,
 			STR_ARG(head), STR_ARG(base), STR_ARG(against));
 	if (d->lo > 0 || d->hi < 0)
 		return arena_fmt(keep, "%.*s %.*s: %.*s, was %.*s", STR_ARG(much), STR_ARG(against),
 			STR_ARG(head), STR_ARG(base));
-	if (isnan(d->resolution))
-		return arena_fmt(keep, "%.*s, against %.*s in %.*s: " COMPARISON_STEPLESS,
-			STR_ARG(head), STR_ARG(base), STR_ARG(against));
 	if (isnan(d->lo))
 		return arena_fmt(keep, "%.*s, against %.*s in %.*s: too noisy to tell; %.*s",
 			STR_ARG(head), STR_ARG(base), STR_ARG(against),

@@ -186,8 +186,7 @@ double comparison_percent(const struct deltas_row *d);
 /* From so many times on a change is said as a multiple: a percentage has to be read twice. */
 #define MANY_TIMES	    2
 #define COMPARISON_STEPLESS "without steps a change looks like noise"
-/* It cannot be told: one step's worth shows no noise, whatever is assumed of it. */
-bool comparison_is_short(const struct deltas_row *d);
+/* Of deltas.is_short. */
 #define COMPARISON_SHORT "with fewer than 2 independent steps on a side a change looks like noise"
 /* Whether all is told, or the headline has said the step's change, and how sure it is remains. */
 enum comparison_told { COMPARISON_WHOLE, COMPARISON_REST };

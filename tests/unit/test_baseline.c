@@ -426,7 +426,7 @@ static void test_one_step(void **state)
 		assert_true(compare(i == 2 ? 2 : 1));
 		const struct deltas_row *d = delta("run.step_time_s");
 		assert_true(isnan(d->lo) == (i < 2) && !isnan(d->resolution));
-		assert_true(isnan(d->claimed_s) == (i < 2));
+		assert_true(isnan(d->claimed_s) == (i < 2) && d->is_short == (i < 2));
 	}
 }
 

@@ -208,17 +208,14 @@ static void test_news_of_captures(void **state)
 static void test_one_step_shows_no_noise(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 2; i++) {
-		struct report r = compared_report(1.71e-3, NAN, NAN, 0.36);
-		struct deltas_row *d = (struct deltas_row *)r.tables.items[TABLE_deltas].rows;
-		*(i ? &d->n_base : &d->n_head) = 1;
-		const char *text = page_of(r, (struct report_style){ .width = 100 });
-		assert_null(strstr(text, "slower"));
-		assert_null(strstr(text, "beyond the noise"));
-		assert_true(str_starts(str_from(text),
-			STR("PASS  runs/good: 2.34 ms, against 1.71 ms in monday: with fewer")));
-		assert_true(str_starts(comparison_needs(&r, &keep), STR("Capture more whole")));
-	}
+	struct report r = compared_report(1.71e-3, NAN, NAN, 0.36);
+	((struct deltas_row *)r.tables.items[TABLE_deltas].rows)->is_short = 1;
+	const char *text = page_of(r, (struct report_style){ .width = 100 });
+	assert_null(strstr(text, "slower"));
+	assert_null(strstr(text, "beyond the noise"));
+	assert_true(str_starts(str_from(text),
+		STR("PASS  runs/good: 2.34 ms, against 1.71 ms in monday: with fewer")));
+	assert_true(str_starts(comparison_needs(&r, &keep), STR("Capture more whole")));
 }
 
 static void test_causes_are_whole(void **state)
