@@ -47,20 +47,17 @@ const struct key profile_entry = { .name = STR_INIT("an entry of profiles"),
 
 static bool no_param(const struct keyed *r, const struct rule *rule, const struct doc_node *name)
 {
-	struct str hint = rule_param_hint(rule, name->text, r->keep);
 	struct list names = { NULL, 0, 0 };
 
-	for (const struct key *k = rule_entry.keys; !hint.len && k->name.len; k++)
-		if (k->read)
-			list_add(&names, k->name, r->keep);
-	if (!hint.len && names.count)
-		hint = did_you_mean(r->keep, name->text, names.items, names.count);
-	names.count = 0;
 	NAMES(&names, r->keep, rule->params, PARAM_EXPLAINED);
 	NAMES(&names, r->keep, rule->params + PARAM_OWN, rule->param_count - PARAM_OWN);
+	ptrdiff_t own = names.count;
+	for (const struct key *k = rule_entry.keys; k->read; k++)
+		list_add(&names, k->name, r->keep);
+	struct str hint = did_you_mean(r->keep, name->text, names.items, names.count);
 	if (!hint.len)
 		hint = arena_fmt(r->keep, "; it has %.*s",
-			STR_ARG(words_joined(r->keep, names.items, names.count, " and ")));
+			STR_ARG(words_joined(r->keep, names.items, own, " and ")));
 	return keyed_fail_as(r, name, DIAG_RULE_NAME,
 		"rule %.*s has no limit or parameter '%.*s'%.*s", STR_ARG(rule->name),
 		STR_ARG(name->text), STR_ARG(hint));
