@@ -159,53 +159,46 @@ void row_copy(const struct table_def *def, void *to, const void *from)
 #define NO_HOST	     "the profile holds no events of the host"
 #define NO_WAITS     NO_HOST ", or its steps were not found"
 
+#define ABSENT(name, says, ...)                                                                    \
+	{                                                                                          \
+		.column = STR_INIT(name), .lacks = STR_INIT(says), __VA_ARGS__                     \
+	}
 /* By name, which columns of several tables share. */
-static const struct {
+static const struct absence {
 	struct str column, lacks;
+	struct str check; /* of the data, which then does not hold; or none */
 } absences[] = {
-	{ STR_INIT("window_peak_bytes"), STR_INIT(NO_ALLOCATOR) },
-	{ STR_INIT("other_live_bytes"), STR_INIT(NO_ALLOCATOR) },
-	{ STR_INIT("compiled_bytes"),
-		STR_INIT("no program's HLO with its buffers is in the profile") },
-	{ STR_INIT("compiles_in_steps"),
-		STR_INIT(NO_HOST ", or a call took as long as a compilation while the devices "
-				 "waited, and none was recorded in it") },
-	{ STR_INIT("input_wait_ratio"), STR_INIT(NO_WAITS) },
-	{ STR_INIT("sync_wait_ratio"), STR_INIT(NO_WAITS) },
-	{ STR_INIT("mfu"), STR_INIT("the job file does not say the model and its tokens, or "
-				    "contradicts the profile") },
-	{ STR_INIT("useful_flops_ratio"),
-		STR_INIT("the job file contradicts the profile, or not all FLOPs are counted") },
-	{ STR_INIT("remat_flops_ratio"), STR_INIT("the FLOPs of most compute time are unknown") },
-	{ STR_INIT("t_math_s"), STR_INIT("the FLOPs of these ops are unknown") },
-	{ STR_INIT("t_hbm_s"), STR_INIT("the bytes that these ops move are unknown") },
-	{ STR_INIT("slowness"), STR_INIT("fewer than two devices recorded steady steps") },
-	{ STR_INIT("all_hosts_read"),
-		STR_INIT("not all hosts of the job were read (files are missing, or --hosts-sample "
-			 "left them out), or nothing says how many it has") },
-	{ STR_INIT("whole_hlo"), STR_INIT("the program's HLO is not in the profile, and without it "
-					  "only a part is known") },
-	{ STR_INIT("expected_hi_s"),
-		STR_INIT("the size of these collectives or the speed of the links is unknown, or "
-			 "the job file's slices contradict the profile") },
-	{ STR_INIT("owner_bytes"),
-		STR_INIT("the job file does not say how much memory is expected") },
-	{ STR_INIT("lo"),
-		STR_INIT("the runs or their steps differ too much, or are too few, to tell a "
-			 "change from noise") },
-	{ STR_INIT("is_slower"),
-		STR_INIT("a step that takes as long as before may do less work: its ops compute "
-			 "fewer FLOPs than they did, or those of some are unknown") },
-	{ STR_INIT("unattributed_ratio"), STR_INIT("no device op was recorded") },
-};
-
-/* Of columns that are NULL where a check of the data does not hold. */
-static const struct checked {
-	struct str name, check;
-} checks[] = {
-	{ STR_INIT("all_hosts_read"), STR_INIT("all-hosts") },
-	{ STR_INIT("whole_hlo"), STR_INIT("hlo-present") },
-	{ STR_INIT("unattributed_ratio"), STR_INIT("ops-recorded") },
+	ABSENT("window_peak_bytes", NO_ALLOCATOR),
+	ABSENT("other_live_bytes", NO_ALLOCATOR),
+	ABSENT("compiled_bytes", "no program's HLO with its buffers is in the profile"),
+	ABSENT("compiles_in_steps", NO_HOST ", or a call took as long as a compilation while the "
+					    "devices waited, and none was recorded in it"),
+	ABSENT("input_wait_ratio", NO_WAITS),
+	ABSENT("sync_wait_ratio", NO_WAITS),
+	ABSENT("mfu",
+		"the job file does not say the model and its tokens, or contradicts the profile"),
+	ABSENT("useful_flops_ratio",
+		"the job file contradicts the profile, or not all FLOPs are counted"),
+	ABSENT("remat_flops_ratio", "the FLOPs of most compute time are unknown"),
+	ABSENT("t_math_s", "the FLOPs of these ops are unknown"),
+	ABSENT("t_hbm_s", "the bytes that these ops move are unknown"),
+	ABSENT("slowness", "fewer than two devices recorded steady steps"),
+	ABSENT("all_hosts_read",
+		"not all hosts of the job were read (files are missing, or --hosts-sample left "
+		"them out), or nothing says how many it has",
+		.check = STR_INIT("all-hosts")),
+	ABSENT("whole_hlo",
+		"the program's HLO is not in the profile, and without it only a part is known",
+		.check = STR_INIT("hlo-present")),
+	ABSENT("expected_hi_s", "the size of these collectives or the speed of the links is "
+				"unknown, or the job file's slices contradict the profile"),
+	ABSENT("owner_bytes", "the job file does not say how much memory is expected"),
+	ABSENT("lo", "the runs or their steps differ too much, or are too few, to tell a change "
+		     "from noise"),
+	ABSENT("is_slower", "a step that takes as long as before may do less work: its ops compute "
+			    "fewer FLOPs than they did, or those of some are unknown"),
+	ABSENT("unattributed_ratio", "no device op was recorded",
+		.check = STR_INIT("ops-recorded")),
 };
 
 const struct column *column_owner(const struct column *c)
@@ -216,11 +209,11 @@ const struct column *column_owner(const struct column *c)
 struct str column_absence(const struct column *c, struct arena *keep, struct str *ret)
 {
 	struct str said = c->meaning, rest;
-	const struct checked *checked = NAMED(checks, COUNT_OF(checks), c->name);
-	*ret = checked ? checked->check : c->name;
-	for (ptrdiff_t i = 0; i < COUNT_OF(absences); i++)
-		if (str_eq(absences[i].column, c->name))
-			return absences[i].lacks;
+	const struct absence *a = NAMED(absences, COUNT_OF(absences), c->name);
+
+	*ret = a && a->check.p ? a->check : c->name;
+	if (a)
+		return a->lacks;
 	str_cut(said, ';', &said, &rest);
 	str_cut(said, '(', &said, &rest);
 	return arena_fmt(keep, "the profile does not say \"%.*s\"", STR_ARG(str_trim(said)));
