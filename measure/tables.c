@@ -94,9 +94,21 @@ struct str word_at(const char *words, int place)
 	return word;
 }
 
+int word_place(const char *words, struct str word)
+{
+	struct str rest = str_from(words), one;
+
+	for (int place = 0; rest.len; place++) {
+		str_cut(rest, '|', &one, &rest);
+		if (str_eq(one, word))
+			return place;
+	}
+	return -1;
+}
+
 bool word_is(struct str word, const char *words, int place)
 {
-	return str_eq(word, word_at(words, place));
+	return word_place(words, word) == place;
 }
 
 const struct table_def *table_find(struct str name)

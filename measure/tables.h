@@ -102,6 +102,7 @@ bool is_window(const struct tables *t);
 
 /* Of a column's words the one at this place, from 0; missing where there is none. */
 struct str word_at(const char *words, int place);
+int word_place(const char *words, struct str word); /* -1: it is none of them */
 bool word_is(struct str word, const char *words, int place);
 const struct table_def *table_find(struct str name); /* NULL if unknown */
 const struct column *table_column(const struct table_def *def, struct str name); /* or NULL */

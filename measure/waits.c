@@ -42,11 +42,7 @@ struct waiting {
 
 static int cause_of(const struct gaps_row *g)
 {
-	int c = 0;
-
-	while (c < CAUSES - 1 && !word_is(g->cause, GAP_WORDS, c))
-		c++;
-	return c;
+	return word_place(GAP_WORDS, g->cause);
 }
 
 static struct str doing_of(const struct gaps_row *g)
