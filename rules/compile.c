@@ -648,20 +648,21 @@ static void compile_rest(struct compiler *c)
 	check_listing(c, &code->texts);
 }
 
-void rule_rest_want(const struct rule *rule, struct diag *err)
+bool rule_rest_want(const struct rule *rule, struct diag *err)
 {
 	struct compiler *c = rule->code->later;
 	bool is_backstop = rule->code->is_backstop, needs_baseline = rule->code->needs_baseline;
 
 	if (!c)
-		return;
+		return true;
 	c->keep = &c->engine->keep;
 	c->err = err;
 	compile_rest(c);
 	rule->code->later = NULL;
 	/* The rule was judged as if this asked for neither. */
-	assert(c->ok && rule->code->is_backstop == is_backstop &&
+	assert(rule->code->is_backstop == is_backstop &&
 		rule->code->needs_baseline == needs_baseline);
+	return c->ok;
 }
 
 void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err)

@@ -80,9 +80,10 @@ struct rule_code {
 void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err);
 /*
  * The places and texts of a rule that is wholly as it ships are compiled when a row that may be
- * beyond a limit first wants them: few rules find anything, and tests have seen all of it.
+ * beyond a limit first wants them: few rules find anything, and tests have seen all of it.  So only
+ * memory can lack: false then.
  */
-void rule_rest_want(const struct rule *rule, struct diag *err);
+bool rule_rest_want(const struct rule *rule, struct diag *err);
 
 /* Its statement, when it is first wanted; false and a fault that no rule is to blame for. */
 bool listing_prepare(

@@ -247,7 +247,8 @@ static struct str usual_message(const struct trial *t, const struct finding *f)
 bool finding_fill(
 	const struct trial *t, const struct subject *s, enum verdict verdict, struct finding *ret)
 {
-	rule_rest_want(t->rule, t->s->err);
+	if (!rule_rest_want(t->rule, t->s->err))
+		return false;
 	const struct rule_code *code = t->code;
 	struct expression *x = s->fault ? s->fault : s->open;
 	const struct advice_code message = { NULL, code->message };

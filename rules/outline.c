@@ -43,7 +43,8 @@ bool rule_outline(const struct ruleset *set, const struct rule *rule, struct are
 	struct trial t = { .s = &s, .rule = rule, .code = rule->code };
 	struct listing *texts = &t.code->texts;
 
-	rule_rest_want(rule, err);
+	if (!rule_rest_want(rule, err))
+		return false;
 	engine_show(set->engine, &tables, NULL);
 	table_new(&tables, run, keep); /* all its cells are NULL, too */
 	const struct subject unknown = {

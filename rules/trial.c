@@ -253,8 +253,8 @@ struct places_told tell_places(const struct place_row *places, ptrdiff_t count, 
 static bool list_places(struct trial *t)
 {
 	t->has_places = true;
-	rule_rest_want(t->rule, t->s->err);
-	bool ok = each_row(t, &t->code->places, look_at_place);
+	bool ok =
+		rule_rest_want(t->rule, t->s->err) && each_row(t, &t->code->places, look_at_place);
 	engine_grant(t->s->rules->engine, t->code->subjects.is_joining);
 	if (ok)
 		sort_by(t->places, t->place_count, by_place);
