@@ -606,7 +606,11 @@
 	REAL(lost_bytes, BYTES, "what that takes of the memory")                                   \
 	REAL(tells_step, BOOL,                                                                     \
 		"whether it says how long the work of a step takes: its time, and while that is "  \
-		"not longer, what of it became worse by more than the step became shorter")        \
+		"not longer, what of it became worse by more than the step became shorter, or "    \
+		"because of does_less")                                                            \
+	REAL(does_less, BOOL,                                                                      \
+		"of a smaller roofline share: most of what computes does less than it did, as of " \
+		"a smaller batch; NULL where the work is known")                                   \
 	REAL(is_slower, BOOL,                                                                      \
 		"whether being worse is being slower: 1: the time, and the MFU; 0: a part of a "   \
 		"step that takes no longer; NULL: as much work may take longer, and nothing says " \

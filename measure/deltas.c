@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/map.h"
 #include "base/text.h"
 #include "measure/baseline.h"
 #include "measure/diff.h"
@@ -101,6 +102,44 @@ static struct str work_source(const struct run_row *here, const struct run_sampl
 	return by_job	? word_at(WORK_SOURCE_WORDS, 0)
 	       : by_ops ? word_at(WORK_SOURCE_WORDS, 1)
 			: MISSING;
+}
+
+/* FLOPs of a step by scope, to sums that begin at 0; but for what is computed again. */
+static void add_flops(const struct tables *t, struct map *scopes, double *sums, struct arena *keep)
+{
+	for (ptrdiff_t i = 0; i < table_count(t, ops); i++) {
+		const struct ops_row *op = &table_rows(t, ops)[i];
+		double flops = op->common->flops * op->common->per_step;
+		struct str scope = op->scope.len ? op->scope : op->key;
+		if (flops > 0 && !(op->common->is_remat > 0))
+			sums[map_put(scopes, scope, (int32_t)scopes->count, keep)] += flops;
+	}
+}
+
+/*
+ * Of a smaller batch or model nearly all that computes does less than in a run of the sample; where
+ * needless work is gone, the rest computes what it did.
+ */
+static bool does_less(
+	const struct tables *head, const struct run_sample *sample, struct arena scratch)
+{
+	bool ret = false;
+
+	for (ptrdiff_t i = 0; i < sample->count && !ret; i++) {
+		struct arena work = scratch;
+		ptrdiff_t most = table_count(head, ops) + table_count(sample->runs[i], ops);
+		double *here = arena_make(&work, double, most),
+		       *base = arena_make(&work, double, most), all = 0, less = 0;
+		struct map scopes = { 0 };
+		add_flops(head, &scopes, here, &work);
+		add_flops(sample->runs[i], &scopes, base, &work);
+		for (ptrdiff_t k = 0; k < scopes.count; k++) {
+			all += base[k];
+			less += here[k] > 0 && here[k] < base[k] * (1 - DIFF_SAME) ? base[k] : 0;
+		}
+		ret = less > all / 2;
+	}
+	return ret;
 }
 
 /* It counts the work of the ops, which may be known in part. */
@@ -326,6 +365,8 @@ static void compare_metric(const struct metric *m, struct tables *head,
 		worse.is_short = is_short(here, set);
 		struct deltas_row *row = add_delta(head, m, sample, keep);
 		int told = fill_change(m, step_s, &worse, row);
+		if (m->loss == LOSS_WORK && row->lo > 0 && !row->work_source.p)
+			row->does_less = does_less(head, sample, *keep);
 		row->head = told ? exp(x[1]) : cell_real(metric_column(m), run);
 		row->base = rounded(is_log(m) ? exp(mean[told]) : mean[told]);
 		row->ratio = row->base > 0 ? rounded(row->head / row->base) : (double)NAN;
@@ -404,7 +445,8 @@ static const struct deltas_row *time_of(const struct tables *head, struct str ag
 	return NULL;
 }
 
-/* What a step does counts while its own time does not say that it is slower. */
+/* What a step does counts while its own time does not say that it is slower.  It may be shorter
+ * since needless work is gone. */
 static bool tells_step(const struct tables *head, const struct deltas_row *row)
 {
 	enum loss loss = metric_find(row->metric)->loss;
@@ -415,7 +457,7 @@ static bool tells_step(const struct tables *head, const struct deltas_row *row)
 	if (loss == LOSS_WORK && row->work_source.p)
 		return false;
 	double lost_s = time && time->hi < 0 ? row->lost_s : row->lost_most_s;
-	return !time || !(time->lo > 0 || time->lost_s + lost_s < 0);
+	return !time || !(time->lo > 0 || (time->lost_s + lost_s < 0 && !(row->does_less > 0)));
 }
 
 /* Of rows that are surely worse the time's goes first, then the larger loss. */

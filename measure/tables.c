@@ -207,7 +207,7 @@ static const struct absence {
 	ABSENT("owner_bytes", "the job file does not say how much memory is expected"),
 	ABSENT("lo", "the runs or their steps differ too much, or are too few, to tell a change "
 		     "from noise"),
-	ABSENT("is_slower", "a step that takes as long as before may do less work: its ops compute "
+	ABSENT("is_slower", "the step may do another amount of work than before: its ops compute "
 			    "fewer FLOPs than they did, or those of some are unknown"),
 	ABSENT("unattributed_ratio", "no device op was recorded",
 		.check = STR_INIT("ops-recorded")),

@@ -516,6 +516,54 @@ static void test_needed_work(void **state)
 	}
 }
 
+static void add_op(struct tables *t, const char *scope, double flops, bool is_remat)
+{
+	struct ops_row *op = table_new(t, ops, &keep);
+	struct op_common *common = arena_make(&keep, struct op_common, 1);
+
+	common->flops = flops;
+	common->per_step = 1;
+	common->is_remat = is_remat;
+	op->common = common;
+	op->key = op->scope = str_from(scope);
+}
+
+/* A shorter step has lost needless work, or computes less of everything. */
+static void test_another_amount_of_work(void **state)
+{
+	static const struct {
+		double forward, backward, loss; /* of a baseline of 4, 4 and 2 */
+		bool does_less;
+	} cases[] = {
+		{ 3, 3, 1.5, true },			   /* three quarters of the batch */
+		{ 4, 4, 0, false },			   /* not computed any more */
+		{ 4, 4, 1, false }, { 4, 3.99, 2, false }, /* a trifle */
+		{ 8, 4, 1, false },			   /* most computes as much or more */
+	};
+
+	(void)state;
+	for (int i = 0; i < (int)COUNT_OF(cases); i++) {
+		fresh(NULL);
+		make_run(&bases[0], 0.020001, 0.0001);
+		make_run(&head, 0.017, 0.0001);
+		table_rows(&head, run)->roofline_ratio_lo = 0.42;
+		table_rows(&head, run)->step_flops = 8e12;
+		table_rows(&bases[0], run)->step_flops = 10e12;
+		add_op(&bases[0], "forward", 4e12, false);
+		add_op(&bases[0], "again", 9e12, true);
+		add_op(&bases[0], "backward", 4e12, false);
+		add_op(&bases[0], "loss", 2e12, false);
+		add_op(&head, "forward", cases[i].forward * 1e12, false);
+		add_op(&head, "again", 1e12, true);
+		add_op(&head, "backward", cases[i].backward * 1e12, false);
+		add_op(&head, "loss", cases[i].loss * 1e12, false);
+		assert_true(compare(1));
+		const struct deltas_row *d = delta("run.roofline_ratio_lo");
+		assert_true(d->lo > 0 && d->does_less == cases[i].does_less);
+		assert_true(d->tells_step == cases[i].does_less && isnan(d->is_slower));
+	}
+}
+
 /* A loss is claimed once: by the time, else by the larger of what does not speak of it. */
 static void test_one_row_claims(void **state)
 {
@@ -872,6 +920,7 @@ int main(void)
 		cmocka_unit_test_setup(test_shares_by_difference, fresh),
 		cmocka_unit_test_setup(test_shares_known_in_part, fresh),
 		cmocka_unit_test_setup(test_needed_work, fresh),
+		cmocka_unit_test_setup(test_another_amount_of_work, fresh),
 		cmocka_unit_test_setup(test_one_row_claims, fresh),
 		cmocka_unit_test_setup(test_cannot_tell, fresh),
 		cmocka_unit_test_setup(test_few_steps, fresh),
