@@ -565,6 +565,7 @@ static void put_row(struct page *p, struct str number, struct str text)
 	page_line(p);
 	page_pad(p, ROW_TEXT - 2 - text_columns(number));
 	page_put(p, number);
+	page_put(p, STR("  "));
 	page_pad(p, ROW_TEXT);
 	page_wrap(p, ROW_TEXT, text);
 }

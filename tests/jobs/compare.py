@@ -119,7 +119,7 @@ def check_waits(name, truth, ask):
     """What the job spent on its next batch, between one step's work and the next's."""
     loads = truth["clock_us"].get("load")
     [run] = ask.rows("select input_wait_ratio as share from run")
-    if name == "aside":  # its evaluation loads: what for is told (check_outside)
+    if name == "aside":  # its evaluation loads
         return
     if not loads:
         yield ("no loader", run["share"], 0.0,
