@@ -627,8 +627,9 @@ static void quality_ops(const struct run *run)
 		quality_add(run, "ops-recorded", false,
 			"no device op was recorded: on CPU the host's tracer records them, from "
 			"host_tracer_level 1 on, and older runtimes record none")
-			->todo = STR("Capture on the accelerator, in the process that runs the "
-				     "step.");
+			->todo = STR("Capture in the process that runs the step: on the "
+				     "accelerator, or on CPU with host_tracer_level = 2 (in JAX "
+				     "jax.profiler.ProfileOptions).");
 }
 
 void fill_quality(

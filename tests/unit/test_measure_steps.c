@@ -656,6 +656,16 @@ static void no_device_event_at_all(void **state)
 	assert_number(xrun_quality(&run, "ops-recorded")->ok, 0);
 }
 
+/* A CPU's host tracer was off: what to do is what the reason says. */
+static void no_device_and_no_call(void **state)
+{
+	(void)state;
+	x_host(xrun_host(&run, "worker-0"));
+	xrun_measure(&run);
+	assert_has(xrun_quality(&run, "ops-recorded")->detail, "host_tracer_level");
+	assert_has(xrun_quality(&run, "ops-recorded")->todo, "host_tracer_level");
+}
+
 /* The trace stopped before the device began with what was launched. */
 static void a_call_without_an_op(void **state)
 {
@@ -2565,6 +2575,7 @@ int main(void)
 		TEST(warm_ups_of_unlike_devices),
 		TEST(the_main_program_of_two_alike),
 		TEST(no_device_event_at_all),
+		TEST(no_device_and_no_call),
 		TEST(a_call_without_an_op),
 		TEST(steps_beyond_those_that_have_a_row),
 		TEST(two_executions_an_annotation),
