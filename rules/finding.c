@@ -224,7 +224,7 @@ struct str finding_says(const struct trial *t, const struct advice_code *items, 
 
 	for (ptrdiff_t i = 0; i < count; i++)
 		if (!items[i].when || truth_of(l, items[i].when) == IS_TRUE)
-			return template_fill(&items[i].text, t->rule, l, t->s->keep);
+			return template_fill(&items[i].text, t->rule, l, false, t->s->keep);
 	return MISSING;
 }
 

@@ -254,7 +254,7 @@ static struct str piece_text(const struct piece *p, const struct rule *rule,
 	return unit_text(keep, number, p->bare ? UNIT_NONE : p->unit);
 }
 
-static struct str fill(const struct template *t, const struct rule *rule,
+struct str template_fill(const struct template *t, const struct rule *rule,
 	const struct listing *texts, bool is_outline, struct arena *keep)
 {
 	struct str hole = is_outline ? STR("...") : STR("unknown");
@@ -273,16 +273,4 @@ static struct str fill(const struct template *t, const struct rule *rule,
 			}
 	}
 	return out_text(o);
-}
-
-struct str template_fill(const struct template *t, const struct rule *rule,
-	const struct listing *texts, struct arena *keep)
-{
-	return fill(t, rule, texts, false, keep);
-}
-
-struct str template_outline(const struct template *t, const struct rule *rule,
-	const struct listing *texts, struct arena *keep)
-{
-	return fill(t, rule, texts, true, keep);
 }

@@ -55,11 +55,11 @@ enum wording { WORDING_VALUE, WORDING_PLACES, WORDING_PROFILE, WORDING_BASELINE,
 extern const struct str wording_names[WORDINGS];
 
 void template_compile(const struct text_at *of, struct arena *keep, struct template *ret);
-/* With the current row of the texts' listing; the rule is the one that is judged. */
+/*
+ * With the current row of the texts' listing; the rule is the one that is judged.  An outline is of
+ * no row: its numbers read "...".
+ */
 struct str template_fill(const struct template *t, const struct rule *rule,
-	const struct listing *texts, struct arena *keep);
-/* The same where the row is not known: a number reads "...". */
-struct str template_outline(const struct template *t, const struct rule *rule,
-	const struct listing *texts, struct arena *keep);
+	const struct listing *texts, bool is_outline, struct arena *keep);
 
 #endif

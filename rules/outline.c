@@ -17,7 +17,7 @@ static struct list outline_list(
 
 	for (ptrdiff_t i = 0; i < list->count; i++) {
 		struct str text =
-			template_outline(&items[i].text, t->rule, &t->code->texts, t->s->keep);
+			template_fill(&items[i].text, t->rule, &t->code->texts, true, t->s->keep);
 
 		if (!NAMED(ret.items, ret.count, text))
 			list_add(&ret, text, t->s->keep);
