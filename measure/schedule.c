@@ -585,6 +585,16 @@ static bool plan_set(const struct scheduling *s, struct step_plan *of, enum step
 	return true;
 }
 
+/* Steps that are foreseen by a Modules line begin and end with executions that it lists. */
+static bool has_modules_line(const struct plane *p)
+{
+	bool ret = false;
+
+	for (ptrdiff_t i = 0; i < p->lane_count; i++)
+		ret |= p->lanes[i].class == LANE_MODULES;
+	return ret;
+}
+
 /* What a schedule sees of a device, by begin. */
 struct executions {
 	struct program_run *runs;
@@ -662,7 +672,7 @@ static bool device_plan(struct scheduling *s, struct device *device, enum step_s
 	struct executions seen = { device->sweep.runs, device->sweep.run_count }, *d = &seen;
 	int64_t until_ps = INT64_MIN;
 
-	if (!alone)
+	if (!alone && !has_modules_line(device->plane))
 		seen = executions_seen(s, device, beside, &scratch);
 	for (ptrdiff_t i = 0; i < n; i++) {
 		struct mark *step = &steps[i];
