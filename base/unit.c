@@ -39,8 +39,8 @@ static const struct scale scales[] = {
 	{ STR_INIT("h"), 3600, 1, UNIT_SECONDS, true },
 	{ STR_INIT("d"), 86400, 1, UNIT_SECONDS, false },
 	{ STR_INIT("B"), 1, 1, UNIT_BYTES, true },
-	{ STR_INIT("KB"), 1e3, 1, UNIT_BYTES, false },
 	{ STR_INIT("kB"), 1e3, 1, UNIT_BYTES, false },
+	{ STR_INIT("KB"), 1e3, 1, UNIT_BYTES, false },
 	{ STR_INIT("MB"), 1e6, 1, UNIT_BYTES, false },
 	{ STR_INIT("GB"), 1e9, 1, UNIT_BYTES, false },
 	{ STR_INIT("TB"), 1e12, 1, UNIT_BYTES, false },
@@ -258,14 +258,19 @@ struct str unit_text(struct arena *keep, double value, enum unit u)
 
 struct str unit_exact(struct arena *keep, double value, enum unit u)
 {
-	struct str best = MISSING;
+	struct str best = MISSING, plain = arena_fmt(keep, "%.6g", value);
 	if (u == UNIT_RATIO)
 		return arena_fmt(keep, "%.6g%%", value * 100);
-	for (int i = 0; i < COUNT_OF(scales); i++) {
+	for (int i = 0; i < COUNT_OF(scales) && u != UNIT_DOLLARS; i++) {
 		const struct scale *s = &scales[i];
-		struct str text = arena_fmt(keep, "%.6g %s", value * s->div / s->mul, s->name.p);
-		if (s->unit == u && (!best.p || text.len <= best.len))
+		double count = value * s->div / s->mul;
+		if (s->unit != u)
+			continue;
+		struct str text = arena_fmt(keep, "%.6g %s", count, s->name.p);
+		if (s->mul == 1 && s->div == 1)
+			plain = text;
+		if (fabs(count) >= 1 && fabs(count) < 1000 && (!best.p || text.len < best.len))
 			best = text;
 	}
-	return best.p ? best : arena_fmt(keep, "%.6g", value);
+	return best.p ? best : plain;
 }

@@ -39,7 +39,10 @@ bool unit_parse(struct str text, double *ret, enum unit *ret_unit, struct str *n
  * NaN is "unknown".
  */
 struct str unit_text(struct arena *keep, double value, enum unit u);
-/* The same for a rule file, which reads it back: six digits, in the unit that makes it shortest. */
+/*
+ * The same for a rule file, which reads it back: six digits, in the unit that makes it shortest of
+ * those in which it is 1 to 1000.
+ */
 struct str unit_exact(struct arena *keep, double value, enum unit u);
 
 #endif

@@ -170,6 +170,25 @@ static void there_and_back(void **state)
 	}
 }
 
+static void for_rule_files(void **state)
+{
+	static const struct {
+		double value;
+		enum unit unit;
+		const char *text;
+	} cases[] = { { 0.0252, UNIT_SECONDS, "25.2 ms" }, { 0.0864, UNIT_SECONDS, "86.4 ms" },
+		{ 0.000123456, UNIT_SECONDS, "123.456 us" }, { 150, UNIT_SECONDS, "150 s" },
+		{ 5400, UNIT_SECONDS, "1.5 h" }, { 0, UNIT_SECONDS, "0 s" },
+		{ 17179869184, UNIT_BYTES, "16 GiB" }, { 123456789, UNIT_BYTES, "123.457 MB" },
+		{ 5000, UNIT_BYTES, "5 kB" }, { 0.125, UNIT_RATIO, "12.5%" },
+		{ 7, UNIT_COUNT, "7" }, { 2.5, UNIT_DOLLARS, "2.5" } };
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(
+			arena_z(&keep, unit_exact(&keep, cases[i].value, cases[i].unit)),
+			cases[i].text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +197,7 @@ int main(void)
 		cmocka_unit_test(shown),
 		cmocka_unit_test(shown_whatever_comes),
 		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(for_rule_files),
 	};
 	return cmocka_run_group_tests(tests, keep_begin, keep_end);
 }
