@@ -658,11 +658,13 @@ bool rule_rest_want(const struct rule *rule, struct diag *err)
 	c->keep = &c->engine->keep;
 	c->err = err;
 	compile_rest(c);
+	if (!c->ok)
+		return false;
 	rule->code->later = NULL;
 	/* The rule was judged as if this asked for neither. */
 	assert(rule->code->is_backstop == is_backstop &&
 		rule->code->needs_baseline == needs_baseline);
-	return c->ok;
+	return true;
 }
 
 void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err)

@@ -80,8 +80,8 @@ struct rule_code {
 void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err);
 /*
  * The places and texts of a rule that is wholly as it ships are compiled when a row that may be
- * beyond a limit first wants them: few rules find anything, and tests have seen all of it.  So only
- * memory can lack: false then.
+ * beyond a limit first wants them: few rules find anything, and tests have seen all of it.  Only
+ * memory can run out here: then it returns false, and err says so.
  */
 bool rule_rest_want(const struct rule *rule, struct diag *err);
 

@@ -231,11 +231,13 @@ struct str finding_says(const struct trial *t, const struct advice_code *items, 
 /* Of a rule without one: "fusion.3: p50_s is 2.1 ms", "fusion.3: this does not hold: <title>". */
 static struct str usual_message(const struct trial *t, const struct finding *f)
 {
+	const struct listing *l = &t->code->subjects;
 	const struct rule *rule = t->rule;
 	struct arena *keep = t->s->keep;
-	struct str of = str_eq(f->subject, STR(SUBJECT_RUN))
-				? STR("")
-				: arena_fmt(keep, "%.*s: ", STR_ARG(text_brief(keep, f->name)));
+	bool is_named = !str_eq(f->subject, STR(SUBJECT_RUN)) &&
+			(l->name || (l->key && l->key->type == COLUMN_TEXT));
+	struct str of =
+		is_named ? arena_fmt(keep, "%.*s: ", STR_ARG(text_brief(keep, f->name))) : STR("");
 
 	if (rule->value.text.p)
 		return arena_fmt(keep, "%.*s%.*s is %.*s", STR_ARG(of), STR_ARG(rule->value.text),
@@ -287,8 +289,10 @@ bool finding_fill(
 			list_add(&names, read_name(t, &ret->unknown.items[i]), t->s->keep);
 		ret->missing = words_joined(t->s->keep, names.items, names.count, ", ");
 	} else {
-		ret->message = t->rule->message.text.p ? finding_says(t, &message, 1)
-						       : usual_message(t, ret);
+		if (t->rule->message.text.p)
+			ret->message = finding_says(t, &message, 1);
+		if (!ret->message.len) /* all of it was optional, and unknown */
+			ret->message = usual_message(t, ret);
 		/* Which check of the data it tells. */
 		struct str check = code->subjects.tells
 					   ? row_text(code->subjects.tells, s->row, t->s->keep)

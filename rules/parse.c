@@ -291,23 +291,6 @@ static struct rule *new_rule(const struct keyed *r, const struct doc_node *name)
 	return rule;
 }
 
-/* What it does not say itself. */
-static bool advice_take(const struct keyed *r, struct rule *rule)
-{
-	const struct rule_text *name = &rule->advice_of;
-	const struct rule *of = name->text.p ? ruleset_rule(r->arg, name->text) : NULL;
-
-	if (name->text.p && (!of || of == rule))
-		return keyed_fail_as(r, name->origin.node, DIAG_RULE_NAME,
-			"%.*s: no rule '%.*s' stands above%.*s", STR_ARG(rule->name),
-			STR_ARG(name->text), STR_ARG(rule_hint(r->arg, name->text, NULL, r->keep)));
-	if (of && !rule->cause.count)
-		rule->cause = of->cause;
-	if (of && !rule->fix.count)
-		rule->fix = of->fix;
-	return true;
-}
-
 /* Into the inherited rule of that name, or a new one. */
 static bool read_rule(const struct keyed *r, const struct key *each, const struct doc_node *name,
 	const struct doc_node *map)
@@ -327,7 +310,6 @@ static bool read_rule(const struct keyed *r, const struct key *each, const struc
 	if (doc_get(map, STR("places"))) /* anew, not key by key */
 		rule->places = (struct rule_places){ 0 };
 	ok &= entry_read(r, each, rule->name, name, map, rule);
-	ok &= advice_take(r, rule);
 	rule->is_broken |= !ok;
 	bool is_own = !embed_of(r->doc->source) && map->kind == DOC_MAP;
 	for (ptrdiff_t i = 0; is_own && i < map->count; i++) {

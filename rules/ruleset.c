@@ -430,6 +430,29 @@ static void check_group_is_used(const struct loader *l, const struct rule_group 
 		STR_ARG(did_you_mean(l->keep, group->name, names, l->set->count)));
 }
 
+/* What it does not say itself, as the rule above says it in the end. */
+static bool take_advice(const struct loader *l, ptrdiff_t at)
+{
+	struct rule *rule = l->set->items[at];
+	const struct rule_text *name = &rule->advice_of;
+	const struct rule *of = NULL;
+
+	if (!name->text.p)
+		return true;
+	for (ptrdiff_t i = 0; i < at && !of; i++)
+		if (str_eq(l->set->items[i]->name, name->text))
+			of = l->set->items[i];
+	if (!of)
+		return rule_fail(l, rule, &name->origin, "no rule '%.*s' stands above%.*s",
+			STR_ARG(name->text), STR_ARG(rule_hint(l->set, name->text, NULL, l->keep)));
+	rule->is_own |= of->is_own;
+	if (!rule->cause.count)
+		rule->cause = of->cause;
+	if (!rule->fix.count)
+		rule->fix = of->fix;
+	return true;
+}
+
 /*
  * What each rule is, of a broken one as far as it was read.  Without its base a file is asked only
  * what its own rules demand by themselves: the base may have the rest.
@@ -447,6 +470,8 @@ static void check_rules(struct loader *l)
 
 		if (!set->lacks_base)
 			check_complete(l, rule);
+		if (!set->lacks_base)
+			take_advice(l, i);
 		if (rule->from || rule->select.text.p)
 			rule_compile(set, rule, l->keep, l->err);
 		if (!set->lacks_base)

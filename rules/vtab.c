@@ -17,7 +17,10 @@ struct cursor {
 	const struct row_index *index; /* NULL: a scan */
 };
 
-/* Rows by one text column; those of one text are chained in ascending order. */
+/*
+ * Rows by one text column; those of one text are chained in ascending order.  SQLite checks the
+ * equality again: rows without a text are chained with the empty one.
+ */
 struct row_index {
 	struct map first;
 	ptrdiff_t *next; /* by row; -1: it is the last */

@@ -391,6 +391,14 @@ static void messages_of_their_own(void **state)
 	assert_str(finding("r", "k")->message, "dot.1: p50_s is 6.00 ms");
 	judge_yaml(HEAD "  r:\n    from: run\n    value: idle_ratio\n    at_most: 5%\n");
 	assert_str(j.findings[0].message, "idle_ratio is 50.0%");
+	/* All of it is optional, and unknown. */
+	judge_yaml(RULE "    value: p50_s\n    at_most: 1 ms\n"
+			"    message: \"{?{mfu:percent} is little}\"\n");
+	assert_str(finding("r", "k")->message, "dot.1: p50_s is 6.00 ms");
+	/* A number is no name. */
+	judge_yaml(HEAD "  r:\n    select: select p50_s from ops\n    value: p50_s\n"
+			"    at_most: 1 ms\n");
+	assert_str(j.findings[0].message, "p50_s is 6.00 ms");
 }
 
 /* A long name is brief in a message that asks for it; the finding has all of it. */

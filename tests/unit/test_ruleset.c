@@ -1905,6 +1905,25 @@ static void extending_files(void **state)
 	assert_str(set.items[0]->assert.origin.doc->file, "team/base.yaml");
 }
 
+/* What a file changes of a rule holds for those, too, that take their advice from it. */
+static void advice_of_another(void **state)
+{
+	(void)state;
+	write_file("base.yaml", "version: 1\nrules:\n"
+				"  a: { from: run, assert: mfu > 0.4, cause: CA, fix: FA }\n"
+				"  b: { from: run, assert: hfu > 0.4, fix: FB }\n"
+				"  c: { from: run, assert: mfu > 0.1, advice_of: a, cause: CC }\n");
+	write_file("fix.yaml", "version: 1\nextends: ./base.yaml\nrules:\n  a: { fix: NEW }\n");
+	write_file("other.yaml",
+		"version: 1\nextends: ./base.yaml\nrules:\n  c: { advice_of: b }\n");
+	assert_true(load("fix.yaml"));
+	assert_str(set.items[2]->fix.items[0].text.text, "NEW");
+	assert_str(set.items[2]->cause.items[0].text.text, "CC");
+	assert_true(load("other.yaml"));
+	assert_str(set.items[2]->fix.items[0].text.text, "FB");
+	assert_str(set.items[2]->cause.items[0].text.text, "CC");
+}
+
 /* What a rule file names must be one: an error would show its first line. */
 static void extending_what_is_no_rule_file(void **state)
 {
@@ -2221,6 +2240,7 @@ int main(void)
 		cmocka_unit_test_setup(settings_of_one_rule, fresh),
 		cmocka_unit_test_setup(wrong_settings, fresh),
 		cmocka_unit_test_setup_teardown(extending_files, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(advice_of_another, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(
 			extending_what_is_no_rule_file, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(extending_strangers, enter_folder, leave_folder),
