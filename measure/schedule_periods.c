@@ -383,13 +383,15 @@ static bool updates_tell(struct scheduling *s, bool *left_out)
 	left_out[update] = false;
 	for (ptrdiff_t i = 0; i < s->run->device_count; i++) {
 		struct sweep *d = ran(s, i);
-		int32_t step = 0, last = -1;
+		int32_t step = 0;
+		bool any = false;
 		for (ptrdiff_t k = 0; k < d->run_count; k++) {
 			int32_t m = module_at(s, &d->runs[k]);
-			d->runs[k].step = last = left_out[m] ? -1 : step;
+			d->runs[k].step = left_out[m] ? -1 : step;
+			any |= !left_out[m];
 			step += m == update;
 		}
-		if (last >= 0 && step < PERIODS_MIN)
+		if (any && step < PERIODS_MIN)
 			return false;
 	}
 	return true;

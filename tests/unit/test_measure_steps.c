@@ -2235,23 +2235,44 @@ static void gradients_without_their_update(void **state)
 	assert_has(xrun_quality(&run, "steps-found")->detail, "updates no weights");
 }
 
+/* Gradients of now more and now less micro-batches, each time with an update.  Returns the end. */
+static int64_t run_updates(struct xline *ops, const int64_t *gradients, ptrdiff_t count)
+{
+	int64_t at = 0;
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		for (int64_t k = 0; k < gradients[i]; k++, at += 160)
+			execute(ops, at);
+		x_event(ops, "sum.1", at, at + 80, NULL);
+		at += 80;
+	}
+	return at;
+}
+
 /* Two to four gradients, and then an update, which ends the step. */
 static void an_update_ends_a_step(void **state)
 {
 	static const int64_t gradients[] = { 2, 3, 4, 2, 3, 2, 4 };
 	(void)state;
 	struct xline *ops = gradients_and_updates();
-	for (int64_t at = 0, i = 0; i < COUNT_OF(gradients); i++) {
-		for (int64_t k = 0; k < gradients[i]; k++, at += 160)
-			execute(ops, at);
-		x_event(ops, "sum.1", at, at + 80, NULL);
-		at += 80;
-	}
+	run_updates(ops, gradients, COUNT_OF(gradients));
 	xrun_measure(&run);
 	assert_number(xrun_row(&run)->steps, 5);
 	assert_number(xrun_row(&run)->step_time_s, (3 * 160 + 80) * US);
 	assert_number(step_row(2)->time_s, (4 * 160 + 80) * US);
 	assert_text(xrun_op(&run, "sum.1")->common->role, "step");
+}
+
+/* Two updates are too few, whatever runs behind them. */
+static void two_updates_end_no_step(void **state)
+{
+	static const int64_t gradients[] = { 2, 3 };
+	(void)state;
+	struct xline *ops = gradients_and_updates();
+	int64_t at = run_updates(ops, gradients, COUNT_OF(gradients));
+	x_event(ops, "sqrt.1", at, at + 10, NULL);
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "window");
 }
 
 /* What only looks at the weights, behind every third update, makes no step of three. */
@@ -2599,6 +2620,7 @@ int main(void)
 		TEST(a_period_of_programs_is_a_step),
 		TEST(gradients_without_their_update),
 		TEST(an_update_ends_a_step),
+		TEST(two_updates_end_no_step),
 		TEST(a_norm_behind_every_third_update),
 		TEST(a_late_execution_hides_no_period),
 		TEST(a_server_s_step_is_an_execution),
