@@ -610,7 +610,7 @@ static struct calls calls_of(const struct run *run, int32_t h, const enum called
 		by_marking |= marks;
 		if (marks != by_marking)
 			continue;
-		ret.of_main[ret.count] = of >= OF_MAIN;
+		ret.of_main[ret.count] = of == OF_MAIN || of == OF_OTHER;
 		ret.items[ret.count++] = call;
 	}
 	for (ptrdiff_t i = 0; i < ret.count; i++) {
@@ -665,20 +665,22 @@ static bool has_no_launches(const struct run *run, int32_t h)
  */
 static bool gaps_explain(const struct run *run, const struct map *files,
 	const struct map *libraries, int32_t h, struct host_gap *gaps, ptrdiff_t count,
-	struct arena scratch, struct diag *err)
+	struct arena *keep, struct diag *err)
 {
 	int n = parts_of(run, h, count);
-	struct host_gaps *parts = arena_make(&scratch, struct host_gaps, n);
-	int64_t *begins = arena_make(&scratch, int64_t, count);
+	struct host_gaps *parts = arena_make(keep, struct host_gaps, n);
+	int64_t *begins = arena_make(keep, int64_t, count);
 
 	for (ptrdiff_t i = 0; i < count; i++)
 		begins[i] = gaps[i].start_ps;
-	const enum called *called = functions_called(run, &scratch);
-	const struct calls calls[2] = { calls_of(run, h, called, false, &scratch),
-		calls_of(run, h, called, true, &scratch) };
+	const enum called *called = functions_called(run, keep);
+	struct calls *calls =
+		arena_make(keep, struct calls, 2); /* of the steps, and other work's */
+	for (int k = 0; k < 2; k++)
+		calls[k] = calls_of(run, h, called, k == 1, keep);
 	for (ptrdiff_t i = 0; i < count; i++) {
 		gaps[i].calls = &calls[gaps[i].gap && gaps[i].gap->is_other];
-		gaps[i].thread = thread_of(run, &gaps[i], scratch);
+		gaps[i].thread = thread_of(run, &gaps[i], *keep);
 	}
 	if (n > 1)
 		sort_integers(begins, count);
@@ -688,7 +690,7 @@ static bool gaps_explain(const struct run *run, const struct map *files,
 			.libraries = libraries,
 			.any_thread = has_no_launches(run, h),
 			.is_server = run->schedule.is_server,
-			.items = arena_make(&scratch, struct host_gap *, count) };
+			.items = arena_make(keep, struct host_gap *, count) };
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct host_gaps *p = parts;
 		for (int k = 1; k < n && gaps[i].start_ps >= begins[count * k / n]; k++)
@@ -956,7 +958,7 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 	for (ptrdiff_t h = 0; ok && h < run->host_count; h++) {
 		ptrdiff_t count;
 		struct host_gap *gaps = gaps_collect(run, (int32_t)h, &work, &count);
-		ok = gaps_explain(run, &files, &libraries, (int32_t)h, gaps, count, work, err);
+		ok = gaps_explain(run, &files, &libraries, (int32_t)h, gaps, count, &work, err);
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
 			struct host_gap *g = &gaps[i];
 			enum cause cause = gap_settle(g, &files);

@@ -6,6 +6,7 @@
  * job loses.  Its own gaps say the cause; only the longest have rows.  The gaps of all devices say
  * what the host was at, since one host's threads serve them all.
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +43,10 @@ struct waiting {
 
 static int cause_of(const struct gaps_row *g)
 {
-	return word_place(GAP_WORDS, g->cause);
+	int cause = word_place(GAP_WORDS, g->cause);
+
+	assert(cause >= 0);
+	return cause;
 }
 
 static struct str doing_of(const struct gaps_row *g)
