@@ -610,7 +610,8 @@
 		"because of does_less")                                                            \
 	REAL(does_less, BOOL,                                                                      \
 		"of a smaller roofline share: most of what computes does less than it did, as of " \
-		"a smaller batch; NULL where the work is known")                                   \
+		"a smaller batch; NULL where the share is not surely smaller, the work is known, " \
+		"or a baseline has no FLOPs by op")                                                \
 	REAL(is_slower, BOOL,                                                                      \
 		"whether being worse is being slower: 1: the time, and the MFU; 0: a part of a "   \
 		"step that takes no longer; NULL: as much work may take longer, and nothing says " \
@@ -682,8 +683,11 @@
 	X(live, LIVE_COLUMNS, "source_file",                                                       \
 		"what a snapshot (memory.prof) saw alive on a device, by line of Python")          \
 	X(gaps, GAPS_COLUMNS, "key",                                                               \
-		"an idle gap of at least 0.1% of a step; the largest 100 a device, 6400 in all")   \
-	X(waits, WAITS_COLUMNS, "key", "the wait for the host of the device that waits most")      \
+		"an idle gap of at least 0.1% of a step; the largest 100 a device in the steps "   \
+		"and 100 outside them, 12800 in all")                                              \
+	X(waits, WAITS_COLUMNS, "key",                                                             \
+		"in the steps and outside them, two rows of one key: how long the device that "    \
+		"waits most waits for the host")                                                   \
 	X(transfers, TRANSFERS_COLUMNS, "direction", "host-device copies of one direction")        \
 	X(compiles, COMPILES_COLUMNS, "module", "a compilation seen in the window")                \
 	X(files, FILES_COLUMNS, "file", "a file that was read")                                    \

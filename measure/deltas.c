@@ -117,15 +117,15 @@ static void add_flops(const struct tables *t, struct map *scopes, double *sums, 
 }
 
 /*
- * Of a smaller batch or model nearly all that computes does less than in a run of the sample; where
- * needless work is gone, the rest computes what it did.
+ * Of a smaller batch or model most of the FLOPs are of what does fewer than in a run of the sample;
+ * where needless work is gone, the rest computes what it did.  NAN where a run has no FLOPs by op.
  */
-static bool does_less(
+static double does_less(
 	const struct tables *head, const struct run_sample *sample, struct arena scratch)
 {
-	bool ret = false;
+	double ret = 0;
 
-	for (ptrdiff_t i = 0; i < sample->count && !ret; i++) {
+	for (ptrdiff_t i = 0; i < sample->count && !(ret > 0); i++) {
 		struct arena work = scratch;
 		ptrdiff_t most = table_count(head, ops) + table_count(sample->runs[i], ops);
 		double *here = arena_make(&work, double, most),
@@ -137,7 +137,7 @@ static bool does_less(
 			all += base[k];
 			less += here[k] > 0 && here[k] < base[k] * (1 - DIFF_SAME) ? base[k] : 0;
 		}
-		ret = less > all / 2;
+		ret = less > all / 2 ? 1 : all > 0 ? ret : (double)NAN;
 	}
 	return ret;
 }

@@ -484,11 +484,10 @@ static void test_needed_work(void **state)
 		double flops, remat, base_flops, base_remat;
 		const char *source;
 	} cases[] = {
-		{ 6e12, 0, 8e12, 0.25, "ops" },	 /* what was computed again is not any more */
-		{ 6e12, 0, 8e12, 0, NULL },	 /* another batch, or work that is saved */
-		{ 8e12, 0.25, 8e12, 0, NULL },	 /* a part of it is computed again now */
-		{ 8e12, NAN, 8e12, 0, NULL },
-		{ 5.99e12, 0, 8e12, 0.25, "ops" }, /* a trifle */
+		{ 6e12, 0, 8e12, 0.25, "ops" }, /* what was computed again is not any more */
+		{ 6e12, 0, 8e12, 0, NULL },	/* another batch, or work that is saved */
+		{ 8e12, 0.25, 8e12, 0, NULL },	/* a part of it is computed again now */
+		{ 8e12, NAN, 8e12, 0, NULL }, { 5.99e12, 0, 8e12, 0.25, "ops" }, /* a trifle */
 	};
 
 	(void)state;
@@ -533,33 +532,37 @@ static void test_another_amount_of_work(void **state)
 {
 	static const struct {
 		double forward, backward, loss; /* of a baseline of 4, 4 and 2 */
-		bool does_less;
+		bool does_less, is_unknown;	/* of a baseline without FLOPs by op */
 	} cases[] = {
-		{ 3, 3, 1.5, true },			   /* three quarters of the batch */
-		{ 4, 4, 0, false },			   /* not computed any more */
-		{ 4, 4, 1, false }, { 4, 3.99, 2, false }, /* a trifle */
-		{ 8, 4, 1, false },			   /* most computes as much or more */
+		{ 3, 3, 1.5, true, false }, /* three quarters of the batch */
+		{ 4, 4, 0, false, false },  /* not computed any more */
+		{ 4, 4, 1, false, false },
+		{ 4, 3.99, 2, false, false }, /* a trifle */
+		{ 8, 4, 1, false, false },    /* most computes as much or more */
+		{ 3, 3, 1.5, false, true },
 	};
 
 	(void)state;
 	for (int i = 0; i < (int)COUNT_OF(cases); i++) {
+		double known = cases[i].is_unknown ? 0 : 1;
 		fresh(NULL);
 		make_run(&bases[0], 0.020001, 0.0001);
 		make_run(&head, 0.017, 0.0001);
 		table_rows(&head, run)->roofline_ratio_lo = 0.42;
 		table_rows(&head, run)->step_flops = 8e12;
 		table_rows(&bases[0], run)->step_flops = 10e12;
-		add_op(&bases[0], "forward", 4e12, false);
-		add_op(&bases[0], "again", 9e12, true);
-		add_op(&bases[0], "backward", 4e12, false);
-		add_op(&bases[0], "loss", 2e12, false);
+		add_op(&bases[0], "forward", known * 4e12, false);
+		add_op(&bases[0], "again", known * 9e12, true);
+		add_op(&bases[0], "backward", known * 4e12, false);
+		add_op(&bases[0], "loss", known * 2e12, false);
 		add_op(&head, "forward", cases[i].forward * 1e12, false);
 		add_op(&head, "again", 1e12, true);
 		add_op(&head, "backward", cases[i].backward * 1e12, false);
 		add_op(&head, "loss", cases[i].loss * 1e12, false);
 		assert_true(compare(1));
 		const struct deltas_row *d = delta("run.roofline_ratio_lo");
-		assert_true(d->lo > 0 && d->does_less == cases[i].does_less);
+		assert_true(d->lo > 0 && (d->does_less > 0) == cases[i].does_less);
+		assert_true(isnan(d->does_less) == cases[i].is_unknown);
 		assert_true(d->tells_step == cases[i].does_less && isnan(d->is_slower));
 	}
 }
@@ -598,13 +601,13 @@ static void test_one_row_claims(void **state)
 		assert_true(compare(1));
 		for (ptrdiff_t k = 0; k < table_count(&head, deltas); k++) {
 			const struct deltas_row *d = &table_rows(&head, deltas)[k];
-			bool claims = cases[i].claims &&
-				      str_eq(d->metric, str_from(cases[i].claims));
+			bool claims =
+				cases[i].claims && str_eq(d->metric, str_from(cases[i].claims));
 			assert_true(d->claimed_s == (claims ? d->lost_s : 0));
 			assert_true(!claims || (d->tells_step == 1 && d->lost_s > 0));
-			assert_true(!(d->tells_step > 0) ||
-				    d->is_slower == !str_eq(d->metric,
-							    STR("run.comms_exposed_ratio")));
+			assert_true(
+				!(d->tells_step > 0) ||
+				d->is_slower == !str_eq(d->metric, STR("run.comms_exposed_ratio")));
 		}
 	}
 }
