@@ -469,6 +469,27 @@ static ptrdiff_t others_together(
 	return n;
 }
 
+/* Of other runs together, from `lo` to `hi`, the device's own and what is between them, and before
+ * and behind it another's alone. */
+static void others_add(
+	struct planning *p, int64_t lo, int64_t hi, const struct program_run *runs, ptrdiff_t count)
+{
+	int64_t begin_ps = hi, end_ps = lo;
+
+	for (ptrdiff_t i = 0; i < count; i++) {
+		const struct program_run *r = &runs[i];
+		if (r->is_elsewhere)
+			continue;
+		begin_ps = r->start_ps < begin_ps ? r->start_ps : begin_ps;
+		end_ps = r->end_ps > end_ps ? r->end_ps : end_ps;
+	}
+	begin_ps = begin_ps > lo ? begin_ps : lo;
+	end_ps = end_ps < hi ? end_ps : hi;
+	stretch_add(p, MARK_ELSEWHERE, lo, begin_ps, 0);
+	stretch_add(p, MARK_OTHER, begin_ps, end_ps, 0);
+	stretch_add(p, MARK_ELSEWHERE, begin_ps > end_ps ? begin_ps : end_ps, hi, 0);
+}
+
 /*
  * From `from_ps` to `until_ps`, work of no step is cut out, as far as it does not run beside the
  * step's own.  `runs` are those that begin in between.  Returns what is left.
@@ -486,7 +507,9 @@ static int64_t stretches(struct planning *p, enum mark_kind kind, int64_t from_p
 			i++;
 			continue;
 		}
-		for (ptrdiff_t n = others_together(p, &runs[i], count - i); n-- > 0; i++)
+		const struct program_run *others = &runs[i];
+		ptrdiff_t n = others_together(p, others, count - i);
+		for (ptrdiff_t end = i + n; i < end; i++)
 			hi = runs[i].end_ps > hi ? runs[i].end_ps : hi;
 		int64_t next_ps = i < count && runs[i].step >= 0 ? runs[i].start_ps : until_ps;
 		own_end_ps = own_end_ps > at_ps ? own_end_ps : at_ps;
@@ -495,7 +518,7 @@ static int64_t stretches(struct planning *p, enum mark_kind kind, int64_t from_p
 		if (hi <= lo)
 			continue;
 		stretch_add(p, kind, at_ps, lo, number);
-		stretch_add(p, MARK_OTHER, lo, hi, 0);
+		others_add(p, lo, hi, others, n);
 		length_ps -= hi - lo;
 		at_ps = hi;
 	}
@@ -628,6 +651,7 @@ static struct executions executions_seen(const struct scheduling *s, const struc
 				continue;
 			r.start_ps += shift_ps;
 			r.end_ps += shift_ps;
+			r.is_elsewhere = true;
 			*arena_push(scratch, all, count, cap) = r;
 		}
 	}
@@ -649,7 +673,7 @@ static ptrdiff_t others_between(struct planning *p, const struct executions *d, 
 		int64_t hi = r->end_ps < until_ps ? r->end_ps : until_ps;
 		if (r->step >= 0 || hi <= lo)
 			continue;
-		stretch_add(p, MARK_OTHER, lo, hi, 0);
+		stretch_add(p, r->is_elsewhere ? MARK_ELSEWHERE : MARK_OTHER, lo, hi, 0);
 		from_ps = hi;
 	}
 	return run;

@@ -161,7 +161,8 @@ static void program_close(struct sweeping *s, struct program_state *p, bool is_c
 		s->until_ps = SWEEP_ENDED;
 	if (!s->out->runs_cut)
 		*arena_push(s->work, s->out->runs, s->out->run_count, s->out->run_cap) =
-			(struct program_run){ p->start_ps, p->end_ps, p->index, -1, -1, is_cut };
+			(struct program_run){ p->start_ps, p->end_ps, p->index, -1, -1, is_cut,
+				false };
 }
 
 /* On CPU a server's threads may run a program side by side: an op of an earlier run begins none. */

@@ -43,9 +43,10 @@ enum step_source { STEPS_WINDOW, STEPS_PROGRAM, STEPS_ANNOTATION, STEPS_LINE };
 
 /*
  * A stretch of a step, on the lane's clock: a step that other work interrupts has several, with one
- * number, one behind the other.  Or, with MARK_OTHER, a stretch of work that is no step.
+ * number, one behind the other.  Or a stretch of work that is no step: MARK_OTHER of this device,
+ * MARK_ELSEWHERE of another one, which this one waits for.
  */
-enum mark_kind { MARK_STEP, MARK_OTHER };
+enum mark_kind { MARK_STEP, MARK_OTHER, MARK_ELSEWHERE };
 struct step_mark {
 	int64_t start_ps, end_ps, number;
 	enum mark_kind kind;
@@ -56,10 +57,11 @@ struct step_mark {
 /* An execution of a program. */
 struct program_run {
 	int64_t start_ps, end_ps;
-	int32_t program; /* index */
-	int32_t step;	 /* the schedule's, as are */
-	int32_t sort;	 /* of its step; -1 none of both */
-	bool is_cut;	 /* the window ended within it: not with an op that others ended with */
+	int32_t program;   /* index */
+	int32_t step;	   /* the schedule's, as are */
+	int32_t sort;	   /* of its step; -1 none of both */
+	bool is_cut;	   /* the window ended within it: not with an op that others ended with */
+	bool is_elsewhere; /* on another device; see executions_seen */
 };
 void program_runs_sort(struct program_run *runs, ptrdiff_t count);
 /* Kept per device, for telling the steps: a day of one a second.  Of more none is kept: the marks
@@ -132,7 +134,8 @@ struct mask_sum mask_sum(const int64_t *mask_ps, int64_t idle_ps);
 
 struct swept_step {
 	int64_t start_ps, end_ps, number;
-	int64_t other_ps, other_wait_ps; /* in other work; and of that, outside of executions */
+	int64_t other_ps;      /* in other work, */
+	int64_t other_wait_ps; /* and in this device's outside of executions */
 	struct mask_sum sum;
 	bool warmup, complete;
 };

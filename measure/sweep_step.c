@@ -147,17 +147,21 @@ static inline void gap_keep(struct sweeping *s, const struct subject *next, int6
 static inline void gap_until(
 	struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
 {
-	const struct step_mark *passed = s->mark > 0 ? &s->marks[s->mark - 1] : NULL;
 	/* What is idle before other work is the step's. */
 	int64_t from_ps =
 		s->in_other && s->passed_ps > s->idle_since_ps ? s->passed_ps : s->idle_since_ps;
+	ptrdiff_t i = s->mark, until = s->mark + (s->in_step || s->in_other);
 
-	/* Another device did other work meanwhile. */
-	if (rarely(passed && passed->kind == MARK_OTHER && passed->start_ps >= from_ps &&
-		    passed->end_ps <= at_ps)) {
-		gap_keep(s, next, from_ps, passed->start_ps, inside, false);
-		gap_keep(s, next, passed->start_ps, passed->end_ps, inside, true);
-		from_ps = passed->end_ps;
+	while (i > 0 && s->marks[i - 1].end_ps > from_ps)
+		i--;
+	/* Another device did other work meanwhile: that tells what it waited for. */
+	for (; s->marks && i < until && s->marks[i].start_ps < at_ps; i++) {
+		const struct step_mark *m = &s->marks[i];
+		if (mostly(m->kind != MARK_ELSEWHERE))
+			continue;
+		gap_keep(s, next, from_ps, m->start_ps, inside, false);
+		from_ps = m->end_ps < at_ps ? m->end_ps : at_ps;
+		s->idle_since_ps = from_ps; /* told once */
 	}
 	gap_keep(s, next, from_ps, at_ps, inside, s->in_other);
 }
@@ -287,7 +291,7 @@ int64_t boundary_next(const struct sweeping *s)
 
 static void mark_begin(struct sweeping *s, const struct step_mark *m)
 {
-	if (m->kind == MARK_OTHER) {
+	if (m->kind != MARK_STEP) {
 		s->in_other = true;
 	} else if (s->paused) {
 		clocks_restart(s);
@@ -301,7 +305,7 @@ static void mark_begin(struct sweeping *s, const struct step_mark *m)
 
 static void mark_end(struct sweeping *s, const struct step_mark *m)
 {
-	if (m->kind == MARK_OTHER) {
+	if (m->kind != MARK_STEP) {
 		clocks_restart(s);
 		s->in_other = false;
 	} else if (m->goes_on) {

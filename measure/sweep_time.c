@@ -86,7 +86,7 @@ static void time_passes(struct sweeping *s, int64_t until_ps, int mask, int busy
 		s->mask_ps[mask] += dt;
 	else if (!s->in_other)
 		return;
-	else if (!mask)
+	else if (!mask && s->marks[s->mark].kind == MARK_OTHER)
 		s->step.other_wait_ps += dt;
 	if (rarely(busy > 1)) {
 		clocks[ACTIVITY_COMPUTE].overlap_ps += dt;

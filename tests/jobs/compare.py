@@ -139,11 +139,13 @@ def check_outside(name, truth, ask):
         want = rounds / (clock["step"][-1][1] - begun)
         yield "other wait", wait["share"], want, close(wait["share"], want, by=WAIT_POINTS)
         yield "doing", wait["doing"], "turn", str(wait["doing"]).endswith(" turn")
-    if name == "aside":  # the first batch in the step, the others outside; each said once
-        told = sorted((f["rule"], "next batch (jobs.py" in f["message"]) for f in ask.judged()[0]
-                      if f["rule"].startswith("idle"))
-        want = [("idle", True), ("idle-outside", True)]
+    if name == "aside":  # the first batch in the step, the others outside: each of the one that loads
+        told = sorted((w["role"], w["device"], w["doing"].split()[-1])
+                      for w in ask.rows("select role, device, doing from waits"))
+        want = [(role, "/device:CPU:0", "load_batch") for role in ("other", "step")]
         yield "told", told, want, told == want
+        said = sorted(f["rule"] for f in ask.judged()[0] if f["rule"].startswith("idle"))
+        yield "said", said, ["idle", "idle-outside"], said == ["idle", "idle-outside"]
 
 
 def check_syncs(name, truth, ask):
