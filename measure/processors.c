@@ -77,25 +77,46 @@ static void gaps_share(struct gap_heap *h, const struct spans *all)
 	}
 }
 
+/* The same of a step's stretches of one kind; without marks it is a single one. */
+static int64_t stretches_ps(const struct step_plan *plan, const struct swept_step *step,
+	enum mark_kind kind, const struct spans *s)
+{
+	int64_t sum_ps = 0;
+	ptrdiff_t i;
+
+	if (plan->mark_count == 0)
+		return kind == MARK_STEP ? covered_ps(s, step->start_ps, step->end_ps) : 0;
+	FIND_FIRST(i, 0, plan->mark_count, plan->marks[i].end_ps > step->start_ps);
+	for (; i < plan->mark_count && plan->marks[i].start_ps < step->end_ps; i++)
+		if (plan->marks[i].kind == kind)
+			sum_ps += covered_ps(s, plan->marks[i].start_ps, plan->marks[i].end_ps);
+	return sum_ps;
+}
+
 /* The steady steps that are kept stand for all of them. */
 static void device_shares(struct device *d, const struct spans *all, struct arena scratch)
 {
 	struct sweep *s = &d->sweep;
 	const struct spans own = executions_of(d, 1, &scratch);
-	int64_t shared_ps = 0, kept_ps = 0;
+	int64_t kept_ps = 0, shared_ps = 0, other_ps = 0;
 
 	for (ptrdiff_t i = 0; i < s->step_count; i++) {
 		const struct swept_step *step = &s->steps[i];
 		if (!step_is_steady(step))
 			continue;
-		shared_ps += covered_ps(all, step->start_ps, step->end_ps) -
-			     covered_ps(&own, step->start_ps, step->end_ps);
+		shared_ps += stretches_ps(&d->plan, step, MARK_STEP, all) -
+			     stretches_ps(&d->plan, step, MARK_STEP, &own);
+		other_ps += stretches_ps(&d->plan, step, MARK_OTHER, all) -
+			    stretches_ps(&d->plan, step, MARK_OTHER, &own);
 		kept_ps += step_length_ps(step);
 	}
-	if (kept_ps > 0)
-		s->inside_ps +=
-			(int64_t)((double)shared_ps * (double)s->steady_ps / (double)kept_ps);
+	if (kept_ps > 0) {
+		double steady = (double)s->steady_ps, kept = (double)kept_ps;
+		s->inside_ps += (int64_t)((double)shared_ps * steady / kept);
+		s->other_wait_ps -= (int64_t)((double)other_ps * steady / kept);
+	}
 	s->inside_ps = s->inside_ps < s->idle_ps ? s->inside_ps : s->idle_ps;
+	s->other_wait_ps = s->other_wait_ps > 0 ? s->other_wait_ps : 0;
 	gaps_share(&s->gaps, all);
 	gaps_share(&s->other_gaps, all);
 }

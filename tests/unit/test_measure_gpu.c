@@ -470,10 +470,11 @@ static void collectives_by_the_name_of_a_primitive(void **state)
 
 /* ---- XLA:CPU --------------------------------------------------------------------------------- */
 
-#define ON_CPU(op, ordinal, launch)                                                                \
-	X_STATS(x_ref("hlo_op", (op)), x_ref("hlo_module", "jit_step"),                            \
-		x_int("program_id", PROGRAM), x_int("device_ordinal", (ordinal)),                  \
+#define OF_CPU(module, program, op, ordinal, launch)                                               \
+	X_STATS(x_ref("hlo_op", (op)), x_ref("hlo_module", (module)),                              \
+		x_int("program_id", (program)), x_int("device_ordinal", (ordinal)),                \
 		x_int("run_id", (launch)))
+#define ON_CPU(op, ordinal, launch) OF_CPU("jit_step", PROGRAM, (op), (ordinal), (launch))
 
 /* Before ordinals were written: nothing tells a second device's ops from the first one's. */
 static void ops_of_a_cpu_without_ordinals(void **state)
@@ -605,6 +606,33 @@ static void cpu_devices_share_their_host(void **state)
 	assert_number(xrun_device(&run, "/device:CPU:0")->idle_ratio, 140. / 200);
 	assert_number(xrun_device(&run, "/device:CPU:0")->wait_ratio, 80. / 200);
 	assert_number(xrun_device(&run, "/device:CPU:1")->wait_ratio, 80. / 200);
+}
+
+/* One of them evaluates behind every second step: the other waits for that in no step. */
+static void a_cpu_device_evaluates(void **state)
+{
+	(void)state;
+	struct xplane *cpu = x_host(xrun_host(&run, "laptop"));
+	struct xline *a = x_line(cpu, "tf_XLAEigen/1"), *b = x_line(cpu, "tf_XLAEigen/2");
+	for (int64_t i = 0; i < 8; i++) {
+		int64_t at = i * 400;
+		x_event(a, "dot.1", at, at + 60,
+			OF_CPU("jit_train_step", PROGRAM, "dot.1", 0, 40 + i));
+		x_event(b, "dot.1", at + 60, at + 120,
+			OF_CPU("jit_train_step", PROGRAM, "dot.1", 1, 40 + i));
+		if (i % 2)
+			x_event(a, "sum.1", at + 160, at + 260,
+				OF_CPU("jit_eval_step", PROGRAM + 1, "sum.1", 0, 80 + i));
+	}
+	xrun_measure(&run);
+	for (int i = 0; i < 2; i++) {
+		const struct devices_row *d =
+			xrun_device(&run, i ? "/device:CPU:1" : "/device:CPU:0");
+		assert_number(d->steps, 6);
+		assert_number(d->idle_ratio, 3 * (340 + 240) / 2100.);
+		assert_number(d->wait_ratio, 3 * (280 + 180) / 2100.);
+		assert_number(d->other_wait_ratio, 0);
+	}
 }
 
 /* Older runtimes record no op. */
@@ -755,6 +783,7 @@ int main(void)
 		TEST(a_launch_of_a_cpu_is_one_execution),
 		TEST(an_execution_lasts_until_its_launch_is_done),
 		TEST(cpu_devices_share_their_host),
+		TEST(a_cpu_device_evaluates),
 		TEST(a_cpu_without_ops),
 	};
 	return cmocka_run_group_tests_name("measure_gpu", tests, NULL, NULL);
