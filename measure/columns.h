@@ -489,7 +489,7 @@
 #define GAPS_COLUMNS(TEXT, REAL)                                                                   \
 	TEXT(host, 0, "host")                                                                      \
 	TEXT(device, 0, "plane name")                                                              \
-	TEXT(role, WORK_WORDS, "step: it lies in one; other: in what runs between them")           \
+	TEXT(role, "step|other", "step: it lies in one; other: in what runs between them")         \
 	REAL(step, COUNT, "step it lies in, or behind")                                            \
 	REAL(start_s, SECONDS, "since the first event of the device")                              \
 	REAL(time_s, SECONDS, "length")                                                            \
@@ -510,7 +510,7 @@
 
 #define WAITS_COLUMNS(TEXT, REAL)                                                                  \
 	TEXT(key, 0, "the run's name")                                                             \
-	TEXT(role, WORK_WORDS, "step: in the steps; other: in what runs between them")             \
+	TEXT(role, "step|other", "step: in the steps; other: in what runs between them")           \
 	TEXT(name, 0, "activity of gaps, for most of the cause's time")                            \
 	TEXT(host, 0, "of the device that waits most")                                             \
 	TEXT(device, 0, "that device")                                                             \
