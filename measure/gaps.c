@@ -266,7 +266,7 @@ static bool is_mark(const struct calls *c, const struct lane *l, const struct ev
 
 /*
  * A user's file may be named after checkpoints without writing one: then its functions decide.  A
- * server's queue holds requests, and that there is none is of no host's making.
+ * server's queue holds requests, and an empty one is not the host's fault.
  */
 static enum host_class class_of(const struct event *e, const struct map *files, bool is_server)
 {

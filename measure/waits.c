@@ -375,8 +375,8 @@ static void host_tell(const struct waiting *w)
 }
 
 /*
- * Between a server's executions nobody may have asked for anything.  All that its host is known to
- * keep the devices waiting for is an iterator's next batch.
+ * A server may have nothing to do between executions: nobody has sent a request.  Only an
+ * iterator's next batch is known to keep its devices waiting.
  */
 static void server_tell(struct waiting *w)
 {
