@@ -58,13 +58,22 @@ static ptrdiff_t put_quoted(const struct printer *p, struct str s)
 	return single ? columns : columns + s.len;
 }
 
+/* As it is, or in quotes where YAML would read it otherwise; its columns. */
+static ptrdiff_t put_word(const struct printer *p, struct str s)
+{
+	if (!is_plain(s))
+		return put_quoted(p, s);
+	out_str(p->o, s);
+	return s.len;
+}
+
 /* "key: value  # origin", behind the indent; long and many-line values stand in a block below. */
-static void put_text(const struct printer *p, struct str key, struct str value,
+static void put_text(const struct printer *p, struct str key, struct str value, bool is_quoted,
 	const struct origin *at, int indent)
 {
-	ptrdiff_t column = indent + key.len + 2;
+	ptrdiff_t column = indent + put_word(p, key) + 2;
 	struct str line;
-	out_fmt(p->o, "%.*s: ", STR_ARG(key));
+	out_z(p->o, ": ");
 	if (str_find_char(value, '\n') >= 0 || value.len > LINE_MOST) {
 		out_z(p->o, "|-");
 		put_origin(p, at, column + 2);
@@ -75,41 +84,53 @@ static void put_text(const struct printer *p, struct str key, struct str value,
 		}
 		return;
 	}
-	if (is_plain(value)) {
+	if (is_quoted) {
+		column += put_word(p, value);
+	} else {
 		out_str(p->o, value);
 		column += value.len;
-	} else {
-		column += put_quoted(p, value);
 	}
 	put_origin(p, at, column);
 }
 
-/* A node as it was written, in flow style. */
-static void put_flow(const struct printer *p, const struct doc_node *n)
+static void put_value(const struct printer *p, struct str key, const struct origin *at, int indent);
+
+/* The pairs of a map; of an item of a list the first key stands behind a dash. */
+static void put_pairs(const struct printer *p, const struct origin *at, int indent, bool is_item)
 {
-	if (n->kind == DOC_SCALAR && !n->quoted && is_plain(n->text))
-		out_str(p->o, n->text);
-	else if (n->kind == DOC_SCALAR)
-		put_quoted(p, n->text);
-	if (n->kind == DOC_SCALAR)
-		return;
-	out_z(p->o, n->kind == DOC_MAP ? "{ " : "[");
-	for (ptrdiff_t i = 0; i < n->count; i++) {
-		out_z(p->o, i ? ", " : "");
-		if (n->kind == DOC_MAP)
-			out_fmt(p->o, "%.*s: ", STR_ARG(n->pairs[i].key->text));
-		put_flow(p, n->kind == DOC_MAP ? n->pairs[i].value : n->items[i]);
+	for (ptrdiff_t i = 0; i < at->node->count; i++) {
+		const struct doc_pair *pair = &at->node->pairs[i];
+		bool is_first = is_item && !i;
+
+		out_repeat(p->o, ' ', is_first ? indent - 2 : indent);
+		out_z(p->o, is_first ? "- " : "");
+		put_value(p, pair->key->text, &(struct origin){ at->doc, pair->value }, indent);
 	}
-	out_z(p->o, n->kind == DOC_MAP ? " }" : "]");
 }
 
-static void put_names(
-	const struct printer *p, struct str key, const struct name_list *list, int indent)
+/* A value as it was written, in a layout of its own. */
+static void put_value(const struct printer *p, struct str key, const struct origin *at, int indent)
 {
-	struct str text = words_joined(p->keep, list->items, list->count, ", ");
+	const struct doc_node *n = at->node;
 
-	out_fmt(p->o, "%.*s: [%.*s]", STR_ARG(key), STR_ARG(text));
-	put_origin(p, &list->origin, indent + key.len + text.len + 4);
+	if (n->kind == DOC_SCALAR) {
+		put_text(p, key, str_trim(n->text), n->quoted, at, indent);
+		return;
+	}
+	ptrdiff_t column = indent + put_word(p, key) + 1;
+	bool is_flow = !n->count || (n->kind == DOC_LIST && n->items[0]->kind == DOC_SCALAR);
+	out_z(p->o, !is_flow ? ":" : n->kind == DOC_LIST ? ": [" : ": {");
+	column += is_flow ? 3 : 0;
+	for (ptrdiff_t i = 0; i < n->count && is_flow; i++) {
+		out_z(p->o, i ? ", " : "");
+		column += put_word(p, n->items[i]->text) + (i ? 2 : 0);
+	}
+	out_z(p->o, !is_flow ? "" : n->kind == DOC_LIST ? "]" : "}");
+	put_origin(p, at, column);
+	if (!is_flow && n->kind == DOC_MAP)
+		put_pairs(p, at, indent + 2, false);
+	for (ptrdiff_t i = 0; i < n->count && n->kind == DOC_LIST && !is_flow; i++)
+		put_pairs(p, &(struct origin){ at->doc, n->items[i] }, indent + 4, true);
 }
 
 static void put_numbers(
@@ -124,65 +145,29 @@ static void put_numbers(
 			out_fmt(p->o, "    %.*s:\n", STR_ARG(key));
 		is_any = true;
 		out_z(p->o, "      ");
-		put_text(p, items[i].name, items[i].text, &items[i].origin, 6);
+		put_text(p, items[i].name, items[i].text, false, &items[i].origin, 6);
 	}
 }
 
-/* The value as it is printed. */
-static struct str key_text_of(const struct printer *p, const struct key *key, const void *entry)
-{
-	const void *value = (const char *)entry + key->offset;
-	struct str words[KEY_WORDS_MAX];
-
-	if (key->read == key_word) {
-		key_words(key, words);
-		return words[*(const int *)value];
-	}
-	if (key->read == key_bool)
-		return *(const bool *)value ? STR("true") : STR("false");
-	if (key->read == key_int)
-		return arena_fmt(p->keep, "%d", *(const int *)value);
-	if (key->read == key_measure || key->read == key_ceiling)
-		return ((const struct rule_param *)value)->text;
-	return *(const struct str *)value; /* what begins with its text */
-}
-
-static void put_entry(const struct printer *p, const struct key *of, const void *entry,
-	const struct origin *at, int indent);
-
-static void put_advice(const struct printer *p, struct str key, const struct advice_list *list)
-{
-	if (list->count == 1 && !list->items[0].when.text.p) {
-		out_z(p->o, "    ");
-		put_text(p, key, list->items[0].text.text, &list->origin, 4);
-		return;
-	}
-	out_fmt(p->o, "    %.*s:\n", STR_ARG(key));
-	for (ptrdiff_t i = 0; i < list->count; i++)
-		put_entry(p, &advice_entry, &list->items[i], &list->origin, 8);
-}
+static void put_keys(const struct printer *p, const struct key *of, const void *entry, int indent);
 
 /* Keys under a name; nothing where neither it nor any of them was set. */
 static void put_named(const struct printer *p, struct str name, const struct key *of,
 	const void *entry, const struct origin *at, int indent)
 {
 	const struct printer keys = { out_memory(p->keep), p->keep, p->has_origins };
-	ptrdiff_t columns = name.len;
 
-	put_entry(&keys, of, entry, at, indent + 2);
+	put_keys(&keys, of, entry, indent + 2);
 	if (!at->node && !out_text(keys.o).len)
 		return;
 	out_repeat(p->o, ' ', indent);
-	if (is_plain(name))
-		out_str(p->o, name);
-	else
-		columns = put_quoted(p, name);
+	ptrdiff_t column = indent + put_word(p, name) + 1;
 	out_z(p->o, out_text(keys.o).len ? ":" : ": {}");
-	put_origin(p, at, indent + columns + 1);
+	put_origin(p, at, column);
 	out_str(p->o, out_text(keys.o));
 }
 
-/* One of a set's sections, if it has entries. */
+/* One of a set's sections, if it has entries: what is merged key by key, or as it was written. */
 static void put_section(const struct printer *p, const struct key *k, const void *set)
 {
 	const struct key *each = k->each;
@@ -195,81 +180,47 @@ static void put_section(const struct printer *p, const struct key *k, const void
 	for (ptrdiff_t i = 0; i < count; i++) {
 		const void *entry = k->item_bytes ? items + i * k->item_bytes
 						  : ((const void *const *)(const void *)items)[i];
+		struct origin at = *key_origin(each, entry);
 
 		if (!i)
 			out_fmt(p->o, "%s%.*s:\n", is_behind ? "\n" : "", STR_ARG(k->name));
 		if (each == &rule_entry && i)
 			out_char(p->o, '\n');
 		if (each->is_list) {
-			put_entry(p, each, entry, key_origin(each, entry), 4);
-		} else if (each->keys) {
-			put_named(p, *(const struct str *)entry, each, entry,
-				key_origin(each, entry), 2);
+			put_pairs(p, &at, 4, true);
+		} else if (each == &rule_entry || each->is_merged) {
+			put_named(p, *(const struct str *)entry, each, entry, &at, 2);
 		} else {
+			at.node = doc_get(doc_get(at.doc->root, k->name), at.node->text);
 			out_z(p->o, "  ");
-			put_names(p, *(const struct str *)entry,
-				(const void *)((const char *)entry + each->offset), 2);
+			put_value(p, *(const struct str *)entry, &at, 2);
 		}
 	}
 }
 
-/* What takes more than a line; false for other keys. */
-static bool put_block(const struct printer *p, const struct key *key, const void *entry,
-	const struct origin *at, int indent)
+/* The keys of an entry that were set, each as it stands where that was. */
+static void put_keys(const struct printer *p, const struct key *of, const void *entry, int indent)
 {
-	const void *value = (const char *)entry + key->offset;
-	const struct rule *rule = entry;     /* limits and parameters are of rules alone, */
-	const struct waiver *waiver = entry; /* and a ceiling of a waiver */
+	const struct rule *rule = entry; /* limits and parameters are of rules alone */
 	const struct origin none = { 0 };
 
-	if (key->read == key_entries) {
-		put_section(p, key, entry);
-	} else if (key->read == key_map) {
-		put_named(p, key->name, key, value, key->origin ? at : &none, indent);
-	} else if (key->read == key_params) {
-		put_numbers(p, key->name, rule->params + PARAM_OWN, rule->param_count - PARAM_OWN);
-	} else if (key->read == key_limit) {
-		if (rule->at_least == !!(key->flags & RULE_AT_LEAST))
-			put_numbers(p, key->name, rule->params, PARAM_EXPLAINED);
-	} else if (key->read == key_advice) {
-		if (((const struct advice_list *)value)->count)
-			put_advice(p, key->name, value);
-	} else if (key->read == key_list) {
-		if (at->node) {
-			out_repeat(p->o, ' ', indent);
-			put_names(p, key->name, value, indent);
-		}
-	} else if (key->read == key_changes) {
-		out_fmt(p->o, "    %.*s: ", STR_ARG(key->name));
-		put_flow(p, *(const struct doc_node *const *)value);
-		out_char(p->o, '\n');
-	} else {
-		return key->read == key_ceiling &&
-		       waiver->at_least != !!(key->flags & RULE_AT_LEAST);
-	}
-	return true;
-}
-
-/* The keys of an entry that were set; `at` says where, for keys without an origin of their own. */
-static void put_entry(const struct printer *p, const struct key *of, const void *entry,
-	const struct origin *at, int indent)
-{
-	bool is_item = of->is_list; /* its first key stands behind a dash */
-
 	for (const struct key *key = of->keys; key->read; key++) {
-		const struct origin *own = key_origin(key, entry), *from = own ? own : at;
+		const struct origin *at = key_origin(key, entry) ? key_origin(key, entry) : &none;
 
-		if (put_block(p, key, entry, from, indent))
-			continue;
-		if (!from->node)
-			continue;
-		struct str text = key_text_of(p, key, entry);
-		if (!text.p)
-			continue;
-		out_repeat(p->o, ' ', is_item ? indent - 2 : indent);
-		out_z(p->o, is_item ? "- " : "");
-		is_item = false;
-		put_text(p, key->name, text, from, indent);
+		if (key->read == key_entries) {
+			put_section(p, key, entry);
+		} else if (key->read == key_map) {
+			put_named(p, key->name, key, (const char *)entry + key->offset, at, indent);
+		} else if (key->read == key_params) {
+			put_numbers(p, key->name, rule->params + PARAM_OWN,
+				rule->param_count - PARAM_OWN);
+		} else if (key->read == key_limit) {
+			if (rule->at_least == !!(key->flags & RULE_AT_LEAST))
+				put_numbers(p, key->name, rule->params, PARAM_EXPLAINED);
+		} else if (at->node) {
+			out_repeat(p->o, ' ', indent);
+			put_value(p, key->name, at, indent);
+		}
 	}
 }
 
@@ -297,24 +248,22 @@ void rules_print_rule(
 	put_named(&p, rule->name, &rule_entry, rule, &rule->origin, 2);
 	out_z(o, rule->waiver_count ? "\nwaivers:\n" : "");
 	for (ptrdiff_t i = 0; i < rule->waiver_count; i++)
-		put_entry(&p, &waiver_entry, rule->waivers[i], &rule->waivers[i]->origin, 4);
+		put_pairs(&p, &rule->waivers[i]->origin, 4, true);
 }
 
 void rules_print(const struct ruleset *set, struct arena *keep, struct out *o)
 {
 	const struct printer p = { o, keep, true };
-	const struct origin none = { 0 };
 
 	out_fmt(o, "# %.*s, resolved: every value and where it was set\nversion: 1\n",
 		STR_ARG(set->name));
-	put_entry(&p, &document, set, &none, 0);
+	put_keys(&p, &document, set, 0);
 }
 
 struct str rules_identity(const struct ruleset *set, struct arena *keep)
 {
 	const struct printer p = { out_memory(keep), keep, false };
-	const struct origin none = { 0 };
 
-	put_entry(&p, &document, set, &none, 0);
+	put_keys(&p, &document, set, 0);
 	return out_text(p.o);
 }

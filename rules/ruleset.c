@@ -520,22 +520,25 @@ static bool finish(struct loader *l)
 static void set_defaults(struct ruleset *set, struct arena *keep)
 {
 	static const struct {
-		struct str name, text;
+		struct str name;
 		double value;
-	} matters[MATTERS] = { [MATTER_WARN] = { STR_INIT("warn"), STR_INIT("1%"), 0.01 },
-		[MATTER_FAIL] = { STR_INIT("fail"), STR_INIT("2%"), 0.02 },
-		[MATTER_TOGETHER] = { STR_INIT("together"), STR_INIT("10%"), 0.10 },
-		[MATTER_MEMORY_WARN] = { STR_INIT("memory.warn"), STR_INIT("5%"), 0.05 },
-		[MATTER_MEMORY_FAIL] = { STR_INIT("memory.fail"), STR_INIT("10%"), 0.10 } };
+		struct doc_node node;
+	} matters[MATTERS] = { [MATTER_WARN] = { STR_INIT("warn"), 0.01,
+				       { .text = STR_INIT("1%") } },
+		[MATTER_FAIL] = { STR_INIT("fail"), 0.02, { .text = STR_INIT("2%") } },
+		[MATTER_TOGETHER] = { STR_INIT("together"), 0.10, { .text = STR_INIT("10%") } },
+		[MATTER_MEMORY_WARN] = { STR_INIT("memory.warn"), 0.05,
+			{ .text = STR_INIT("5%") } },
+		[MATTER_MEMORY_FAIL] = {
+			STR_INIT("memory.fail"), 0.10, { .text = STR_INIT("10%") } } };
 	static const struct doc defaults = { .file = STR_INIT("the default") };
-	static const struct doc_node nowhere;
 
 	for (int i = 0; i < MATTERS; i++)
 		set->matters[i] = (struct rule_param){ .name = matters[i].name,
 			.value = matters[i].value,
 			.unit = UNIT_RATIO,
-			.text = matters[i].text,
-			.origin = { &defaults, &nowhere } };
+			.text = matters[i].node.text,
+			.origin = { &defaults, &matters[i].node } };
 	set->noise_assumed.value = set->noise_worth.value = NAN;
 	set->mistakes = arena_make(keep, struct mistakes, 1);
 }
