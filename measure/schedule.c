@@ -608,16 +608,6 @@ static bool plan_set(const struct scheduling *s, struct step_plan *of, enum step
 	return true;
 }
 
-/* Steps that are foreseen by a Modules line begin and end with executions that it lists. */
-static bool has_modules_line(const struct plane *p)
-{
-	bool ret = false;
-
-	for (ptrdiff_t i = 0; i < p->lane_count; i++)
-		ret |= p->lanes[i].class == LANE_MODULES;
-	return ret;
-}
-
 /* What a schedule sees of a device, by begin. */
 struct executions {
 	struct program_run *runs;
@@ -636,9 +626,12 @@ static struct executions executions_seen(const struct scheduling *s, const struc
 	struct program_run *all = NULL;
 	ptrdiff_t count = 0, cap = 0;
 	bool *runs = arena_make(scratch, bool, s->module_count);
+	int64_t from_ps = own->run_count > 0 ? own->runs[0].start_ps : 0, until_ps = from_ps;
 
-	for (ptrdiff_t i = 0; i < own->run_count; i++)
+	for (ptrdiff_t i = 0; i < own->run_count; i++) {
 		runs[module_at(s, &own->runs[i])] = true;
+		until_ps = own->runs[i].end_ps > until_ps ? own->runs[i].end_ps : until_ps;
+	}
 	for (ptrdiff_t k = 0; k < s->run->device_count; k++) {
 		const struct sweep *d = ran(s, k);
 		int64_t shift_ps = d->plane->host_shift_ps - own->plane->host_shift_ps;
@@ -652,7 +645,8 @@ static struct executions executions_seen(const struct scheduling *s, const struc
 			r.start_ps += shift_ps;
 			r.end_ps += shift_ps;
 			r.is_elsewhere = true;
-			*arena_push(scratch, all, count, cap) = r;
+			if (r.end_ps > from_ps && r.start_ps < until_ps)
+				*arena_push(scratch, all, count, cap) = r;
 		}
 	}
 	if (count == 0)
@@ -696,7 +690,7 @@ static bool device_plan(struct scheduling *s, struct device *device, enum step_s
 	struct executions seen = { device->sweep.runs, device->sweep.run_count }, *d = &seen;
 	int64_t until_ps = INT64_MIN;
 
-	if (!alone && !has_modules_line(device->plane))
+	if (!alone)
 		seen = executions_seen(s, device, beside, &scratch);
 	for (ptrdiff_t i = 0; i < n; i++) {
 		struct mark *step = &steps[i];

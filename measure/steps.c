@@ -441,6 +441,9 @@ static bool plan_by_runs(struct run *run)
 	bool is_one = is_plain(run);
 	if (!is_one && schedule_make(run, &is_changed)) {
 		run->plans = PLANS_SCHEDULED;
+		/* What was passed by count is on the ops' clock now, for whatever sweep follows. */
+		for (ptrdiff_t i = 0; i < run->device_count; i++)
+			run->devices[i].plan.listed = NULL;
 		return !was_foreseen || is_changed;
 	}
 	bool by_main = is_one || runs_cut(run); /* else no steps follow from what ran */

@@ -330,16 +330,47 @@ void boundary_cross(struct sweeping *s, int64_t at_ps)
 	s->boundary_ps = s->plan->listed ? INT64_MAX : boundary_next(s);
 }
 
+static void idle_count(struct sweeping *s, int64_t idle_ps)
+{
+	if (s->in_step)
+		s->mask_ps[0] += idle_ps;
+	else if (s->in_other && s->marks[s->mark].kind == MARK_OTHER)
+		s->step.other_wait_ps += idle_ps;
+}
+
 /* Time that a boundary comes too late for was idle. */
 static void cross_late(struct sweeping *s, int64_t at_ps)
 {
 	int64_t late_ps = s->now_ps - at_ps;
 
-	if (s->in_step)
-		s->mask_ps[0] -= late_ps;
+	idle_count(s, -late_ps);
 	boundary_cross(s, at_ps);
-	if (s->in_step)
-		s->mask_ps[0] += late_ps;
+	idle_count(s, late_ps);
+}
+
+/* Another device's work begins or ends at the next boundary: none of this one's executions does. */
+static bool meets_elsewhere(const struct sweeping *s)
+{
+	ptrdiff_t from = s->mark - (s->mark > 0),
+		  until = s->mark + (s->mark + 1 < s->plan->mark_count);
+	bool ret = false;
+
+	for (ptrdiff_t i = from; i <= until; i++)
+		ret |= s->marks[i].kind == MARK_ELSEWHERE;
+	return ret;
+}
+
+/* It lies as far before the execution that begins now as in the list, within the idle time. */
+static int64_t elsewhere_ps(const struct sweeping *s, int64_t boundary_ps)
+{
+	const struct step_plan *p = s->plan;
+	ptrdiff_t begins = s->begun - 1;
+	int64_t least_ps = s->idle_since_ps > s->passed_ps ? s->idle_since_ps : s->passed_ps;
+
+	if (begins >= p->listed_count)
+		return s->now_ps;
+	int64_t at_ps = s->now_ps - (p->listed[begins].start_ps - boundary_ps);
+	return at_ps < least_ps ? least_ps : at_ps < s->now_ps ? at_ps : s->now_ps;
 }
 
 /* Passes the next boundary, if it is at the begin of an execution, or at an end, as asked. */
@@ -354,8 +385,13 @@ static bool listed_cross(struct sweeping *s, bool at_begin)
 		s->expected < p->listed_count && p->listed[s->expected].start_ps == boundary_ps;
 	if (boundary_ps == INT64_MAX || s->expected >= s->begun || begins != at_begin)
 		return false;
-	bool back = !at_begin && is_idle(s) && !s->held.known && s->idle_since_ps >= s->passed_ps;
-	cross_late(s, back ? s->idle_since_ps : s->now_ps);
+	bool was_idle = !at_begin && is_idle(s) && !s->held.known;
+	int64_t at_ps = s->now_ps;
+	if (was_idle && meets_elsewhere(s))
+		at_ps = elsewhere_ps(s, boundary_ps);
+	else if (was_idle && s->idle_since_ps >= s->passed_ps)
+		at_ps = s->idle_since_ps;
+	cross_late(s, at_ps);
 	return true;
 }
 

@@ -2071,7 +2071,7 @@ enum { SCALAR = 9 };
  * A job with an evaluation now and then, a module without ops before each step, and a Modules line
  * whose clock runs away from the ops' by more than lies between two executions.
  */
-static void tell_evaluations(bool modules, bool amiss)
+static void tell_evaluations(bool modules, bool amiss, bool compiles)
 {
 	struct xspace *host = xrun_host(&run, "worker-0");
 	struct xline *thread = x_line(x_host(host), "python");
@@ -2087,6 +2087,9 @@ static void tell_evaluations(bool modules, bool amiss)
 		annotate(thread, i, at + SHIFT, at + SHIFT + 25000);
 		on_both_clocks(ops, "dot.1", at + 10, at + 20010);
 		on_both_clocks(ops, "add.2", at + 20012, at + 21000);
+		if (compiles)
+			x_event(thread, "backend_compile", at + SHIFT + 100, at + SHIFT + 200,
+				NULL);
 		if (i % 4 == 2)
 			on_both_clocks(ops, "sum.1", at + 30003, at + 35000);
 		if (!modules)
@@ -2101,14 +2104,15 @@ static void tell_evaluations(bool modules, bool amiss)
 static void programs_that_were_foreseen(void **state)
 {
 	static const struct {
-		bool modules, amiss;
+		bool modules, amiss, compiles;
 		int sweeps;
-	} cases[] = { { false, false, 1 }, { true, false, 1 }, { true, true, 2 } };
+	} cases[] = { { false, false, false, 1 }, { true, false, false, 1 },
+		{ true, true, false, 2 }, { true, false, true, 2 } };
 	(void)state;
-	for (int c = 0; c < 3; c++) {
+	for (int c = 0; c < 4; c++) {
 		xrun_end(&run);
 		xrun_begin(&run);
-		tell_evaluations(cases[c].modules, cases[c].amiss);
+		tell_evaluations(cases[c].modules, cases[c].amiss, cases[c].compiles);
 		xrun_measure(&run);
 		assert_int_equal(run.measured->run.sweeps, cases[c].sweeps);
 		assert_text(xrun_row(&run)->steps_source, "annotation");
@@ -2457,36 +2461,55 @@ static void an_evaluation_is_in_no_period(void **state)
 }
 
 /* A device waits meanwhile for another that evaluates: neither's steps hold that, and only the one
- * that evaluates waits for the host in it. */
+ * that evaluates waits for the host in it.  A Modules line's clock may be another than the ops'. */
 static void other_work_of_one_device(void **state)
 {
+	static const struct {
+		bool modules;
+		int64_t late, drift;
+		int sweeps;
+	} cases[] = { { false, 0, 0, 1 }, { true, 0, 0, 1 }, { true, 500, 3, 2 } };
 	(void)state;
-	struct xspace *host = xrun_host(&run, "worker-0");
-	struct xplane *first = x_tpu(host, 0, "TPU v5 lite"),
-		      *second = x_tpu(host, 1, "TPU v5 lite");
-	struct xline *ops = two_ops(first), *others = two_ops(second);
-	x_op(first, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
-	has_program(host, "jit_train_step", 7);
-	has_program(host, "jit_eval_step", EVALUATION);
-	for (int64_t i = 0; i < 8; i++) {
-		execute(ops, i * 400);
-		execute(others, i * 400);
-		if (i % 2) {
-			x_event(ops, "sum.1", i * 400 + 160, i * 400 + 260, NULL);
-			x_event(ops, "sum.1", i * 400 + 300, i * 400 + 360, NULL);
+	for (int c = 0; c < 3; c++) {
+		xrun_end(&run);
+		xrun_begin(&run);
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *first = x_tpu(host, 0, "TPU v5 lite"),
+			      *second = x_tpu(host, 1, "TPU v5 lite");
+		struct xline *told = cases[c].modules ? x_line(first, "XLA Modules") : NULL,
+			     *also = cases[c].modules ? x_line(second, "XLA Modules") : NULL;
+		struct xline *ops = two_ops(first), *others = two_ops(second);
+		x_op(first, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+		has_program(host, "jit_train_step", 7);
+		has_program(host, "jit_eval_step", EVALUATION);
+		for (int64_t i = 0; i < 8; i++) {
+			int64_t at = i * 400, by = at + cases[c].late + i * cases[c].drift;
+			execute(ops, at);
+			execute(others, at);
+			if (told) {
+				x_event(told, "jit_train_step(7)", by, by + 150, NULL);
+				x_event(also, "jit_train_step(7)", by, by + 150, NULL);
+			}
+			for (int k = 0; i % 2 && k < 2; k++) {
+				int64_t from = k ? 300 : 160, to = k ? 360 : 260;
+				x_event(ops, "sum.1", at + from, at + to, NULL);
+				if (told)
+					x_event(told, "jit_eval_step(8)", by + from, by + to, NULL);
+			}
 		}
+		xrun_measure(&run);
+		assert_int_equal(run.measured->run.sweeps, cases[c].sweeps);
+		assert_number(xrun_row(&run)->steps, 6);
+		assert_number(xrun_device(&run, "/device:TPU:0")->idle_ratio, 3 * 300 / 1800.);
+		assert_number(xrun_device(&run, "/device:TPU:1")->idle_ratio, 3 * 300 / 1800.);
+		assert_number(xrun_device(&run, "/device:TPU:0")->other_wait_ratio, 120 / 2400.);
+		assert_number(xrun_device(&run, "/device:TPU:1")->other_wait_ratio, 0);
+		const struct gaps_row *gaps = table_rows(&run.tables, gaps);
+		double other_s = 0;
+		for (ptrdiff_t i = 0; i < table_count(&run.tables, gaps); i++)
+			other_s += str_eq(gaps[i].role, STR("other")) ? gaps[i].time_s : 0;
+		assert_number(other_s, 120 * US);
 	}
-	xrun_measure(&run);
-	assert_number(xrun_row(&run)->steps, 6);
-	assert_number(xrun_device(&run, "/device:TPU:0")->idle_ratio, 3 * 300 / 1800.);
-	assert_number(xrun_device(&run, "/device:TPU:1")->idle_ratio, 3 * 300 / 1800.);
-	assert_number(xrun_device(&run, "/device:TPU:0")->other_wait_ratio, 120 / 2400.);
-	assert_number(xrun_device(&run, "/device:TPU:1")->other_wait_ratio, 0);
-	const struct gaps_row *gaps = table_rows(&run.tables, gaps);
-	double other_s = 0;
-	for (ptrdiff_t i = 0; i < table_count(&run.tables, gaps); i++)
-		other_s += str_eq(gaps[i].role, STR("other")) ? gaps[i].time_s : 0;
-	assert_number(other_s, 120 * US);
 }
 
 /* A server waits for requests: its step is an execution, and a prefill now and then is none. */
