@@ -107,8 +107,9 @@ static ptrdiff_t first_bad(struct str s, uint32_t *ret)
 }
 
 /*
- * Offset of the first `? ` that begins a line, behind list items and document marks, or -1.  YAML's
- * explicit keys are refused before libfyaml sees them: 0.7 frees an indent twice at "? x:\t:".
+ * Offset of the first `? ` that begins a line, behind document marks, list items and `:`, or -1.
+ * YAML's explicit keys are refused before libfyaml sees them: 0.7 frees an indent twice at
+ * "? x:\t:".
  */
 static ptrdiff_t explicit_key(struct str source, ptrdiff_t from)
 {
@@ -118,7 +119,7 @@ static ptrdiff_t explicit_key(struct str source, ptrdiff_t from)
 		if (begins && *rest.p == '?' &&
 			(rest.len == 1 || space_len(str_from_offset(rest, 1))))
 			return at;
-		begins = strchr("\r\n", *rest.p) || (begins && strchr(" \t-", *rest.p));
+		begins = strchr("\r\n", *rest.p) || (begins && strchr(" \t-:", *rest.p));
 	}
 	return -1;
 }
