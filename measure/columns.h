@@ -32,7 +32,7 @@
 #define CHANGE_WORDS	   "new|gone|changed|split|slower|faster|more-runs|fewer-runs"
 #define PLATFORM_WORDS	   "unknown|tpu|nvidia|amd|cpu"
 #define STEPS_WORDS	   "window|program|annotation|steps-line"
-#define GAP_WORDS	   "unknown|input|compile|checkpoint|transfer|sync|host|program"
+#define GAP_WORDS	   "unknown|input|compile|checkpoint|transfer|sync|request|host|program"
 /*
  * What a run is compared by: table, column, how it moves from step to step (enum series), for a
  * share its part of a step, for what is known in part the most that it may be, whether more is
@@ -97,6 +97,8 @@
 		"steady steps: complete, without warm-up, compilation or profiler start")          \
 	TEXT(steps_source, STEPS_WORDS, "where the steps come from")                               \
 	TEXT(main_program, 0, "the program whose executions are the steps")                        \
+	REAL(is_server, BOOL,                                                                      \
+		"a step is an execution of that program, without the wait for the next request")   \
 	REAL(whole_hlo, BOOL,                                                                      \
 		"whether the profile holds the HLO of its program; NULL: it does not, or not all " \
 		"of it")                                                                           \
@@ -498,7 +500,8 @@
 	TEXT(key, 0, "as in ops, of the op that began")                                            \
 	TEXT(cause, GAP_WORDS,                                                                     \
 		"program: it lies inside an execution; else what the host was at: input is the "   \
-		"next batch, sync a result that it waited for")                                    \
+		"next batch, sync a result that it waited for, request what a thread that serves " \
+		"waits for from others, or a timer")                                               \
 	TEXT(host_call, 0,                                                                         \
 		"the outermost call that it holds whole, where that is most of it, or a callback " \
 		"or a wait before a launch: with Python's tracer on a line of the job's own code") \

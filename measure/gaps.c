@@ -23,6 +23,7 @@ static const enum cause causes[HOST_CLASSES] = {
 	[HOST_COMPILER] = CAUSE_COMPILE,
 	[HOST_TRANSFER] = CAUSE_TRANSFER,
 	[HOST_INPUT] = CAUSE_INPUT,
+	[HOST_WAIT] = CAUSE_REQUEST,
 	[HOST_SYNC] = CAUSE_SYNC,
 	[HOST_CALLBACK] = CAUSE_SYNC,
 	[HOST_CHECKPOINT] = CAUSE_CHECKPOINT,
@@ -51,7 +52,13 @@ struct host_gap {
 	bool has_frames;		    /* Python's tracer was on */
 	int64_t seen_ps;		    /* by any event, on the lane whose events cover most */
 	const struct lane *lane;	    /* the one that is being read, as far as it was seen: */
-	int64_t lane_ps, lane_until_ps;
+	struct cover {
+		int64_t ps, until_ps;
+	} of_lane, of_waits;	      /* all of its events, or Python's; those that may wait */
+	struct time_span call_inside; /* the last that may, unless a function is called in it */
+	struct best busy;      /* what explains the gap best, if that lane launches nothing, */
+	struct best of_others; /* on the one that works longest, */
+	int64_t others_ps;     /* and so long */
 	int64_t by_cause_ps[CAUSES];
 	const struct calls *calls;
 	struct str feeder; /* the loader that reaches further than the gap */
@@ -150,21 +157,26 @@ static int64_t overlap_ps(const struct host_gap *g, int64_t start_ps, int64_t en
 	       (start_ps > g->start_ps ? start_ps : g->start_ps);
 }
 
-/* A lane's events are in order. */
-static void gap_cover(struct host_gap *g, const struct lane *l, const struct event *e)
+static void lane_begin(struct host_gap *g, const struct lane *l)
 {
-	if (g->lane != l) {
-		g->lane = l;
-		g->lane_ps = 0;
-		g->lane_until_ps = INT64_MIN;
-	}
-	int64_t from_ps = e->start_ps > g->lane_until_ps ? e->start_ps : g->lane_until_ps;
-	int64_t new_ps = overlap_ps(g, from_ps, e->end_ps);
+	if (g->lane == l)
+		return;
+	g->lane = l;
+	g->of_lane = g->of_waits = (struct cover){ 0, INT64_MIN };
+	g->call_inside = (struct time_span){ 0, 0 };
+	g->busy = (struct best){ 0 };
+}
+
+/* A lane's events are in order. */
+static void cover_add(struct cover *c, const struct host_gap *g, int64_t start_ps, int64_t end_ps)
+{
+	int64_t from_ps = start_ps > c->until_ps ? start_ps : c->until_ps;
+	int64_t new_ps = overlap_ps(g, from_ps, end_ps);
+
 	if (new_ps > 0) {
-		g->lane_ps += new_ps;
-		g->lane_until_ps = e->end_ps < g->end_ps ? e->end_ps : g->end_ps;
+		c->ps += new_ps;
+		c->until_ps = end_ps < g->end_ps ? end_ps : g->end_ps;
 	}
-	g->seen_ps = g->lane_ps > g->seen_ps ? g->lane_ps : g->seen_ps;
 }
 
 /*
@@ -265,15 +277,18 @@ static bool is_mark(const struct calls *c, const struct lane *l, const struct ev
 }
 
 /*
- * A user's file may be named after checkpoints without writing one: then its functions decide.  A
- * server's queue holds requests, and an empty one is not the host's fault.
+ * A user's file may be named after checkpoints without writing one: then its functions decide.  In
+ * inference a queue holds requests, and a wait for one, or for whatever comes from elsewhere, is
+ * not the host's fault.
  */
-static enum host_class class_of(const struct event *e, const struct map *files, bool is_server)
+static enum host_class class_of(const struct event *e, const struct map *files, bool infers)
 {
 	ptrdiff_t function = str_find(e->name, STR(".py:"));
 
 	if (e->host == HOST_QUEUE)
-		return is_server ? HOST_OTHER : HOST_INPUT;
+		return infers ? HOST_WAIT : HOST_INPUT;
+	if (e->host == HOST_WAIT && !infers)
+		return HOST_OTHER;
 	if (e->host == HOST_CHECKPOINT && lies_in(e->name, files) &&
 		!str_contains(str_from_offset(e->name, function), STR("checkpoint")))
 		return HOST_OTHER;
@@ -294,7 +309,7 @@ struct host_gaps {
 	const struct map *files;     /* of the user's */
 	const struct map *libraries; /* files of libraries that the steps were traced through */
 	bool any_thread;	     /* the host's events do not tell which thread launches work */
-	bool is_server;
+	bool infers;
 	struct host_gap **items;
 	ptrdiff_t count;
 	ptrdiff_t *ends, devices; /* where each device's end */
@@ -331,7 +346,9 @@ static void gap_consider(
 
 	if (b.covered_ps <= 0 || is_mark(g->calls, l, e))
 		return;
-	gap_cover(g, l, e);
+	lane_begin(g, l);
+	cover_add(&g->of_lane, g, e->start_ps, e->end_ps);
+	g->seen_ps = g->of_lane.ps > g->seen_ps ? g->of_lane.ps : g->seen_ps;
 	g->has_frames |= str_starts(e->name, STR("$"));
 	if (explains_better(&b, &g->host, half_ps))
 		g->host = b;
@@ -345,6 +362,57 @@ static void gap_consider(
 		g->user_is_loop = steps_held(g->calls, l, e->start_ps, e->end_ps, 2) > 1;
 	}
 	gap_dispatch(g, of, l, &b, e);
+}
+
+/* What Python calls for longer and no tracer looks into may be a wait. */
+#define CALL_MAY_WAIT_PS INT64_C(1000000000)
+
+static void call_settle(struct host_gap *g)
+{
+	if (g->call_inside.end_ps > 0)
+		cover_add(&g->of_waits, g, g->call_inside.start_ps, g->call_inside.end_ps);
+	g->call_inside.end_ps = 0;
+}
+
+/*
+ * While the thread that launches inference waits for another, that one may work for it.  Python's
+ * functions do, but for what they wait for.
+ */
+static void gap_others(struct host_gap *g, const struct lane *l, const struct event *e)
+{
+	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->start_ps,
+		e->end_ps - e->start_ps, e->host };
+
+	if (b.covered_ps <= 0 || !str_starts(e->name, STR("$")))
+		return;
+	lane_begin(g, l);
+	cover_add(&g->of_lane, g, e->start_ps, e->end_ps);
+	if (e->start_ps >= g->call_inside.end_ps)
+		call_settle(g);
+	else if (names_a_line(e->name))
+		g->call_inside.end_ps = 0;
+	if (e->host == HOST_WAIT)
+		cover_add(&g->of_waits, g, e->start_ps, e->end_ps);
+	else if (!names_a_line(e->name) && b.length_ps >= CALL_MAY_WAIT_PS)
+		g->call_inside = (struct time_span){ e->start_ps, e->end_ps };
+	else if (explains_better(&b, &g->busy, (g->end_ps - g->start_ps) / 2))
+		g->busy = b;
+}
+
+/* Of the lane that has been read. */
+static void others_add(const struct host_gaps *of, const struct lane *l)
+{
+	for (ptrdiff_t i = 0; i < of->count; i++) {
+		struct host_gap *g = of->items[i];
+		if (g->lane != l || !g->busy.name.p)
+			continue;
+		call_settle(g);
+		int64_t busy_ps = g->of_lane.ps - g->of_waits.ps;
+		if (busy_ps <= g->others_ps)
+			continue;
+		g->others_ps = busy_ps;
+		g->of_others = g->busy;
+	}
 }
 
 static bool ends_with(const struct host_gap *g, int64_t end_ps)
@@ -462,7 +530,14 @@ static void reasons_lay(
 	}
 }
 
-/* Of a thread that `launches` no work only copies tell what the job waits for. */
+/* What is called within is no cause. */
+static bool hides_waits(enum host_class class)
+{
+	return class == HOST_SCOPE || class == HOST_PUT;
+}
+
+/* Of a thread that `launches` no work only copies tell what the job waits for, and in inference its
+ * own work. */
 static bool lane_explain(const struct plane *p, const struct lane *l, bool launches,
 	const struct host_gaps *g, struct arena scratch, struct diag *err)
 {
@@ -472,16 +547,16 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 	struct reason *reasons = NULL;
 	ptrdiff_t count = 0, cap = 0, *hints = arena_make(&scratch, ptrdiff_t, g->devices);
 
-	if (!launches)
+	if (!launches && !g->infers)
 		cursor_only(c, 1 << HOST_TRANSFER);
 	while (cursor_next(c, e)) {
 		if (e->host == HOST_STEP) /* a step's mark explains nothing */
 			continue;
-		e->host = class_of(e, g->files, g->is_server);
+		e->host = class_of(e, g->files, g->infers);
 		/* reasons_lay takes the outermost: inner ones need no room, and may be millions. */
 		bool is_inner = count > 0 && e->start_ps >= reasons[count - 1].start_ps &&
 				e->end_ps <= reasons[count - 1].end_ps;
-		if (launches && (causes[e->host] || e->host == HOST_SCOPE) && !is_inner &&
+		if (launches && (causes[e->host] || hides_waits(e->host)) && !is_inner &&
 			count < HOST_SPANS_MAX)
 			*arena_push(&scratch, reasons, count, cap) =
 				(struct reason){ e->start_ps, e->end_ps, e->host, e->name };
@@ -495,8 +570,11 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 					gap_consider(g->items[k], g, l, e);
 				else if (e->host == HOST_TRANSFER)
 					gap_copied(g->items[k], e);
+				else if (g->infers)
+					gap_others(g->items[k], l, e);
 	}
 	reasons_lay(g, l, reasons, count);
+	others_add(g, l);
 	return cursor_end(c, err);
 }
 
@@ -516,7 +594,7 @@ static bool part_explain(struct host_gaps *g, struct arena scratch)
 		for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++) {
 			const struct lane *l = &p->lanes[k];
 			bool launches = g->any_thread || l->classes >> HOST_LAUNCH & 1;
-			if ((launches || l->classes >> HOST_TRANSFER & 1) &&
+			if ((launches || g->infers || l->classes >> HOST_TRANSFER & 1) &&
 				!lane_explain(p, l, launches, g, scratch, &g->err))
 				return false;
 		}
@@ -689,7 +767,7 @@ static bool gaps_explain(const struct run *run, const struct map *files,
 			.files = files,
 			.libraries = libraries,
 			.any_thread = has_no_launches(run, h),
-			.is_server = run->schedule.is_server,
+			.infers = run_phase(run) == PHASE_INFERENCE,
 			.items = arena_make(keep, struct host_gap *, count) };
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct host_gaps *p = parts;
@@ -722,9 +800,10 @@ static int64_t step_work_ps(const struct sweep *s)
 
 /*
  * Shares out the gap's time that no event covers.  A host that waited for a result could have
- * done the rest beside the device's work, but no more than that lasts.
+ * done the rest beside the device's work, but no more than that lasts; what follows a result in
+ * inference may need it.
  */
-static void share_out(struct host_gap *g)
+static void share_out(struct host_gap *g, bool infers)
 {
 	int64_t length_ps = g->end_ps - g->start_ps, left_ps = length_ps;
 	int64_t work_ps = step_work_ps(&g->device->sweep);
@@ -735,7 +814,7 @@ static void share_out(struct host_gap *g)
 			g->by_cause_ps[c] = left_ps;
 		left_ps -= g->by_cause_ps[c];
 	}
-	int64_t waited_ps = !g->waited ? 0 : left_ps < work_ps ? left_ps : work_ps;
+	int64_t waited_ps = !g->waited || infers ? 0 : left_ps < work_ps ? left_ps : work_ps;
 	int64_t seen_ps = g->seen_ps > g->host.covered_ps ? g->seen_ps : g->host.covered_ps;
 	int64_t unseen_ps = length_ps - seen_ps;
 	g->by_cause_ps[CAUSE_SYNC] += waited_ps;
@@ -751,8 +830,22 @@ static void share_out(struct host_gap *g)
 	}
 }
 
+/* Whether most of what the launching thread waits for others is another's work, which is then the
+ * host's. */
+static bool others_share(struct host_gap *g)
+{
+	int64_t request_ps = g->by_cause_ps[CAUSE_REQUEST];
+	int64_t of_others_ps = g->others_ps < request_ps ? g->others_ps : request_ps;
+
+	if (2 * of_others_ps <= request_ps)
+		return false;
+	g->by_cause_ps[CAUSE_REQUEST] -= of_others_ps;
+	g->by_cause_ps[CAUSE_HOST] += of_others_ps;
+	return 2 * of_others_ps > g->by_cause_ps[CAUSE_HOST];
+}
+
 /* The cause is that of the larger part; then the names are those of what caused it. */
-static enum cause gap_settle(struct host_gap *g, const struct map *files)
+static enum cause gap_settle(struct host_gap *g, const struct map *files, bool infers)
 {
 	int64_t length_ps = g->end_ps - g->start_ps;
 	enum cause most = CAUSE_UNKNOWN;
@@ -763,12 +856,18 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files)
 		g->by_cause_ps[CAUSE_PROGRAM] = length_ps;
 		return CAUSE_PROGRAM;
 	}
-	share_out(g);
+	share_out(g, infers);
+	bool by_others = others_share(g);
 	for (int c = 1; c < CAUSES; c++)
 		if (g->by_cause_ps[c] > g->by_cause_ps[most])
 			most = (enum cause)c;
 	if (most == CAUSE_UNKNOWN)
 		g->host.name = g->call.name = MISSING;
+	if (most == CAUSE_HOST && by_others) {
+		g->host = g->of_others;
+		g->call.name = MISSING;
+		return most;
+	}
 	if (most == CAUSE_TRANSFER && g->copy.covered_ps > g->host.covered_ps)
 		g->host = g->copy;
 	/* What is launched after a wait is not what the host waited for. */
@@ -952,7 +1051,7 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 	const struct map files = users_files(op_rows, run->keep);
 	const struct map libraries = libraries_files(run, run->keep);
 	struct seen *seen = arena_make(run->keep, struct seen, run->device_count);
-	bool ok = true, has_frames = false;
+	bool ok = true, has_frames = false, infers = run_phase(run) == PHASE_INFERENCE;
 
 	*ret = (struct gap_sums){ .keep = run->keep };
 	for (ptrdiff_t h = 0; ok && h < run->host_count; h++) {
@@ -961,7 +1060,7 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 		ok = gaps_explain(run, &files, &libraries, (int32_t)h, gaps, count, &work, err);
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
 			struct host_gap *g = &gaps[i];
-			enum cause cause = gap_settle(g, &files);
+			enum cause cause = gap_settle(g, &files, infers);
 			has_frames |= g->has_frames;
 			/* Where executions were not kept, gaps between them stand for the waits. */
 			if (!g->gap || (g->device == run->lasting.device &&

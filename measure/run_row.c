@@ -284,6 +284,7 @@ static void run_row_steps(const struct run *run, struct run_row *row)
 	if (!run->first)
 		return;
 	row->steps_source = word_at(STEPS_WORDS, run->source);
+	row->is_server = run->plans == PLANS_SCHEDULED && run->schedule.is_server;
 	row->step_time_s = run->step_time_s;
 	row->step_mean_s = run->step_mean_s;
 	row->step_interval_s = step_interval_s(run, &run->first->sweep);

@@ -336,6 +336,7 @@ static struct str when_of(const struct waiting *w)
 		[CAUSE_CHECKPOINT] = STR_INIT("while it writes a checkpoint"),
 		[CAUSE_TRANSFER] = STR_INIT("while it copies arrays"),
 		[CAUSE_SYNC] = STR_INIT("after it waited for a result"),
+		[CAUSE_REQUEST] = STR_INIT("while it waits for a request"),
 		[CAUSE_HOST] = STR_INIT("while it runs other code"),
 	};
 	const struct waits_row *row = w->row;
@@ -375,18 +376,36 @@ static void host_tell(const struct waiting *w)
 }
 
 /*
- * A server may have nothing to do between executions: nobody has sent a request.  Only an
- * iterator's next batch is known to keep its devices waiting.
+ * Inference may have nothing to do between executions, since there is no request: then what it
+ * does itself costs no time of the devices.  What was not recorded may be such a wait.  The row is
+ * of marked steps, too, whose waits may be for requests.
  */
-static void server_tell(struct waiting *w)
+static void inference_tell(struct waiting *w)
 {
 	const struct phases_row *phases = table_rows(w->tables, phases);
+	double own = 0, others = 0, most = 0;
 
-	for (ptrdiff_t i = 0; i < table_count(w->tables, phases); i++)
-		if (phases[i].is_wait == 1 && word_is(phases[i].name, GAP_WORDS, CAUSE_INPUT)) {
-			w->row->wait_ratio = phases[i].time_share;
-			w->row->cause = word_at(GAP_WORDS, w->cause = CAUSE_INPUT);
+	for (ptrdiff_t i = 0; i < table_count(w->tables, phases); i++) {
+		double share = phases[i].time_share;
+		if (phases[i].is_wait != 1)
+			continue;
+		int cause = word_place(GAP_WORDS, phases[i].name);
+		if (cause == CAUSE_UNKNOWN || cause == CAUSE_REQUEST) {
+			others += share;
+			continue;
 		}
+		own += share;
+		if (share > most) {
+			most = share;
+			w->cause = cause;
+		}
+	}
+	if (own <= others)
+		w->cause = CAUSES;
+	if (w->cause == CAUSES)
+		return;
+	w->row->wait_ratio = own;
+	w->row->cause = word_at(GAP_WORDS, w->cause);
 }
 
 /* Whether no check says that a device runs a program of its own. */
@@ -415,22 +434,22 @@ static void row_fill(
 		.by_compiler = !str_eq(run->compiler, STR("none")),
 		.cause = CAUSES };
 
+	bool infers = role == ROLE_OTHER && str_eq(run->phase, STR("inference"));
 	for (ptrdiff_t i = 0; i < table_count(t, gaps); i++)
-		if (word_is(all[i].role, WORK_WORDS, role))
+		if (infers || word_is(all[i].role, WORK_WORDS, role))
 			gaps[w.gap_count++] = &all[i];
 	row->key = run->name;
 	row->role = word_at(WORK_WORDS, role);
 	row->programs_agree = programs_agree(t);
-	bool is_server = str_eq(run->phase, STR("inference")) &&
-			 word_is(run->steps_source, STEPS_WORDS, STEPS_PROGRAM);
-	if (role == ROLE_OTHER && is_server)
-		server_tell(&w);
-	else
+	if (infers) {
+		inference_tell(&w);
+	} else {
 		device_tell(&w);
-	if (row->device.p) {
-		cause_tell(&w);
-		host_tell(&w);
+		if (row->device.p)
+			cause_tell(&w);
 	}
+	if (row->device.p || w.cause != CAUSES)
+		host_tell(&w);
 	row->at = when_of(&w);
 }
 

@@ -114,6 +114,7 @@ static const struct {
 	{ EQUALS, STR_INIT("tpu::System::TransferFromDevice"), HOST_TRANSFER },
 	{ STARTS, STR_INIT("DevicePutWithSharding"), HOST_TRANSFER },
 	/* Python's tracer writes "$file.py:12 function"; tf.data and people's own annotations. */
+	{ EQUALS, STR_INIT("$<unknown> __enter__"), HOST_WAIT }, /* of a lock */
 	{ CONTAINS, STR_INIT(" __enter__"), HOST_SCOPE },
 	{ CONTAINS, STR_INIT(" __exit__"), HOST_SCOPE },
 	{ CONTAINS, STR_INIT("ad_checkpoint.py"), HOST_OTHER }, /* rematerialisation */
@@ -122,6 +123,16 @@ static const struct {
 	{ FRAME, STR_INIT("$queue.py: get"), HOST_QUEUE },    /* what puts waits for a reader */
 	{ FRAME, STR_INIT("$queues.py: get"), HOST_QUEUE },   /* of another process */
 	{ FRAME, STR_INIT("$_base.py: result"), HOST_QUEUE }, /* of a pool of threads */
+	{ EQUALS, STR_INIT("$<unknown> get"), HOST_WAIT },    /* of a queue.SimpleQueue */
+	{ FRAME, STR_INIT("$queue.py: put"), HOST_PUT },
+	{ ENDS, STR_INIT(" acquire"), HOST_WAIT }, /* a lock, a semaphore */
+	{ ENDS, STR_INIT(" wait"), HOST_WAIT },
+	{ ENDS, STR_INIT(" poll"), HOST_WAIT },
+	{ ENDS, STR_INIT(" select"), HOST_WAIT },
+	{ ENDS, STR_INIT(" accept"), HOST_WAIT },
+	{ CONTAINS, STR_INIT(" recv"), HOST_WAIT },
+	{ EQUALS, STR_INIT("$posix read"), HOST_WAIT }, /* from another process */
+	{ EQUALS, STR_INIT("$time sleep"), HOST_WAIT },
 	{ STARTS, STR_INIT("next("), HOST_INPUT },
 	{ ENDS, STR_INIT("__next__"), HOST_INPUT }, /* of a function, or "Loader.__next__" */
 	/* A generator that goes on is called by its own name. */

@@ -52,6 +52,8 @@ enum host_class {
 	HOST_TRANSFER,	 /* host to device or back */
 	HOST_INPUT,	 /* getting the next batch */
 	HOST_QUEUE,	 /* the same, or the next request, from another thread or process */
+	HOST_PUT,	 /* handing an item on, and waiting for who takes it */
+	HOST_WAIT,	 /* waiting for another thread, a message or a timer */
 	HOST_SYNC,	 /* waiting for the device, or fetching a result */
 	HOST_CALLBACK,	 /* Python that a program calls and waits for */
 	HOST_COMPILER,	 /* the compiler proper, inside HOST_COMPILE: its stats name the module */

@@ -339,7 +339,7 @@ struct str prose_cost(const struct report *r, const struct group *g, struct aren
 	struct out *o = out_memory(keep);
 	double step_s = run_of(r)->step_mean_s;
 	if (f->of_window && f->claimed_s > 0 && step_s > 0)
-		return arena_fmt(keep, "up to %.*s of the window, outside the steps",
+		return arena_fmt(keep, "up to %.*s of the window",
 			STR_ARG(unit_text(keep, f->claimed_s / step_s, UNIT_RATIO)));
 	if (isnan(f->gain_s))
 		return f->bytes > 0 ? arena_fmt(keep, "up to %.*s of memory",
@@ -695,19 +695,22 @@ enum { REST_NAMED = 3, SORTS_NAMED = 4 };
 /* Of the device time: less would be said as 0%. */
 #define SHARE_SAID 0.005
 
-/* Of the window, what a server waits between its steps: its executions are its steps.  A step of
- * several programs holds its waits; the number is a sum of shares. */
-static double waits_between(const struct report *r)
+/* What a server waits between its steps, and for how much of it requests are the reason. */
+static void put_waits_between(struct out *o, const struct report *r)
 {
 	const struct phases_row *rows = table_rows(&r->tables, phases);
-	double wait = 0;
-	if (!str_eq(run_of(r)->phase, STR("inference")) ||
-		!str_eq(run_of(r)->steps_source, STR("program")) ||
-		run_of(r)->programs_per_step > 1.01)
-		return 0;
-	for (ptrdiff_t i = 0; i < table_count(&r->tables, phases); i++)
-		wait += rows[i].is_wait > 0 && rows[i].time_share > 0 ? rows[i].time_share : 0;
-	return wait;
+	double wait = 0, request = 0;
+	for (ptrdiff_t i = 0; i < table_count(&r->tables, phases); i++) {
+		double share = rows[i].is_wait > 0 ? fmax(0, rows[i].time_share) : 0;
+		wait += share;
+		request += str_eq(rows[i].name, STR("request")) ? share : 0;
+	}
+	if (!(run_of(r)->is_server > 0) || !(wait >= SHARE_NAMED))
+		return;
+	out_fmt(out_part(o, "; "), "the device waits between its steps for %.0f%% of the time",
+		wait * 100);
+	if (request >= SHARE_NAMED)
+		out_fmt(o, ", for requests %.0f%%", request * 100);
 }
 
 static void put_speaks_for(struct out *o, const struct report *r, struct arena *keep)
@@ -741,11 +744,8 @@ static void put_speaks_for(struct out *o, const struct report *r, struct arena *
 struct str prose_speaks_for(const struct report *r, struct arena *keep)
 {
 	struct out *o = out_memory(keep);
-	double wait = waits_between(r);
 	put_speaks_for(o, r, keep);
-	if (wait >= SHARE_NAMED)
-		out_fmt(out_part(o, "; "),
-			"the device waits between its steps for %.0f%% of the time", wait * 100);
+	put_waits_between(o, r);
 	return out_text(o);
 }
 

@@ -139,6 +139,19 @@ def check_outside(name, truth, ask):
         want = rounds / (clock["step"][-1][1] - begun)
         yield "other wait", wait["share"], want, close(wait["share"], want, by=WAIT_POINTS)
         yield "doing", wait["doing"], "turn", str(wait["doing"]).endswith(" turn")
+    if name in ("serving", "requests"):  # by its own Python, and by its clients
+        [wait] = ask.rows("select wait_ratio as share, doing from waits where role = 'other'")
+        [run] = ask.rows("select window_s from run")
+        want = sum(end - begin for begin, end in clock["host"][:-1]) * 1e-6 / run["window_s"]
+        said = [f["rule"] for f in ask.judged()[0] if f["rule"].startswith("idle")]
+        if name == "requests":
+            yield "said", said, [], not said
+            [wait] = ask.rows("select total(time_share) as share from phases where name = 'request'")
+            want = sum(end - begin for begin, end in clock["request"][1:-1]) * 1e-6 / run["window_s"]
+        else:
+            yield "said", said, ["idle-outside"], said == ["idle-outside"]
+            yield "doing", wait["doing"], "respond", str(wait["doing"]).endswith(" respond")
+        yield "other wait", wait["share"], want, close(wait["share"], want, by=WAIT_POINTS)
     if name == "aside":  # the first batch in the step, the others outside: each of the one that loads
         told = sorted((w["role"], w["device"], w["doing"].split()[-1])
                       for w in ask.rows("select role, device, doing from waits"))

@@ -1242,6 +1242,62 @@ def aside(job):
                 evaluate_all(params)
 
 
+def engine():
+    """A server's program, and what its own Python makes of what that returns."""
+    width = 512
+    params, x = mlp(width, 4), batch(64, width)
+
+    @jax.jit
+    def decode(params, x):
+        for w in params:
+            x = jnp.tanh(x @ w)
+        return x
+
+    def respond(logits, count):
+        tokens = np.asarray(logits)[:16].argmax(-1)
+        text = 0
+        for i in range(count):  # no call that the tracer would record
+            text = (text * 31 + i) % 65521
+        return "%d %d" % (text, tokens[0])
+
+    respond(decode(params, x), 1)
+    return lambda x: decode(params, x), x, respond
+
+
+def serving(job):
+    """A server whose batch is always full: its own Python works between executions, unmarked."""
+    decode, x, respond = engine()
+    with job.window(python=True):
+        for _ in range(20):
+            with job.clock("dispatch"):  # and the execution
+                x = decode(x).block_until_ready()
+            with job.clock("host"):
+                respond(x, 200000)
+
+
+def requests(job):
+    """The same server waits for requests in a queue, and has little to do for each."""
+    decode, x, respond = engine()
+    waiting = queue.Queue()
+
+    def client():
+        for i in range(20):
+            time.sleep((10, 25, 40)[i % 3] * 1e-3)
+            waiting.put(i)
+        waiting.put(None)
+
+    with job.window(python=True):
+        threading.Thread(target=client).start()
+        while True:
+            with job.clock("request"):
+                if waiting.get() is None:
+                    break
+            with job.clock("dispatch"):  # and the execution
+                x = decode(x).block_until_ready()
+            with job.clock("host"):
+                respond(x, 1000)
+
+
 JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, numbered_marks,
         alternating, recompiling,
         one_step, unmarked, eager, microbatches, decode, stages, fsdp, moe, pipeline, unblocked,
@@ -1250,7 +1306,7 @@ JOBS = [buckets, rare_evaluation, evaluation_after, marked_evaluation, numbered_
         compiles_first, epochs, unmarked_evaluation, rounds, half_marked, load_pool,
         checkpoint_asked, gan, speculative, host_work, uploads, one_pause,
         environment, initialisation, marked_stages, distilling, load_for, loader_ahead, acting,
-        aside]
+        aside, serving, requests]
 
 
 def main():

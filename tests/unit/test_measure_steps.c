@@ -1316,6 +1316,66 @@ static void a_loader_that_computes(void **state)
 	}
 }
 
+/*
+ * Between executions a server's own code keeps the device waiting, or what it waits for itself:
+ * then another thread may be at work for it, which is its own code, too.
+ */
+static void a_server_between_executions(void **state)
+{
+	static const struct {
+		const char *own, *inner, *of_other; /* inner: what the own function calls */
+		const char *doing;		    /* NULL: it is not told */
+		int64_t until;			    /* then it waits in a queue */
+	} servers[] = {
+		{ "$answers.py:37 detokenize", NULL, NULL, "answers.py:37 detokenize", 3900 },
+		{ "$answers.py:37 detokenize", NULL, NULL, "answers.py:37 detokenize", 2700 },
+		{ "$answers.py:37 detokenize", NULL, NULL, NULL, 2300 },
+		{ "$queue.py:154 get", "$<unknown> acquire", NULL, NULL, 3900 },
+		{ "$main.py:9 next_request", "$time sleep", NULL, NULL, 3900 },
+		{ "$base_events.py:1845 _run_once", "$<unknown> poll", NULL, NULL, 3900 },
+		{ "$queue.py:122 put", "$<unknown> acquire", NULL, "queue.py:122 put", 3900 },
+		{ "$<unknown> get", NULL, "$answers.py:9 encode", "answers.py:9 encode", 3900 },
+		{ "$<unknown> get", NULL, "$time sleep", NULL, 3900 },
+		{ "$<unknown> get", NULL, "$<unknown> serve", NULL, 3900 },
+	};
+	(void)state;
+	for (int k = 0; k < COUNT_OF(servers); k++) {
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *ops = two_ops(tpu), *modules = x_line(tpu, "XLA Modules");
+		struct xplane *threads = x_host(host);
+		struct xline *loop = x_line(threads, "python"), *other = x_line(threads, "other");
+		for (int64_t i = 0; i < 6; i++) {
+			int64_t at = SHIFT + i * 4000;
+			on_both_clocks(modules, "jit_decode(7)", i * 4000, i * 4000 + 1000);
+			on_both_clocks(ops, "dot.1", i * 4000, i * 4000 + 1000);
+			x_event(loop, "PjitFunction(decode)", at - 5, at + 5, NULL);
+			x_event(loop, servers[k].own, at + 1010, at + servers[k].until, NULL);
+			if (servers[k].inner)
+				x_event(loop, servers[k].inner, at + 1020, at + 3890, NULL);
+			if (servers[k].until < 3900)
+				x_event(loop, "$queue.py:154 get", at + servers[k].until, at + 3900,
+					NULL);
+			if (servers[k].of_other)
+				x_event(other, servers[k].of_other, at + 1010, at + 3900, NULL);
+		}
+		xrun_measure(&run);
+		const struct waits_row *w = &table_rows(&run.tables, waits)[1];
+		assert_true(xrun_row(&run)->is_server == 1);
+		assert_text(w->role, "other");
+		if (servers[k].doing) {
+			assert_text(w->cause, "host");
+			assert_text(w->doing, servers[k].doing);
+			assert_true(w->wait_ratio > 0.4);
+		} else {
+			assert_null(w->cause.p);
+			assert_true(isnan(w->wait_ratio));
+		}
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
 /* An annotation around a step, by whatever name, says nothing of what the host did in it. */
 static void an_annotation_around_a_step(void **state)
 {
@@ -2689,6 +2749,7 @@ int main(void)
 		TEST(what_nothing_tells_of),
 		TEST(a_loader_that_is_ahead),
 		TEST(a_loader_that_computes),
+		TEST(a_server_between_executions),
 		TEST(an_annotation_around_a_step),
 		TEST(a_wait_of_the_users),
 		TEST(files_named_after_checkpoints),

@@ -406,8 +406,7 @@ static void test_what_a_verdict_speaks_for(void **state)
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_null(strstr(text, "this verdict speaks for"));
 	/* Executions of a server are steps without what it waits between them. */
-	r.facts->phase = STR("inference");
-	r.facts->steps_source = STR("program");
+	run->is_server = 1;
 	struct phases_row *wait = table_new(&r.tables, phases, &keep);
 	wait->name = STR("host");
 	wait->is_wait = 1;
@@ -415,11 +414,10 @@ static void test_what_a_verdict_speaks_for(void **state)
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_non_null(
 		strstr(text, "\n      the device waits between its steps for 54% of the time\n"));
-	run->programs_per_step = 2; /* these hold their waits */
+	wait->name = STR("request");
 	text = page_of(r, (struct report_style){ .width = 100 });
-	assert_null(strstr(text, "waits between its steps"));
-	run->programs_per_step = 1;
-	r.facts->steps_source = STR("annotation"); /* as these do */
+	assert_non_null(strstr(text, "between its steps for 54% of the time, for requests 54%\n"));
+	run->is_server = 0; /* these hold their waits */
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_null(strstr(text, "waits between its steps"));
 }
