@@ -49,11 +49,9 @@ struct checker {
 	struct str sql;
 	const struct sql_names *names;
 	struct sql_facts *facts;
-	bool has_with;	 /* a table may be a WITH clause's */
-	bool is_number;	 /* the expression is a value, or what is computed with it */
-	ptrdiff_t wrong; /* where a name stands that SQLite does not know; or -1 */
-	bool means_text; /* that name is compared with a text */
-	bool failed;	 /* fault is filled; nothing more is read */
+	bool has_with;	/* a table may be a WITH clause's */
+	bool is_number; /* the expression is a value, or what is computed with it */
+	bool failed;	/* fault is filled; nothing more is read */
 	int depth;
 	struct list texts, numbers;  /* names of the SELECTs' results */
 	struct arena *keep, scratch; /* scratch: of the tokens and these names */
@@ -596,13 +594,6 @@ static bool is_own(const struct checker *c, struct str whole, struct str name)
 	       table_called(c, ahead(c, -1)->select, table);
 }
 
-/* dtype = bf16: what is compared with a text, and is no name, is a text without its quotes. */
-static void note_text(struct checker *c, const struct value *name, const struct value *other)
-{
-	c->means_text |= place_of(c, name->text) == c->wrong && other->column &&
-			 other->column->type == COLUMN_TEXT;
-}
-
 /* Each way to compare texts has wildcards of its own, or none, and lets those of others pass. */
 static void check_wildcards(struct checker *c, const struct value *text, const struct token *sign)
 {
@@ -640,8 +631,6 @@ static void check_compare(
 		return;
 	}
 	check_pair(c, a, b, "compared");
-	note_text(c, a, b);
-	note_text(c, b, a);
 	check_share(c, a, b);
 	check_share(c, b, a);
 	if (a->column && a->column == b->column &&
@@ -665,7 +654,6 @@ static void check_pattern(
 	if (is_number(bad->dimension))
 		fail(c, DIAG_RULE_TYPE, bad->text, "%.*s is a number; '%.*s' compares texts",
 			STR_ARG(bad->text), STR_ARG(sign->text));
-	note_text(c, b, a);
 	check_wildcards(c, b, sign);
 	if (token_is(sign, "glob"))
 		check_word(c, a, b, true);
@@ -1183,7 +1171,6 @@ static bool open_checker(struct checker *c, struct str sql, const struct sql_nam
 	*c = (struct checker){ .sql = sql,
 		.names = names,
 		.facts = facts,
-		.wrong = -1,
 		.keep = keep,
 		.scratch = scratch,
 		.fault = fault };
@@ -1245,28 +1232,24 @@ bool check_select(struct str sql, const struct sql_names *names, struct arena *k
 static struct str tell_no_function(const struct checker *c, struct str name)
 {
 	enum { TOLD_MOST = 8 };
-	struct list names = { NULL, 0, 0 };
-	struct list meant = { NULL, 0, 0 };
+	struct list names = { NULL, 0, 0 }, meant = { NULL, 0, 0 };
 	const struct sql_own_function *own = c->names->own;
 	for (ptrdiff_t i = 0; own && own[i].name.p; i++)
 		list_add(&names, own[i].name, c->keep);
-	for (ptrdiff_t i = 0; !own && i < sql_function_count; i++)
-		if (!c->names->rule || !sql_functions[i].query_only)
-			list_add(&names, sql_functions[i].name, c->keep);
-	for (ptrdiff_t i = 0; i < sql_function_count; i++)
-		if (sql_function_is_meant(&sql_functions[i], name))
-			list_add(&meant,
-				arena_fmt(c->keep, "%.*s()", STR_ARG(sql_functions[i].name)),
-				c->keep);
+	for (ptrdiff_t i = 0; i < sql_function_count; i++) {
+		const struct sql_function *f = &sql_functions[i];
+		if (!own && (!c->names->rule || !f->query_only))
+			list_add(&names, f->name, c->keep);
+		if (sql_function_is_meant(f, name))
+			list_add(&meant, arena_fmt(c->keep, "%.*s()", STR_ARG(f->name)), c->keep);
+	}
 	if (str_eq_nocase(name, STR("concat")))
 		list_add(&meant, STR("the operator ||"), c->keep);
-	struct str hint = MISSING;
+	struct str hint = did_you_mean(c->keep, name, names.items, names.count);
 	if (meant.count)
 		hint = arena_fmt(c->keep, "; it is %.*s",
 			STR_ARG(words_joined(c->keep, meant.items, meant.count, " or ")));
-	else
-		hint = did_you_mean(c->keep, name, names.items, names.count);
-	if (!hint.len)
+	else if (!hint.len)
 		hint = arena_fmt(c->keep, "; there are %.*s and more (docs/rules.md)",
 			STR_ARG(words_joined(c->keep, names.items, TOLD_MOST, ", ")));
 	return arena_fmt(
@@ -1277,10 +1260,8 @@ static struct str tell_function(const struct checker *c, const struct token *t)
 {
 	const struct table_def *rows = c->names->table;
 	const struct sql_function *f = sql_function_find(t->text);
-	const struct sql_own_function *own = sql_own_find(c->names->own, t->text);
-	if (own && own->form)
-		return arena_fmt(c->keep, "the call is written %s", own->form);
-	if (c->names->own ? !own : !f || (f->query_only && c->names->rule))
+	if (c->names->own ? !sql_own_find(c->names->own, t->text)
+			  : !f || (f->query_only && c->names->rule))
 		return tell_no_function(c, t->text);
 	if (!rows || (!f->aggregate && !token_is(t, "min") && !token_is(t, "max")))
 		return MISSING;
@@ -1294,25 +1275,19 @@ static struct str tell_function(const struct checker *c, const struct token *t)
 				: STR("compute it in the SELECT")));
 }
 
-/* A formula has no columns: a function is meant, a type, or what is known elsewhere. */
-static struct str tell_no_column(const struct checker *c, struct str name)
+/* dtype = bf16, kind in (copy, matmul): what is compared with a text is one without its quotes. */
+static bool is_text_meant(const struct checker *c, const struct token *t)
 {
-	const struct sql_own_function *own = sql_own_find(c->names->own, name);
-	if (own)
-		return arena_fmt(c->keep, "'%.*s' is a function%s%s", STR_ARG(name),
-			own->form ? ": the call is written " : "", own->form ? own->form : "");
-	/* Quotes around all of the value are YAML's. */
-	if (dtype_find(name) != DTYPE_INVALID)
-		return arena_fmt(c->keep,
-			str_eq(str_trim(c->sql), name)
-				? "a type is a text in quotes of its own: \"'%.*s'\""
-				: "a text takes single quotes: '%.*s'",
-			STR_ARG(name));
-	return arena_fmt(c->keep,
-		"there is no '%.*s' here: a formula has the shapes of the call alone, as dim(0, "
-		"1), "
-		"bytes(1) and out_elements()",
-		STR_ARG(name));
+	const struct token *x = t;
+	while (--x > c->tokens &&
+		(token_is(x, ",") || token_is(x, "(") || (!x->word && x->kind != TOKEN_SIGN)))
+		;
+	if (x <= c->tokens || !x->word || x->word->kind < COMPARE || x->word->kind > PATTERN)
+		return false;
+	x -= token_is(x - 1, "not") && x - 1 > c->tokens ? 2 : 1;
+	const struct column *column = find_column(table_with(c, x), x->text);
+	column = column ? column : column_of_run(c->names, x->text);
+	return column && column->type == COLUMN_TEXT;
 }
 
 /* The tables that have a column of that name: "; it is a column of ops and families". */
@@ -1321,7 +1296,6 @@ static struct str tell_tables(const struct checker *c, struct str column)
 	enum { TOLD_MOST = 6 };
 	struct str names[TOLD_MOST];
 	ptrdiff_t count = 0;
-
 	for (int i = 0; i < TABLE_COUNT && count < TOLD_MOST; i++)
 		if (find_column(&table_defs[i], column))
 			names[count++] = table_defs[i].name;
@@ -1336,25 +1310,36 @@ static struct str tell_tables(const struct checker *c, struct str column)
 		STR_ARG(first));
 }
 
+/* Of a formula, which has no columns: a type is meant, or what is known elsewhere. */
+static struct str tell_shapes(const struct checker *c, struct str name)
+{
+	if (dtype_find(name) == DTYPE_INVALID)
+		return arena_fmt(c->keep,
+			"there is no '%.*s' here: a formula has the shapes of the call alone, as "
+			"dim(0, 1), bytes(1) and out_elements()",
+			STR_ARG(name));
+	/* Quotes around all of the value are YAML's. */
+	return arena_fmt(c->keep,
+		str_eq(str_trim(c->sql), name) ? "a type is a text in quotes of its own: \"'%.*s'\""
+					       : "a text takes single quotes: '%.*s'",
+		STR_ARG(name));
+}
+
 static struct str tell_column(const struct checker *c, const struct token *t, bool *is_name)
 {
-	static const struct str clauses[] = { STR_INIT("from"), STR_INIT("where"),
-		STR_INIT("group"), STR_INIT("order"), STR_INIT("limit") };
 	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
 	const struct sql_names *names = c->names;
+	struct str name = through(c, t->text, last->text);
 	struct list known = { NULL, 0, 0 };
+	bool is_known = column_of_run(names, last->text);
 	if (names->rule)
 		NAMES(&known, c->keep, names->rule->params, names->rule->param_count);
-	const struct table_def *run = names->table ? &table_defs[TABLE_run] : NULL;
-	bool is_known = column_of_run(names, last->text);
-	for (const struct token *x = c->tokens; x; x = x->kind == TOKEN_END ? NULL : x + 1) {
-		/* The row's and the run's stand at the end. */
-		const struct table_def *defs[] = { x->kind == TOKEN_END ? names->table : x->table,
-			x->kind == TOKEN_END ? run : NULL };
-		for (int i = 0; i < COUNT_OF(defs); i++)
-			if (defs[i])
-				NAMES(&known, c->keep, defs[i]->columns, defs[i]->column_count);
-		is_known |= find_column(defs[0], last->text) != NULL;
+	for (ptrdiff_t i = 0; i < c->table_count + (names->table ? 2 : 0); i++) {
+		const struct table_def *def = i < c->table_count    ? c->tables[i]->table
+					      : i == c->table_count ? names->table
+								    : &table_defs[TABLE_run];
+		NAMES(&known, c->keep, def->columns, def->column_count);
+		is_known |= i <= c->table_count && find_column(def, last->text);
 	}
 	if (is_known && last != t && names->table && engine_table(t->text))
 		return arena_fmt(c->keep,
@@ -1362,16 +1347,15 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 			STR_ARG(t->text), STR_ARG(last->text), STR_ARG(t->text));
 	if (is_known)
 		return MISSING; /* SQLite knows better */
-	if (c->means_text)
+	if (is_text_meant(c, t))
 		return arena_fmt(c->keep, "a text takes single quotes: '%.*s'", STR_ARG(t->text));
-	struct str name = through(c, t->text, last->text);
 	const struct table_def *called = last == t ? NULL : table_in_reach(c, t->select, t->text);
 	const struct table_def *of = called ? called : names->table;
 	bool is_made = of && !table_find(of->name);
-	/* So many tables have one that none of them is meant. */
+	/* So many tables have a name that none of them is meant. */
 	bool wants_name = str_eq_nocase(last->text, STR("name"));
-	struct str hint = is_made || called || wants_name ? STR("") : tell_tables(c, last->text);
 	const struct key *key = names->rule ? key_named(rule_entry.keys, last->text) : NULL;
+	struct str hint = is_made || called || wants_name ? STR("") : tell_tables(c, last->text);
 	if (!hint.len && key && key->read)
 		hint = key->read == key_limit
 			       ? STR("; the limits are :warn and :fail, and {warn} and {fail} in "
@@ -1379,43 +1363,31 @@ static struct str tell_column(const struct checker *c, const struct token *t, bo
 			       : STR("; it is a key of the rule: write its expression out");
 	if (!hint.len && !wants_name)
 		hint = did_you_mean(c->keep, last->text, known.items, known.count);
-	if (!hint.len && !of) /* "select * form ops" */
-		hint = table_find(last->text)
-			       ? STR("; it is a table, which stands behind 'from'")
-			       : did_you_mean(c->keep, last->text, clauses, COUNT_OF(clauses));
-	if (!hint.len && !of && !names->rule)
-		hint = STR("; `rooflint tables` lists the columns of each table");
-	if (!hint.len && of)
+	if (!hint.len)
 		hint = is_made ? STR("; the SELECT has none of that name")
-			       : arena_fmt(c->keep, "; `rooflint tables %.*s` lists them",
-					 STR_ARG(of->name));
+			       : arena_fmt(c->keep, "; `rooflint tables%s%.*s` lists them",
+					 of ? " " : "", STR_ARG(of ? of->name : STR("")));
 	*is_name = true;
 	return arena_fmt(
 		c->keep, "there is no column '%.*s' here%.*s", STR_ARG(name), STR_ARG(hint));
 }
 
-/* What a word is that SQLite stumbles over where the grammar wants another; or missing. */
-static struct str tell_stray(const struct checker *c, const struct token **at)
+/* 10 ms, and 10ms, which is one word to SQLite; or missing. */
+static struct str tell_unit(const struct checker *c, const struct token **at)
 {
-	const struct token *t = *at, *before = t > c->tokens ? t - 1 : t;
+	const struct token *t = *at + ((*at)->kind == TOKEN_NUMBER);
 	enum unit unit;
 	double ignored;
-	if (t->kind == TOKEN_NUMBER) /* 10ms is one word to SQLite */
-		before = t++;
-	struct str text = arena_fmt(c->keep, "%.*s %.*s", STR_ARG(before->text), STR_ARG(t->text));
-	if (before->kind == TOKEN_NUMBER && t->kind == TOKEN_NAME && c->names->rule &&
-		unit_parse(text, &ignored, &unit, NULL)) {
-		*at = t;
-		return arena_fmt(c->keep,
-			"a unit belongs into a parameter: params: { slack: %.*s }, then :slack",
-			STR_ARG(text));
-	}
-	if (before - c->tokens > 0 && t->word && t->word->precedence && before[-1].table) {
-		*at = before;
-		return arena_fmt(c->keep, "'where' is missing before the condition '%.*s ...'",
-			STR_ARG(before->text));
-	}
-	return MISSING;
+	if (t == c->tokens || t[-1].kind != TOKEN_NUMBER || t->kind != TOKEN_NAME ||
+		!c->names->rule)
+		return MISSING;
+	struct str text = arena_fmt(c->keep, "%.*s %.*s", STR_ARG(t[-1].text), STR_ARG(t->text));
+	if (!unit_parse(text, &ignored, &unit, NULL))
+		return MISSING;
+	*at = t;
+	return arena_fmt(c->keep,
+		"a unit belongs into a parameter: params: { slack: %.*s }, then :slack",
+		STR_ARG(text));
 }
 
 void check_tell(struct str sql, const struct sql_names *names, struct arena *keep,
@@ -1426,8 +1398,6 @@ void check_tell(struct str sql, const struct sql_names *names, struct arena *kee
 	struct checker c;
 	if (!open_checker(&c, sql, names, keep, scratch, &ignored, &again))
 		return;
-	c.wrong = fault->at;
-	is_select(ahead(&c, 0)) ? select_value(&c) : expression(&c, 0);
 	const struct token *t = c.tokens;
 	while (t->kind != TOKEN_END && place_of(&c, t->text) != fault->at)
 		t++;
@@ -1437,15 +1407,18 @@ void check_tell(struct str sql, const struct sql_names *names, struct arena *kee
 	const struct rule *rule = names->rule;
 	const struct rule_param *param = /* without its colon */
 		rule && t->kind == TOKEN_NAME ? rule_param_named(rule, t->text) : NULL;
+	const struct sql_own_function *own = sql_own_find(names->own, t->text);
 	struct str text = { NULL, 0 };
 	if (param)
 		text = arena_fmt(keep, "a parameter is written :%.*s", STR_ARG(param->name));
 	else if (!fault->is_of_names)
-		text = tell_stray(&c, &t);
+		text = tell_unit(&c, &t);
+	else if (own && own->form)
+		text = arena_fmt(keep, "the call is written %s", own->form);
 	else if (t->kind == TOKEN_NAME && token_is(t + 1, "("))
 		text = tell_function(&c, t);
 	else if (t->kind == TOKEN_NAME && !is_reserved(t))
-		text = names->own ? tell_no_column(&c, t->text) : tell_column(&c, t, &is_name);
+		text = names->own ? tell_shapes(&c, t->text) : tell_column(&c, t, &is_name);
 	const struct token *last = token_is(t + 1, ".") ? t + 2 : t;
 	fault->at = place_of(&c, t->text);
 	fault->width = through(&c, t->text, last->text).len;
