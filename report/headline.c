@@ -16,7 +16,7 @@ const struct deltas_row *step_delta(const struct report *r)
 	return NULL;
 }
 
-static bool is_about_baseline(const struct report *r, const struct finding *f)
+bool is_about_baseline(const struct report *r, const struct finding *f)
 {
 	const struct deltas_row *rows = table_rows(&r->tables, deltas);
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, deltas); i++)

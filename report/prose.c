@@ -315,13 +315,19 @@ static double worth_telling(const struct finding *f, double seconds)
 }
 
 /* What it claims and is not credited with: others are, or the step has no room for it. */
-static void put_rest(struct out *o, const struct finding *f, struct arena *keep)
+static void put_rest(
+	struct out *o, const struct report *r, const struct finding *f, struct arena *keep)
 {
 	bool is_paid = out_text(o).len > 0;
 	double shared_s = f->shared_s > 0 ? f->shared_s : 0;
 	double told_s = worth_telling(f, shared_s);
 	double beyond_s = worth_telling(f, f->claimed_s - f->gain_s - shared_s);
-	if (told_s > 0)
+	if (told_s > 0 && is_about_baseline(r, f))
+		out_fmt(o,
+			is_paid ? "; other findings may explain %.*s more"
+				: "%.*s, which other findings may explain",
+			STR_ARG(time_text(keep, told_s)));
+	else if (told_s > 0)
 		out_fmt(o,
 			is_paid ? "; %.*s more are already counted in other findings"
 				: "%.*s, already counted in other findings",
@@ -347,7 +353,7 @@ struct str prose_cost(const struct report *r, const struct group *g, struct aren
 				    : MISSING;
 	if (worth_telling(f, f->gain_s) > 0)
 		out_str(o, prose_gain(r, f->gain_s, keep));
-	put_rest(o, f, keep);
+	put_rest(o, r, f, keep);
 	if (!out_text(o).len)
 		out_z(o, "no step time");
 	if (g->count > 1 && g->gain_s > f->gain_s) {

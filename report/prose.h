@@ -162,6 +162,8 @@ void page_heaviest(struct page *p, const struct report *r, ptrdiff_t most);
 
 /* One clean line, without the verdict and the profile; never empty but for a report of nothing. */
 struct str headline_of(const struct report *r, struct arena *keep);
+/* A change against a baseline. */
+bool is_about_baseline(const struct report *r, const struct finding *f);
 /* The finding whose message the headline is; or NULL. */
 const struct finding *headline_finding(const struct report *r, struct arena *keep);
 /* Whether it says how the step changed against the baseline. */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/kind.h"
-#include "base/map.h"
 #include "base/stats.h"
 
 /* ---- what a row is about ------------------------------------------------------------------ */
@@ -96,7 +95,7 @@ struct purse {
 	double left[POOL_COUNT];  /* what a pool still holds */
 	double spent[POOL_COUNT]; /* credited so far */
 	double debt[POOL_COUNT];  /* credited on lower levels, not yet taken off this one */
-	double total_left, given;
+	double total_left, paid;
 };
 
 static double known(double x)
@@ -145,122 +144,6 @@ static struct purse purse_of(const struct tables *tables, bool is_explaining)
 		purse.total_left = fmin(purse.total_left, run->step_mean_s - run->predicted_step_s);
 	pools_fill(tables, purse.left);
 	return purse;
-}
-
-/* ---- what a regression is made of -------------------------------------------------------- */
-
-/* Seconds per step that were lost against a baseline, less those that credited claims explain. */
-struct losses {
-	struct map ops; /* by key and by family, which share a place */
-	double *by_op;
-	int32_t op_count;
-	double by_pool[POOL_COUNT]; /* of whatever computes or copies: POOL_COMPUTE */
-};
-
-static const struct deltas_row *next_delta(
-	const struct tables *tables, struct str metric, const struct deltas_row *after)
-{
-	const struct deltas_row *rows = table_rows(tables, deltas);
-
-	for (ptrdiff_t i = after ? after - rows + 1 : 0; i < table_count(tables, deltas); i++)
-		if (str_eq(rows[i].metric, metric))
-			return &rows[i];
-	return NULL;
-}
-
-/* The most that a comparison tells. */
-static double lost_by(const struct tables *tables, struct str metric)
-{
-	double most = NAN;
-
-	for (const struct deltas_row *row = NULL; (row = next_delta(tables, metric, row));)
-		most = fmax(most, row->lost_s);
-	return most;
-}
-
-/* Seconds of the steps, which are not equally long. */
-static double lost_by_share(const struct tables *tables, struct str metric)
-{
-	double most = NAN;
-
-	for (const struct deltas_row *x = NULL; (x = next_delta(tables, metric, x));)
-		for (const struct deltas_row *step = NULL;
-			(step = next_delta(tables, STR("run.step_time_s"), step));)
-			if (str_eq(step->against, x->against))
-				most = fmax(most, x->head * step->head - x->base * step->base);
-	return most;
-}
-
-static void lose_by_pool(struct losses *l, const struct tables *tables)
-{
-	double rest = fmax(lost_by(tables, STR("run.step_time_s")),
-		fmax(lost_by(tables, STR("run.roofline_ratio_lo")),
-			lost_by(tables, STR("run.mfu"))));
-	const double waits[POOL_COUNT] = {
-		[POOL_COMMS] = lost_by_share(tables, STR("run.comms_exposed_ratio")),
-		[POOL_TRANSFER] = lost_by_share(tables, STR("run.transfer_ratio")),
-		[POOL_IDLE] = lost_by_share(tables, STR("run.idle_ratio")),
-	};
-
-	for (int i = 0; i < POOL_COUNT; i++) {
-		l->by_pool[i] = limit(waits[i]);
-		rest -= known(waits[i]);
-	}
-	l->by_pool[POOL_COMPUTE] = limit(rest);
-}
-
-static int32_t place_of_op(struct losses *l, struct str key, struct arena *keep)
-{
-	int32_t place = map_put(&l->ops, key, l->op_count, keep);
-
-	l->op_count += place == l->op_count;
-	return place;
-}
-
-static struct losses losses_of(const struct tables *tables, struct arena *keep)
-{
-	const struct ops_row *ops = table_rows(tables, ops);
-	const struct changes_row *changes = table_rows(tables, changes);
-	ptrdiff_t op_count = table_count(tables, ops), count = table_count(tables, changes);
-	struct losses ret = { .op_count = 0 };
-
-	if (!table_count(tables, deltas))
-		return ret;
-	lose_by_pool(&ret, tables);
-	ret.by_op = arena_make(keep, double, op_count + count + 1);
-	for (ptrdiff_t i = 0; i < op_count; i++) {
-		struct str family = ops[i].common->family.len ? ops[i].common->family : ops[i].key;
-
-		map_put(&ret.ops, ops[i].key, place_of_op(&ret, family, keep), keep);
-	}
-	for (ptrdiff_t i = 0; i < count; i++)
-		ret.by_op[place_of_op(&ret, changes[i].key, keep)] +=
-			fmax(0, known(changes[i].lost_s));
-	return ret;
-}
-
-/*
- * How much of the loss the paid seconds of a claim explain: of an op that computes or copies, at
- * most what that op lost.  What waits does so in another op than the one that is slow.
- */
-static double explain(struct losses *l, const struct claim *claim, double paid)
-{
-	bool is_wait = claim->pool == POOL_COMMS || claim->pool == POOL_TRANSFER ||
-		       claim->pool == POOL_IDLE;
-	struct claim of = *claim;
-	bool is_op = !claim->level && claim->family.len && !is_wait;
-	int32_t op = is_op ? map_get(&l->ops, claim->family) : MAP_NONE;
-	double ret;
-
-	of.pool = is_wait ? claim->pool : POOL_COMPUTE;
-	ret = fmin(paid, most_of(l->by_pool, &of));
-
-	if (op != MAP_NONE) {
-		ret = fmin(ret, l->by_op[op]);
-		l->by_op[op] -= ret;
-	}
-	take(l->by_pool, &of, ret);
-	return ret;
 }
 
 /* ---- one claim a family ------------------------------------------------------------------- */
@@ -346,6 +229,8 @@ static int by_size(const void *a, const void *b)
 
 static double pay(struct purse *purse, const struct claim *claim)
 {
+	if (claim->level == LEVEL_CHANGE)
+		return fmax(0, claim->seconds - purse->paid);
 	/* A claim that takes nothing of its own pool makes the others wait in communication. */
 	enum pool above = claim->share > 0 ? claim->pool : POOL_COMMS;
 	double taken = fmin(claim->seconds, purse->debt[above]);
@@ -353,17 +238,12 @@ static double pay(struct purse *purse, const struct claim *claim)
 	bool is_hiding =
 		claim->level == 2 && (claim->pool == POOL_COMMS || claim->pool == POOL_TRANSFER);
 	double most = purse->total_left + (is_hiding ? 0 : claim->unneeded_s);
-	/* The baseline took less: a program that needs more now has lost that, too. */
-	if (claim->level == LEVEL_CHANGE)
-		most = fmax(most, claim->seconds - purse->given);
 	double paid = fmax(0, fmin(wanted, most));
-	double lasting = fmax(0, paid - claim->unneeded_s); /* of work that remains */
 
 	purse->debt[above] -= fmax(0, taken);
 	take(purse->left, claim, paid);
 	take(purse->spent, claim, -paid);
-	purse->total_left -= lasting;
-	purse->given += lasting;
+	purse->total_left -= fmax(0, paid - claim->unneeded_s); /* of work that remains */
 	return paid;
 }
 
@@ -371,8 +251,6 @@ double credit(const struct tables *tables, bool is_explaining, struct claim *cla
 	ptrdiff_t count, struct finding *findings, struct arena *keep)
 {
 	struct purse purse = purse_of(tables, is_explaining);
-	struct losses losses = losses_of(tables, keep);
-	double sum = 0, explained = 0;
 	int level = 0;
 	ptrdiff_t n = 0;
 
@@ -389,25 +267,21 @@ double credit(const struct tables *tables, bool is_explaining, struct claim *cla
 	settle_families(claims, n, findings, keep);
 	sort_by(claims, n, by_size);
 	for (ptrdiff_t i = 0; i < n; i++) {
-		if (claims[i].level != level) {
+		if (claims[i].level != level)
 			memcpy(purse.debt, purse.spent, sizeof(purse.debt));
-			if (claims[i].level == LEVEL_CHANGE)
-				purse.debt[POOL_NONE] = explained;
-		}
 		level = claims[i].level;
 		double paid = pay(&purse, &claims[i]);
-		explained += explain(&losses, &claims[i], paid);
 		if (!claims[i].is_waived)
 			findings[claims[i].finding].gain_s = paid;
-		sum += paid;
+		purse.paid += paid;
 	}
 	/* It lacks what others were paid of its pool, or of the step; the rest is beyond both. */
 	for (ptrdiff_t i = 0; i < n; i++) {
 		struct finding *f = &findings[claims[i].finding];
-		double spent = claims[i].pool ? purse.spent[claims[i].pool] : sum;
+		double spent = claims[i].pool ? purse.spent[claims[i].pool] : purse.paid;
 
 		if (!claims[i].is_waived)
 			f->shared_s = fmax(0, fmin(f->claimed_s - f->gain_s, spent - f->gain_s));
 	}
-	return sum;
+	return purse.paid;
 }

@@ -10,12 +10,12 @@
  *      Claims of no pool have nothing in common.
  *   3. What was credited in a pool for ops is taken off the claims about devices, and what was
  *      credited for both off the claims about the run: those look at the same seconds from above.
- *   4. A change against a baseline comes last.  Taken off it is what was credited before, for an op
- *      up to what that op has lost, for others up to what their part of the step has.
+ *   4. A change against a baseline comes last, and is credited with what it lost beyond all
+ *      that was credited before: those may be the same seconds.
  *   5. A pool gives back no more than it holds, and all together no more than the step takes beyond
  *      its ideal and beyond what its programs need at least (predicted_step_s: links need theirs,
  *      also where compute hides them).  Work that a fix takes away has no ideal: unneeded_s of it
- *      come on top.  A change gives back what was lost, if that is more.
+ *      come on top.
  *
  * A device that is slow or idle costs the step all of its delay, and the pool of communication what
  * the others wait meanwhile.  Such claims come first on their level: they are why the others wait.
