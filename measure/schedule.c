@@ -451,8 +451,9 @@ static void stretch_add(
 	struct planning *p, enum mark_kind kind, int64_t start_ps, int64_t end_ps, int64_t number)
 {
 	if (end_ps > start_ps)
-		*arena_push(p->keep, p->items, p->count, p->cap) =
-			(struct step_mark){ start_ps, end_ps, number, kind, false, false };
+		*arena_push(p->keep, p->items, p->count, p->cap) = (struct step_mark){
+			.start_ps = start_ps, .end_ps = end_ps, .number = number, .kind = kind
+		};
 }
 
 /* How many of these runs are other work together: until the step goes on, or what is beside it. */
@@ -674,8 +675,8 @@ static ptrdiff_t others_between(struct planning *p, const struct executions *d, 
 }
 
 /*
- * `marks`: the device's own, or NULL.  With them, and of a server, a step is what its mark or its
- * work takes, without what comes behind.  True when the plan is another than before.
+ * `marks`: the device's own, or NULL.  Of a server a step is what its mark or its work takes,
+ * without what comes behind.  True when the plan is another than before.
  */
 static bool device_plan(struct scheduling *s, struct device *device, enum step_source source,
 	const bool *beside, struct mark *marks)
@@ -686,7 +687,8 @@ static bool device_plan(struct scheduling *s, struct device *device, enum step_s
 	struct mark *steps = marks;
 	ptrdiff_t n = marks ? plan->mark_count : steps_read(s, &device->sweep, &steps, &scratch);
 	ptrdiff_t judged = 0, run = 0;
-	bool alone = marks || s->ret->is_server, is_last = device == s->run->lasting.device;
+	bool alone = s->ret->is_server, is_last = device == s->run->lasting.device;
+	bool waits = !marks; /* something may come behind the last one */
 	struct executions seen = { device->sweep.runs, device->sweep.run_count }, *d = &seen;
 	int64_t until_ps = INT64_MIN;
 
@@ -701,9 +703,10 @@ static bool device_plan(struct scheduling *s, struct device *device, enum step_s
 				   ? step[1].start_ps
 				   : step->end_ps;
 		ptrdiff_t begin = run, before = p.count;
-		bool is_cut = !alone;
-		for (; !marks && run < d->count && d->runs[run].start_ps < until_ps; run++)
-			is_cut |= d->runs[run].is_cut && d->runs[run].step >= 0;
+		waits |= until_ps > step->end_ps;
+		bool is_cut = waits && !alone;
+		for (; run < d->count && d->runs[run].start_ps < until_ps; run++)
+			is_cut |= !marks && d->runs[run].is_cut && d->runs[run].step >= 0;
 		step->length_ps = stretches(&p, is_judged ? MARK_STEP : MARK_OTHER, step->start_ps,
 			until_ps, step->number, &d->runs[begin], run - begin);
 		if (i + 1 == n && is_cut && is_judged && p.count > before)
@@ -857,7 +860,7 @@ static void line_read(struct scheduling *s)
 		for (ptrdiff_t k = 0; k < plan->mark_count; k++) {
 			const struct step_mark *m = &plan->marks[k];
 			s->marks[s->mark_count++] = (struct mark){ .start_ps = m->start_ps,
-				.end_ps = m->end_ps,
+				.end_ps = m->marked_ps,
 				.number = m->number,
 				.by = (int32_t)i,
 				.sort = -1 };
@@ -913,6 +916,22 @@ static bool lines_lend(struct scheduling *s)
 	return ok;
 }
 
+/* Does the module that takes most time in the judged steps serve? */
+static bool line_serves(const struct scheduling *s)
+{
+	int64_t *time_ps = arena_make(s->scratch, int64_t, s->module_count);
+	int32_t most = 0;
+
+	for (ptrdiff_t i = 0; i < s->all_count; i++) {
+		const struct program_run *r = s->all[i];
+		if (r->step >= 0 && s->marks[r->step].sort == s->ret->judged)
+			time_ps[module_at(s, r)] += r->end_ps - r->start_ps;
+	}
+	for (int32_t m = 0; m < s->module_count; m++)
+		most = time_ps[m] > time_ps[most] ? m : most;
+	return phase_of_name(s->modules[most]) == PHASE_INFERENCE;
+}
+
 static bool line_sorts(struct scheduling *s)
 {
 	ptrdiff_t idle = 0;
@@ -929,7 +948,9 @@ static bool line_sorts(struct scheduling *s)
 		s->ret->sorts[i].name = s->ret->sorts[i].modules;
 		s->ret->sorts[i].count = 0; /* by the last device */
 	}
-	return s->ret->is_marked = sort_judge(s);
+	s->ret->is_marked = sort_judge(s);
+	s->ret->is_server = s->ret->is_marked && line_serves(s);
+	return s->ret->is_marked;
 }
 
 /* By the host's marks, else by what repeats. */

@@ -94,6 +94,21 @@ static bool lane_marks(struct device *d, const struct lane *l, struct event *e, 
 	return cursor_end(c, err);
 }
 
+/* A step lasts until the next one: a mark may end with the work, before what the step waits for. */
+static void marks_last(struct step_plan *plan)
+{
+	bool waits = false;
+
+	for (ptrdiff_t i = 0; i < plan->mark_count; i++) {
+		struct step_mark *m = &plan->marks[i];
+		m->marked_ps = m->end_ps;
+		m->end_ps = i + 1 < plan->mark_count ? m[1].start_ps : m->end_ps;
+		waits |= m->end_ps > m->marked_ps;
+	}
+	if (plan->mark_count > 0)
+		plan->marks[plan->mark_count - 1].is_cut = waits;
+}
+
 /* The Steps line's marks, in order.  `e` has room for an event. */
 static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 	struct arena scratch, struct diag *err)
@@ -131,6 +146,7 @@ static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 	sort_integers(times, n);
 	plan->mark_count -= n >= 3 && last < times[n / 2] / 2;
 	plan->drop_first = plan->mark_count >= 3;
+	marks_last(plan);
 	return true;
 }
 

@@ -50,8 +50,9 @@ enum mark_kind { MARK_STEP, MARK_OTHER, MARK_ELSEWHERE };
 struct step_mark {
 	int64_t start_ps, end_ps, number;
 	enum mark_kind kind;
-	bool goes_on; /* the next stretch but for other work is of the same step */
-	bool is_cut;  /* its end was not seen */
+	bool goes_on;	   /* the next stretch but for other work is of the same step */
+	bool is_cut;	   /* its end was not seen */
+	int64_t marked_ps; /* its mark on a Steps line ends here; what it waits for comes behind */
 };
 
 /* An execution of a program. */
