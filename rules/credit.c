@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/kind.h"
+#include "base/map.h"
 #include "base/stats.h"
 
 /* ---- what a row is about ------------------------------------------------------------------ */
@@ -148,66 +149,41 @@ static struct purse purse_of(const struct tables *tables, bool is_explaining)
 
 /* ---- one claim a family ------------------------------------------------------------------- */
 
-static int by_family(const void *a, const void *b)
-{
-	const struct claim *x = *(struct claim *const *)a, *y = *(struct claim *const *)b;
-	int order = order_integers(x->pool, y->pool);
+struct sums {
+	struct map places;
+	double *items;
+	int32_t count;
+};
 
-	if (!order)
-		order = str_cmp(x->family, y->family);
-	order = order ? order : x->is_waived - y->is_waived;
-	return order ? order : order_integers(x->finding, y->finding);
+static double *sum_of(struct sums *s, struct str key, struct arena *keep)
+{
+	int32_t at = map_put(&s->places, key, s->count, keep);
+
+	s->count += at == s->count;
+	return &s->items[at];
 }
 
-/*
- * Claims of all rules but the one that claims most become zero; the first rule wins a tie.  A
- * waived one wins only over waived ones, and else has what is beyond that.  Findings are in rule
- * order, and waived ones behind the others, so claims of one rule adjoin.
- */
-static void settle(struct claim **group, ptrdiff_t count, const struct finding *findings)
-{
-	ptrdiff_t from = 0, best = 0, best_end = 0;
-	double most = -INFINITY, sum = 0;
-
-	for (ptrdiff_t i = 0; i < count; i++) {
-		const struct claim *x = group[i], *first = group[from];
-
-		if (!str_eq(findings[x->finding].rule, findings[first->finding].rule) ||
-			x->is_waived != first->is_waived) {
-			from = i;
-			sum = 0;
-		}
-		sum += x->seconds; /* which is more than nothing */
-		if (sum > most && x->is_waived == group[0]->is_waived) {
-			most = sum;
-			best = from;
-			best_end = i + 1;
-		}
-	}
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (i < best || i >= best_end)
-			group[i]->seconds = group[i]->is_waived
-						    ? fmax(0, group[i]->seconds - fmax(0, most))
-						    : 0;
-}
-
+/* What rules claim for one family are the same seconds: a claim has what is beyond the others'. */
 static void settle_families(
 	struct claim *claims, ptrdiff_t count, const struct finding *findings, struct arena *keep)
 {
-	struct claim **sorted = arena_make(keep, struct claim *, count + 1);
-	ptrdiff_t n = 0, end;
+	struct sums sums = { .items = arena_make(keep, double, 2 * count + 1) };
 
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (claims[i].pool && claims[i].family.len && claims[i].seconds > 0)
-			sorted[n++] = &claims[i];
-	sort_by(sorted, n, by_family);
-	for (ptrdiff_t i = 0; i < n; i = end) {
-		for (end = i + 1; end < n && sorted[end]->pool == sorted[i]->pool &&
-				  str_eq(sorted[end]->family, sorted[i]->family);
-			end++)
-			;
-		if (end > i + 1)
-			settle(&sorted[i], end - i, findings);
+	for (ptrdiff_t i = 0; i < count; i++) {
+		struct claim *c = &claims[i];
+
+		if (!c->pool || !c->family.len)
+			continue;
+		struct str family = arena_fmt(keep, "%d\n%.*s", (int)c->pool, STR_ARG(c->family));
+		double *all = sum_of(&sums, family, keep);
+		double *own = sum_of(&sums,
+			arena_fmt(keep, "%.*s\n%.*s", STR_ARG(findings[c->finding].rule),
+				STR_ARG(family)),
+			keep);
+
+		*own += c->seconds;
+		c->seconds = fmax(0, fmin(c->seconds, *own - *all));
+		*all += c->seconds;
 	}
 }
 
@@ -264,8 +240,11 @@ double credit(const struct tables *tables, bool is_explaining, struct claim *cla
 	}
 	if (!n)
 		return 0;
-	settle_families(claims, n, findings, keep);
-	sort_by(claims, n, by_size);
+	for (int settled = 0; settled < 2; settled++) {
+		sort_by(claims, n, by_size);
+		if (!settled)
+			settle_families(claims, n, findings, keep);
+	}
 	for (ptrdiff_t i = 0; i < n; i++) {
 		if (claims[i].level != level)
 			memcpy(purse.debt, purse.spent, sizeof(purse.debt));

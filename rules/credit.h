@@ -6,8 +6,8 @@
  *
  *   1. Findings about ops (also gaps, transfers, compilations) before those about devices, before
  *      those about the whole run; larger claims first.
- *   2. Claims of one family within a pool are one claim: the rule that claims most for it gets it.
- *      Claims of no pool have nothing in common.
+ *   2. What rules claim for one family within a pool are the same seconds, as many as the rule that
+ *      claims most has.  Claims of no pool have nothing in common.
  *   3. What was credited in a pool for ops is taken off the claims about devices, and what was
  *      credited for both off the claims about the run: those look at the same seconds from above.
  *   4. A change against a baseline comes last, and is credited with what it lost beyond all
