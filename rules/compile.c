@@ -11,18 +11,7 @@
 #include "rules/parse.h"
 #include "rules/trial.h"
 
-struct compiler {
-	struct ruleset *set;
-	struct engine *engine;
-	struct rule *rule;
-	struct rule_code *code;
-	struct arena *keep;
-	struct diag *err;
-	bool ok;
-};
-
-/* A fault in the text of `origin`'s node, with "<rule>.<key>: " in front.  Always false. */
-static bool rule_fault(struct compiler *c, const char *key, const struct origin *origin,
+bool rule_fault(struct compiler *c, const char *key, const struct origin *origin,
 	const struct sql_fault *fault)
 {
 	struct text_place place =
@@ -369,11 +358,10 @@ static struct expression *add_to_texts(struct compiler *c, const struct rule_tex
 	return x;
 }
 
-struct expression *text_expression(
-	const struct text_at *t, struct str sql, ptrdiff_t at, struct sql_fault *fault)
+struct expression *text_expression(struct compiler *c, const struct rule_text *source,
+	const char *key, struct str sql, ptrdiff_t at, struct sql_fault *fault)
 {
-	struct compiler *c = t->c;
-	struct expression *x = add_to_texts(c, t->source, sql, at, t->key);
+	struct expression *x = add_to_texts(c, source, sql, at, key);
 	struct str name = sql;
 	bool is_param = str_take(&name, STR(":"));
 
@@ -392,19 +380,6 @@ struct expression *text_expression(
 	return NULL;
 }
 
-void text_fault(const struct text_at *t, const struct sql_fault *fault)
-{
-	rule_fault(t->c, t->key, &t->source->origin, fault);
-}
-
-static void compile_text(
-	struct compiler *c, const struct rule_text *text, const char *key, struct template *ret)
-{
-	const struct text_at at = { c, key, text, c->code->subjects.rows, c->rule };
-
-	template_compile(&at, c->keep, ret);
-}
-
 static struct advice_code *compile_advice(
 	struct compiler *c, const struct advice_list *list, const char *key)
 {
@@ -414,7 +389,7 @@ static struct advice_code *compile_advice(
 	for (ptrdiff_t i = 0; i < list->count; i++) {
 		const struct advice_item *item = &list->items[i];
 
-		compile_text(c, &item->text, key, &ret[i].text);
+		template_compile(c, &item->text, key, &ret[i].text);
 		if (!item->when.text.p)
 			continue;
 		ret[i].when = add_to_texts(c, &item->when, item->when.text, 0, key);
@@ -641,7 +616,7 @@ static void compile_rest(struct compiler *c)
 		check_listing(c, &code->places);
 	open_texts(c);
 	if (c->rule->message.text.p)
-		compile_text(c, &c->rule->message, "message", &code->message);
+		template_compile(c, &c->rule->message, "message", &code->message);
 	code->cause = compile_advice(c, &c->rule->cause, "cause");
 	code->fix = compile_advice(c, &c->rule->fix, "fix");
 	code->only_warns = compile_advice(c, &c->rule->only_warns, "only_warns");

@@ -76,6 +76,22 @@ struct rule_code {
 	bool is_backstop; /* asks for :explained, so it is judged last */
 };
 
+struct compiler {
+	struct ruleset *set;
+	struct engine *engine;
+	struct rule *rule;
+	struct rule_code *code;
+	struct arena *keep;
+	struct diag *err;
+	bool ok;
+};
+/* A fault in the text of `origin`'s node, with "<rule>.<key>: " in front.  Always false. */
+bool rule_fault(struct compiler *c, const char *key, const struct origin *origin,
+	const struct sql_fault *fault);
+/* Of a text: an expression so many bytes into it, or NULL and a fault. */
+struct expression *text_expression(struct compiler *c, const struct rule_text *source,
+	const char *key, struct str sql, ptrdiff_t at, struct sql_fault *fault);
+
 /* Fills rule->code, or notes its mistakes, with carets into the rule file. */
 void rule_compile(struct ruleset *set, struct rule *rule, struct arena *keep, struct diag *err);
 /*

@@ -34,7 +34,9 @@ enum { FORMATS = COUNT_OF(formats) };
 struct template_reader {
 	struct str text;
 	ptrdiff_t at;
-	const struct text_at *of;
+	struct compiler *c;
+	const struct rule_text *source;
+	const char *key;
 	struct arena *keep;
 	struct template *ret;
 	struct sql_fault *fault;
@@ -61,18 +63,18 @@ static void find_field(struct template_reader *r, struct str name, struct piece 
 {
 	struct str sql = name, of_run = name;
 	ptrdiff_t more = 0; /* bytes that stand before the name in its expression */
-	bool is_column = table_column(r->of->rows, name);
+	bool is_column = table_column(r->c->code->subjects.rows, name);
 
-	const struct rule_param *param = rule_param_named(r->of->rule, name);
+	const struct rule_param *param = rule_param_named(r->c->rule, name);
 	if (!is_column && (param || NAMED(wording_names, WORDINGS, name))) {
 		sql = arena_fmt(r->keep, ":%.*s", STR_ARG(name));
-		piece->param = param ? param - r->of->rule->params : -1;
+		piece->param = param ? param - r->c->rule->params : -1;
 		more = 1;
 	} else if (!is_column && str_take(&of_run, STR("run."))) {
 		sql = arena_fmt(r->keep, "(select %.*s from run)", STR_ARG(of_run));
 		more = 4;
 	}
-	piece->expression = text_expression(r->of, sql, r->at - more, r->fault);
+	piece->expression = text_expression(r->c, r->source, r->key, sql, r->at - more, r->fault);
 }
 
 /* "count step": a format, and for a count what it counts. */
@@ -151,7 +153,7 @@ static bool read_field(struct template_reader *r)
 	if (is_name(name))
 		find_field(r, name, piece);
 	else
-		piece->expression = text_expression(r->of, name, r->at, r->fault);
+		piece->expression = text_expression(r->c, r->source, r->key, name, r->at, r->fault);
 	if (!piece->expression)
 		return false;
 	piece->unit = piece->expression->facts.dimension.unit;
@@ -169,7 +171,7 @@ static bool read_brace(struct template_reader *r, char c)
 		if (read_field(r))
 			return true;
 		/* The rest of the field is passed over, and what is behind it read. */
-		text_fault(r->of, r->fault);
+		rule_fault(r->c, r->key, &r->source->origin, r->fault);
 		r->at += str_find_char(str_from_offset(r->text, r->at), '}') + 1;
 		return true;
 	}
@@ -190,26 +192,27 @@ static bool read_brace(struct template_reader *r, char c)
 	return true;
 }
 
-void template_compile(const struct text_at *of, struct arena *keep, struct template *ret)
+void template_compile(
+	struct compiler *c, const struct rule_text *source, const char *key, struct template *ret)
 {
 	struct sql_fault fault;
-	struct str text = of->source->text;
-	struct template_reader r = { text, 0, of, keep, ret, &fault, -1, 0 };
+	struct str text = source->text;
+	struct template_reader r = { text, 0, c, source, key, c->keep, ret, &fault, -1, 0 };
 	ptrdiff_t from = 0;
 
 	*ret = (struct template){ NULL, 0, 0 };
 	while (r.at < text.len) {
-		char c = text.p[r.at];
+		char brace = text.p[r.at];
 
-		if (c != '{' && c != '}') {
+		if (brace != '{' && brace != '}') {
 			r.at++;
 			continue;
 		}
-		bool twice = r.at + 1 < text.len && text.p[r.at + 1] == c;
+		bool twice = r.at + 1 < text.len && text.p[r.at + 1] == brace;
 		add(&r)->text = slice(&r, from, r.at + twice);
 		r.at += 1 + twice;
-		if (!twice && !read_brace(&r, c)) {
-			text_fault(of, &fault);
+		if (!twice && !read_brace(&r, brace)) {
+			rule_fault(c, key, &source->origin, &fault);
 			return;
 		}
 		from = r.at;
@@ -217,9 +220,9 @@ void template_compile(const struct text_at *of, struct arena *keep, struct templ
 	add(&r)->text = slice(&r, from, r.at);
 	if (r.part < 0)
 		return;
-	sql_fail(&fault, keep, DIAG_RULE_SQL, r.part_at, 2,
+	sql_fail(&fault, c->keep, DIAG_RULE_SQL, r.part_at, 2,
 		"this part is never closed; a brace itself is written {{");
-	text_fault(of, &fault);
+	rule_fault(c, key, &source->origin, &fault);
 }
 
 /* ---- filling ------------------------------------------------------------------------------ */

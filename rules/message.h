@@ -37,24 +37,13 @@ struct template
 	ptrdiff_t count, cap;
 };
 
-/* A text of a rule: what it speaks of, and where its mistakes are reported. */
-struct text_at {
-	struct compiler *c;
-	const char *key;
-	const struct rule_text *source;
-	const struct table_def *rows;
-	const struct rule *rule;
-};
-/* Of the text: an expression so many bytes into it, or NULL and a fault; a mistake.  (compile.c) */
-struct expression *text_expression(
-	const struct text_at *t, struct str sql, ptrdiff_t at, struct sql_fault *fault);
-void text_fault(const struct text_at *t, const struct sql_fault *fault);
-
 /* Beside its rule's parameters a text may speak of these: {value}, {places} ... */
 enum wording { WORDING_VALUE, WORDING_PLACES, WORDING_PROFILE, WORDING_BASELINE, WORDINGS };
 extern const struct str wording_names[WORDINGS];
 
-void template_compile(const struct text_at *of, struct arena *keep, struct template *ret);
+/* A text of the compiler's rule; mistakes are reported, as of `key`. */
+void template_compile(
+	struct compiler *c, const struct rule_text *source, const char *key, struct template *ret);
 /*
  * With the current row of the texts' listing; the rule is the one that is judged.  An outline is of
  * no row: its numbers read "...".
