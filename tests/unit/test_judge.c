@@ -1581,7 +1581,7 @@ static void commands_name_what_was_given(void **state)
 	assert_str(finding("r", "ka")->message, "query 'my runs' and diff monday 'my runs'");
 }
 
-/* Several ops of a family and the family itself are the same seconds, as many as the most of both. */
+/* Ops of a family and the family itself are the same seconds, as many as the most of both. */
 static void a_family_is_one_claim(void **state)
 {
 	(void)state;
