@@ -509,7 +509,12 @@
 	TEXT(activity, 0, "what the host was at, in words")                                        \
 	REAL(dispatching, BOOL,                                                                    \
 		"whether most of it lies in what a library does around the launch of a step: "     \
-		"host_call is that call")
+		"host_call is that call")                                                          \
+	REAL(launching, BOOL, "whether most of it lies in launches of programs")                   \
+	REAL(by_others, BOOL,                                                                      \
+		"whether another thread's Python code ran in it, for which the one that launches " \
+		"work waited")                                                                     \
+	REAL(works_after, BOOL, "whether most of it is what the host did after it had the result")
 
 #define WAITS_COLUMNS(TEXT, REAL)                                                                  \
 	TEXT(key, 0, "the run's name")                                                             \
@@ -535,6 +540,8 @@
 		"programs in a step, where the host is late since it launches them one by one")    \
 	REAL(launching, BOOL, "the host is late while it launches a program")                      \
 	REAL(dispatching, BOOL, "as in gaps, for most of the cause's time")                        \
+	REAL(by_others, BOOL, "as in gaps, for most of the cause's time")                          \
+	REAL(works_after, BOOL, "as in gaps, for most of the cause's time")                        \
 	REAL(in_background, BOOL, "it writes checkpoints in the background already")               \
 	REAL(is_debugging, BOOL, "it reads results for jax_debug_nans or jax_debug_infs")          \
 	REAL(programs_agree, BOOL, "no device runs programs of its own, as pipeline stages do")

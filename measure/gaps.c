@@ -33,6 +33,7 @@ static const enum cause causes[HOST_CLASSES] = {
 struct host_gap {
 	const struct device *device;
 	const struct swept_gap *gap; /* NULL: a wait between two executions, wherever it lies */
+	bool has_row;		     /* such a wait, of a server: no sweep keeps it as a gap */
 	int64_t start_ps, end_ps;
 	int32_t program; /* what ended it; -1 unknown */
 	int32_t thread;	 /* which called that; 0: any that launches work */
@@ -40,13 +41,14 @@ struct host_gap {
 		struct str name; /* missing while there is none */
 		int64_t covered_ps, start_ps, length_ps;
 		enum host_class class;
-	} host,		   /* the host event that explains it best */
-		call,	   /* the longest that lies in it and covers most of it */
-		user,	   /* the user's own frame that covers most of it, the shortest */
-		wait,	   /* a callback, else the event in which the host waited longest */
-		dispatch,  /* the longest call of a library that launches one step */
-		copy;	   /* the longest copy of a thread that launches nothing */
-	int64_t copied_ps; /* by all of them */
+		bool launches; /* of call and user: work of the steps */
+	} host,		       /* the host event that explains it best */
+		call,	       /* the longest that lies in it and covers most of it */
+		user,	       /* the user's own frame that covers most of it, the shortest */
+		wait,	       /* a callback, else the event in which the host waited longest */
+		dispatch,      /* the longest call of a library that launches one step */
+		copy;	       /* the longest copy of a thread that launches nothing */
+	int64_t copied_ps;     /* by all of them */
 	int64_t dispatch_ps, dispatched_ps; /* in all such calls, and up to when */
 	bool user_is_loop;		    /* around several steps */
 	bool has_frames;		    /* Python's tracer was on */
@@ -59,10 +61,15 @@ struct host_gap {
 	struct best busy;      /* what explains the gap best, if that lane launches nothing, */
 	struct best of_others; /* on the one that works longest, */
 	int64_t others_ps;     /* and so long */
+	struct cover of_launches;
+	int64_t launched_ps; /* the most in launches of programs, on a lane */
+	int64_t work_ps;     /* of the device: what the host could have done beside it */
+	bool by_others;	     /* another thread is at work, which keeps this one waiting */
 	int64_t by_cause_ps[CAUSES];
 	const struct calls *calls;
 	struct str feeder; /* the loader that reaches further than the gap */
 	bool waited;	   /* the host waited for a result when it began */
+	bool works_after;  /* and went on with something else */
 	bool is_dispatch;  /* most of it lies in such calls */
 };
 
@@ -96,6 +103,29 @@ static int32_t program_of(const struct run *run, int32_t subject)
 	return subject < 0 ? -1 : registry_subject_at(run->registry, subject)->program->index;
 }
 
+/* A device's mean time in a step, without waits between executions. */
+static int64_t step_work_ps(const struct sweep *s)
+{
+	int64_t steps = s->steady_count > 0 ? s->steady_count : 1;
+
+	return (s->steady_ps - s->idle_ps + s->inside_ps) / steps;
+}
+
+static bool is_of_step(const struct run *run, int32_t program)
+{
+	return program >= 0 && registry_program_at(run->registry, program)->role == ROLE_STEP;
+}
+
+/* The device's work before a gap: its part of the step, or an execution of other work. */
+static int64_t work_before_ps(const struct run *run, const struct device *d, int32_t program)
+{
+	if (program < 0 || is_of_step(run, program))
+		return step_work_ps(&d->sweep);
+	if (program >= d->sweep.program_cap || d->sweep.programs[program].executions == 0)
+		return 0;
+	return d->sweep.programs[program].time_ps / d->sweep.programs[program].executions;
+}
+
 static void kept_collect(const struct run *run, const struct device *d, const struct gap_heap *h,
 	struct host_gap *gaps, ptrdiff_t *count)
 {
@@ -107,9 +137,25 @@ static void kept_collect(const struct run *run, const struct device *d, const st
 			gaps[(*count)++] = (struct host_gap){ .device = d,
 				.gap = g,
 				.program = program_of(run, g->after),
+				.work_ps = work_before_ps(run, d, program_of(run, g->before)),
 				.start_ps = g->start_ps + shift_ps,
 				.end_ps = g->end_ps + shift_ps };
 	}
+}
+
+/* The longest of these waits have rows. */
+static void waits_mark(struct host_gap *waits, ptrdiff_t count, struct arena scratch)
+{
+	int64_t *lengths = arena_make(&scratch, int64_t, count + 1);
+	ptrdiff_t n = 0;
+
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (waits[i].has_row)
+			lengths[n++] = waits[i].end_ps - waits[i].start_ps;
+	sort_integers(lengths, n);
+	for (ptrdiff_t i = 0; n > SWEEP_MAX_GAPS && i < count; i++)
+		waits[i].has_row &=
+			waits[i].end_ps - waits[i].start_ps >= lengths[n - SWEEP_MAX_GAPS];
 }
 
 /* The gaps of one host's devices, by device, then by start; behind them the waits between the
@@ -136,17 +182,25 @@ static struct host_gap *gaps_collect(
 	const struct device *d = run->lasting.device;
 	if (d && d->host == host && !d->sweep.runs_cut) {
 		int64_t at_ps = d->sweep.first_ps, shift_ps = d->plane->host_shift_ps;
+		struct host_gap *waits = gaps + *count;
 		for (ptrdiff_t i = 0; i <= run->lasting.run_count; i++) {
 			const struct program_run *r = &run->lasting.runs[i];
 			bool more = i < run->lasting.run_count;
 			int64_t until_ps = more ? r->start_ps : d->sweep.last_ps;
+			bool in_steps = more && i > 0 && is_of_step(run, r->program) &&
+					is_of_step(run, r[-1].program);
 			if (until_ps > at_ps)
 				gaps[(*count)++] = (struct host_gap){ .device = d,
+					.has_row = run->schedule.is_server && !in_steps && more &&
+						   i > 0,
 					.program = more ? r->program : -1,
+					.work_ps =
+						work_before_ps(run, d, i > 0 ? r[-1].program : -1),
 					.start_ps = at_ps + shift_ps,
 					.end_ps = until_ps + shift_ps };
 			at_ps = more && r->end_ps > at_ps ? r->end_ps : at_ps;
 		}
+		waits_mark(waits, gaps + *count - waits, *keep);
 	}
 	return gaps;
 }
@@ -162,7 +216,7 @@ static void lane_begin(struct host_gap *g, const struct lane *l)
 	if (g->lane == l)
 		return;
 	g->lane = l;
-	g->of_lane = g->of_waits = (struct cover){ 0, INT64_MIN };
+	g->of_lane = g->of_waits = g->of_launches = (struct cover){ 0, INT64_MIN };
 	g->call_inside = (struct time_span){ 0, 0 };
 	g->busy = (struct best){ 0 };
 }
@@ -245,15 +299,15 @@ struct calls {
 	bool tell_main;	 /* some are of that */
 };
 
-/* Does it launch exactly one step?  A frame that launches more is the loop. */
-static bool holds_one(const struct calls *c, const struct lane *l, const struct event *e)
+/* How many of them an event holds, up to 2. */
+static ptrdiff_t calls_held(const struct calls *c, const struct lane *l, const struct event *e)
 {
 	ptrdiff_t at, n = 0;
 
 	FIND_FIRST(at, 0, c->count, c->items[at]->start_ps >= e->start_ps);
 	for (; n < 2 && at < c->count && c->items[at]->start_ps < e->end_ps; at++)
 		n += c->items[at]->thread == l->thread;
-	return n == 1;
+	return n;
 }
 
 /* How often it launches the program that takes most of a step, up to `most`. */
@@ -272,8 +326,7 @@ static int steps_held(
 /* An annotation around a step, whatever its name: a step's mark explains nothing. */
 static bool is_mark(const struct calls *c, const struct lane *l, const struct event *e)
 {
-	return e->host == HOST_OTHER && !str_starts(e->name, STR("$")) &&
-	       steps_held(c, l, e->start_ps, e->end_ps, 1) > 0;
+	return e->host == HOST_OTHER && steps_held(c, l, e->start_ps, e->end_ps, 1) > 0;
 }
 
 /*
@@ -328,7 +381,9 @@ static void gap_dispatch(struct host_gap *g, const struct host_gaps *of, const s
 {
 	int64_t from_ps = e->start_ps > g->dispatched_ps ? e->start_ps : g->dispatched_ps;
 
-	if (e->end_ps <= from_ps || !lies_in(e->name, of->libraries) || !holds_one(g->calls, l, e))
+	/* A frame that launches more than one step is the loop. */
+	if (e->end_ps <= from_ps || !lies_in(e->name, of->libraries) ||
+		calls_held(g->calls, l, e) != 1)
 		return;
 	if (b->length_ps > g->dispatch.length_ps)
 		g->dispatch = *b;
@@ -342,7 +397,7 @@ static void gap_consider(
 {
 	int64_t half_ps = (g->end_ps - g->start_ps) / 2;
 	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->start_ps,
-		e->end_ps - e->start_ps, e->host };
+		e->end_ps - e->start_ps, e->host, false };
 
 	if (b.covered_ps <= 0 || is_mark(g->calls, l, e))
 		return;
@@ -350,15 +405,22 @@ static void gap_consider(
 	cover_add(&g->of_lane, g, e->start_ps, e->end_ps);
 	g->seen_ps = g->of_lane.ps > g->seen_ps ? g->of_lane.ps : g->seen_ps;
 	g->has_frames |= str_starts(e->name, STR("$"));
+	if (e->host == HOST_LAUNCH)
+		cover_add(&g->of_launches, g, e->start_ps, e->end_ps);
+	if (g->of_launches.ps > g->launched_ps)
+		g->launched_ps = g->of_launches.ps;
 	if (explains_better(&b, &g->host, half_ps))
 		g->host = b;
-	if (b.length_ps > half_ps && b.length_ps > g->call.length_ps && is_call(g, e))
+	if (b.length_ps > half_ps && b.length_ps > g->call.length_ps && is_call(g, e)) {
 		g->call = b;
+		g->call.launches = calls_held(g->calls, l, e) > 0;
+	}
 	if (causes[e->host] == CAUSE_SYNC && waits_longer(&b, &g->wait))
 		g->wait = b;
 	if (b.covered_ps > half_ps && (!g->user.name.p || b.length_ps < g->user.length_ps) &&
 		lies_in(e->name, of->files)) {
 		g->user = b;
+		g->user.launches = calls_held(g->calls, l, e) > 0;
 		g->user_is_loop = steps_held(g->calls, l, e->start_ps, e->end_ps, 2) > 1;
 	}
 	gap_dispatch(g, of, l, &b, e);
@@ -375,13 +437,13 @@ static void call_settle(struct host_gap *g)
 }
 
 /*
- * While the thread that launches inference waits for another, that one may work for it.  Python's
- * functions do, but for what they wait for.
+ * While the thread that launches work waits, for another or for Python's interpreter, another may
+ * be at work.  Python's functions are, but for what they wait for.
  */
 static void gap_others(struct host_gap *g, const struct lane *l, const struct event *e)
 {
 	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->start_ps,
-		e->end_ps - e->start_ps, e->host };
+		e->end_ps - e->start_ps, e->host, false };
 
 	if (b.covered_ps <= 0 || !str_starts(e->name, STR("$")))
 		return;
@@ -428,7 +490,7 @@ static bool ends_with(const struct host_gap *g, int64_t end_ps)
 static void gap_copied(struct host_gap *g, const struct event *e)
 {
 	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->start_ps,
-		e->end_ps - e->start_ps, e->host };
+		e->end_ps - e->start_ps, e->host, false };
 
 	if (b.covered_ps <= 0 || (e->start_ps < g->start_ps && !ends_with(g, e->end_ps)))
 		return;
@@ -536,8 +598,8 @@ static bool hides_waits(enum host_class class)
 	return class == HOST_SCOPE || class == HOST_PUT;
 }
 
-/* Of a thread that `launches` no work only copies tell what the job waits for, and in inference its
- * own work. */
+/* Of a thread that `launches` no work only copies tell what the job waits for, and Python's
+ * functions. */
 static bool lane_explain(const struct plane *p, const struct lane *l, bool launches,
 	const struct host_gaps *g, struct arena scratch, struct diag *err)
 {
@@ -546,8 +608,9 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 	struct event *e = arena_make(&scratch, struct event, 1);
 	struct reason *reasons = NULL;
 	ptrdiff_t count = 0, cap = 0, *hints = arena_make(&scratch, ptrdiff_t, g->devices);
+	bool of_python = l->classes >> HOST_FRAME & 1;
 
-	if (!launches && !g->infers)
+	if (!launches && !of_python)
 		cursor_only(c, 1 << HOST_TRANSFER);
 	while (cursor_next(c, e)) {
 		if (e->host == HOST_STEP) /* a step's mark explains nothing */
@@ -570,7 +633,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 					gap_consider(g->items[k], g, l, e);
 				else if (e->host == HOST_TRANSFER)
 					gap_copied(g->items[k], e);
-				else if (g->infers)
+				else if (of_python)
 					gap_others(g->items[k], l, e);
 	}
 	reasons_lay(g, l, reasons, count);
@@ -594,7 +657,8 @@ static bool part_explain(struct host_gaps *g, struct arena scratch)
 		for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++) {
 			const struct lane *l = &p->lanes[k];
 			bool launches = g->any_thread || l->classes >> HOST_LAUNCH & 1;
-			if ((launches || g->infers || l->classes >> HOST_TRANSFER & 1) &&
+			if ((launches || (l->classes >> HOST_FRAME & 1) ||
+				    l->classes >> HOST_TRANSFER & 1) &&
 				!lane_explain(p, l, launches, g, scratch, &g->err))
 				return false;
 		}
@@ -790,14 +854,6 @@ static bool lies_around(const struct best *b, const struct best *in)
 	       b->start_ps + b->length_ps >= in->start_ps + in->length_ps;
 }
 
-/* A device's mean time in a step, without waits between executions. */
-static int64_t step_work_ps(const struct sweep *s)
-{
-	int64_t steps = s->steady_count > 0 ? s->steady_count : 1;
-
-	return (s->steady_ps - s->idle_ps + s->inside_ps) / steps;
-}
-
 /*
  * Shares out the gap's time that no event covers.  A host that waited for a result could have
  * done the rest beside the device's work, but no more than that lasts; what follows a result in
@@ -806,7 +862,6 @@ static int64_t step_work_ps(const struct sweep *s)
 static void share_out(struct host_gap *g, bool infers)
 {
 	int64_t length_ps = g->end_ps - g->start_ps, left_ps = length_ps;
-	int64_t work_ps = step_work_ps(&g->device->sweep);
 
 	g->by_cause_ps[CAUSE_UNKNOWN] = 0;
 	for (int c = 0; c < CAUSES; c++) { /* two threads may cover the same time */
@@ -814,9 +869,10 @@ static void share_out(struct host_gap *g, bool infers)
 			g->by_cause_ps[c] = left_ps;
 		left_ps -= g->by_cause_ps[c];
 	}
-	int64_t waited_ps = !g->waited || infers ? 0 : left_ps < work_ps ? left_ps : work_ps;
+	int64_t waited_ps = !g->waited || infers ? 0 : left_ps < g->work_ps ? left_ps : g->work_ps;
 	int64_t seen_ps = g->seen_ps > g->host.covered_ps ? g->seen_ps : g->host.covered_ps;
 	int64_t unseen_ps = length_ps - seen_ps;
+	g->works_after = waited_ps > g->by_cause_ps[CAUSE_SYNC];
 	g->by_cause_ps[CAUSE_SYNC] += waited_ps;
 	left_ps -= waited_ps;
 	unseen_ps = unseen_ps < left_ps ? unseen_ps : left_ps;
@@ -830,18 +886,24 @@ static void share_out(struct host_gap *g, bool infers)
 	}
 }
 
-/* Whether most of what the launching thread waits for others is another's work, which is then the
- * host's. */
-static bool others_share(struct host_gap *g)
+/*
+ * The thread that launches work may wait for another, or for Python's interpreter, which runs one
+ * thread at a time.  If another works for most of that time, its work is the host's.
+ */
+static void others_share(struct host_gap *g)
 {
-	int64_t request_ps = g->by_cause_ps[CAUSE_REQUEST];
-	int64_t of_others_ps = g->others_ps < request_ps ? g->others_ps : request_ps;
+	int64_t *request_ps = &g->by_cause_ps[CAUSE_REQUEST],
+		*unknown_ps = &g->by_cause_ps[CAUSE_UNKNOWN];
+	int64_t waits_ps = *request_ps + (g->has_frames ? *unknown_ps : 0);
+	int64_t others_ps = g->others_ps < waits_ps ? g->others_ps : waits_ps;
 
-	if (2 * of_others_ps <= request_ps)
-		return false;
-	g->by_cause_ps[CAUSE_REQUEST] -= of_others_ps;
-	g->by_cause_ps[CAUSE_HOST] += of_others_ps;
-	return 2 * of_others_ps > g->by_cause_ps[CAUSE_HOST];
+	if (2 * others_ps <= waits_ps)
+		return;
+	g->by_cause_ps[CAUSE_HOST] += others_ps;
+	g->by_others = 2 * others_ps > g->by_cause_ps[CAUSE_HOST];
+	int64_t requests_ps = others_ps < *request_ps ? others_ps : *request_ps;
+	*request_ps -= requests_ps;
+	*unknown_ps -= others_ps - requests_ps;
 }
 
 /* The cause is that of the larger part; then the names are those of what caused it. */
@@ -857,13 +919,14 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files, bool i
 		return CAUSE_PROGRAM;
 	}
 	share_out(g, infers);
-	bool by_others = others_share(g);
+	others_share(g);
 	for (int c = 1; c < CAUSES; c++)
 		if (g->by_cause_ps[c] > g->by_cause_ps[most])
 			most = (enum cause)c;
 	if (most == CAUSE_UNKNOWN)
 		g->host.name = g->call.name = MISSING;
-	if (most == CAUSE_HOST && by_others) {
+	g->by_others &= most == CAUSE_HOST;
+	if (g->by_others) {
 		g->host = g->of_others;
 		g->call.name = MISSING;
 		return most;
@@ -875,6 +938,7 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files, bool i
 		(g->wait.class == HOST_CALLBACK || g->host.class == HOST_LAUNCH ||
 			g->call.class == HOST_LAUNCH)) {
 		g->host = g->wait;
+		g->call = g->wait;
 		g->call.name = names_a_line(g->wait.name) ? g->wait.name : MISSING;
 	}
 	/* The user's own function may be called in between. */
@@ -893,6 +957,8 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files, bool i
 		g->call = g->user;
 	if (most == CAUSE_INPUT && g->feeder.p)
 		g->call.name = g->feeder;
+	g->works_after &= most == CAUSE_SYNC && g->call.name.p && !g->call.launches &&
+			  causes[g->call.class] != CAUSE_SYNC;
 	return most;
 }
 
@@ -944,18 +1010,25 @@ static void gap_row(const struct run *run, const struct op_rows *op_rows, const 
 
 	row->host = g->device->host_name;
 	row->device = g->device->name;
-	row->role = word_at(WORK_WORDS, g->gap->is_other ? ROLE_OTHER : ROLE_STEP);
-	row->step = (double)g->gap->step;
-	row->start_s = (double)(g->gap->start_ps - g->device->sweep.first_ps) * PS;
-	row->time_s = (double)length_of(g->gap) * PS;
-	row->before = registry_subject_at(run->registry, g->gap->before)->name;
-	row->after = registry_subject_at(run->registry, g->gap->after)->name;
-	if (op_rows->at[g->gap->after] >= 0)
-		row->key = op_rows->rows[op_rows->at[g->gap->after]].key;
+	row->role = word_at(WORK_WORDS, !g->gap || g->gap->is_other ? ROLE_OTHER : ROLE_STEP);
+	row->start_s = (double)(g->start_ps - g->device->plane->host_shift_ps -
+				g->device->sweep.first_ps) *
+		       PS;
+	row->time_s = (double)(g->end_ps - g->start_ps) * PS;
+	if (g->gap) {
+		row->step = (double)g->gap->step;
+		row->before = registry_subject_at(run->registry, g->gap->before)->name;
+		row->after = registry_subject_at(run->registry, g->gap->after)->name;
+		if (op_rows->at[g->gap->after] >= 0)
+			row->key = op_rows->rows[op_rows->at[g->gap->after]].key;
+	}
 	row->cause = word_at(GAP_WORDS, cause);
 	row->host_activity = frame_text(g->host.name, run->keep);
 	row->host_call = frame_text(g->call.name, run->keep);
 	row->dispatching = g->is_dispatch;
+	row->launching = 2 * g->launched_ps > g->end_ps - g->start_ps;
+	row->by_others = g->by_others;
+	row->works_after = g->works_after;
 	struct str doing = row->host_call.p ? row->host_call : row->host_activity;
 	if (doing.p)
 		row->activity = arena_fmt(
@@ -1068,6 +1141,8 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 				wait_sum(g, cause, ret);
 			if (!g->gap || !g->gap->is_other)
 				seen_add(run, g, &seen[g->device - run->devices]);
+			if (g->has_row)
+				gap_row(run, op_rows, g, cause);
 			if (!g->gap)
 				continue;
 			int64_t length_ps = length_of(g->gap);

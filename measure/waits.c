@@ -223,6 +223,21 @@ static bool is_dispatching(const struct gaps_row *g)
 	return g->dispatching == 1;
 }
 
+static bool is_launching(const struct gaps_row *g)
+{
+	return g->launching == 1;
+}
+
+static bool works_after(const struct gaps_row *g)
+{
+	return g->works_after == 1;
+}
+
+static bool is_by_others(const struct gaps_row *g)
+{
+	return g->by_others == 1;
+}
+
 /* Does this hold for most of the cause's time? */
 static bool is_most(const struct waiting *w, bool (*holds)(const struct gaps_row *))
 {
@@ -282,7 +297,8 @@ static bool is_own_work(const struct waiting *w)
 		struct str runs = is_builtin(g->host_activity) ? g->host_call : g->host_activity;
 		ptrdiff_t end = str_find(runs, STR(".py:"));
 		all_s += g->time_s;
-		if (end >= 0 && map_get(&files, str_head(runs, end + 3)) != MAP_NONE)
+		if (end >= 0 && g->launching != 1 &&
+			map_get(&files, str_head(runs, end + 3)) != MAP_NONE)
 			own_s += g->time_s;
 	}
 	return own_s > all_s / 2;
@@ -345,6 +361,8 @@ static struct str when_of(const struct waiting *w)
 		return w->by_compiler ? MISSING : STR("a little before each kernel");
 	if (w->cause != CAUSE_HOST)
 		return words[w->cause];
+	if (row->by_others == 1)
+		return STR("while another thread runs Python code");
 	if (str_glob(row->innermost, STR("* acquire")))
 		return STR("while it waits for another thread");
 	if (str_glob(row->innermost, STR("* poll")) || str_glob(row->innermost, STR("select *")))
@@ -369,10 +387,13 @@ static void host_tell(const struct waiting *w)
 	row->doing = doing_of(of);
 	row->innermost = inmost->host_activity;
 	row->in_background = w->cause == CAUSE_CHECKPOINT && is_any(w, writes_in_background);
+	row->works_after = w->cause == CAUSE_SYNC && is_most(w, works_after);
 	row->is_debugging = w->cause == CAUSE_SYNC && is_most(w, checks_results);
 	row->dispatching = w->cause == CAUSE_HOST && is_most(w, is_dispatching);
+	row->by_others = w->cause == CAUSE_HOST && is_most(w, is_by_others);
 	row->launching = row->dispatching == 1 ||
-			 (w->cause == CAUSE_HOST && IS_ONE_OF(row->doing, launches));
+			 (w->cause == CAUSE_HOST &&
+				 (IS_ONE_OF(row->doing, launches) || is_most(w, is_launching)));
 }
 
 /*

@@ -125,12 +125,15 @@ static const struct {
 	{ FRAME, STR_INIT("$_base.py: result"), HOST_QUEUE }, /* of a pool of threads */
 	{ EQUALS, STR_INIT("$<unknown> get"), HOST_WAIT },    /* of a queue.SimpleQueue */
 	{ FRAME, STR_INIT("$queue.py: put"), HOST_PUT },
-	{ ENDS, STR_INIT(" acquire"), HOST_WAIT }, /* a lock, a semaphore */
-	{ ENDS, STR_INIT(" wait"), HOST_WAIT },
-	{ ENDS, STR_INIT(" poll"), HOST_WAIT },
-	{ ENDS, STR_INIT(" select"), HOST_WAIT },
-	{ ENDS, STR_INIT(" accept"), HOST_WAIT },
-	{ CONTAINS, STR_INIT(" recv"), HOST_WAIT },
+	{ EQUALS, STR_INIT("$<unknown> acquire"), HOST_WAIT }, /* of a lock, a semaphore */
+	{ EQUALS, STR_INIT("$<unknown> poll"), HOST_WAIT },
+	{ STARTS, STR_INIT("$select "), HOST_WAIT },
+	{ EQUALS, STR_INIT("$<unknown> accept"), HOST_WAIT },
+	{ STARTS, STR_INIT("$<unknown> recv"), HOST_WAIT },
+	{ FRAME, STR_INIT("$socket.py: recv"),
+		HOST_WAIT }, /* of ZeroMQ, whose calls are not traced */
+	{ FRAME, STR_INIT("$socket.py: recv_multipart"), HOST_WAIT },
+	{ FRAME, STR_INIT("$poll.py: poll"), HOST_WAIT },
 	{ EQUALS, STR_INIT("$posix read"), HOST_WAIT }, /* from another process */
 	{ EQUALS, STR_INIT("$time sleep"), HOST_WAIT },
 	{ STARTS, STR_INIT("next("), HOST_INPUT },
@@ -181,6 +184,7 @@ static const struct {
 	{ EQUALS, STR_INIT("cuStreamSynchronize"), HOST_SYNC },
 	{ CONTAINS, STR_INIT(" start_trace"), HOST_PROFILER },
 	{ CONTAINS, STR_INIT(" stop_trace"), HOST_PROFILER },
+	{ STARTS, STR_INIT("$"), HOST_FRAME },
 };
 
 static bool matches(enum match how, struct str name, struct str text)

@@ -1330,6 +1330,7 @@ static void a_server_between_executions(void **state)
 		{ "$answers.py:37 detokenize", NULL, NULL, "answers.py:37 detokenize", 3900 },
 		{ "$answers.py:37 detokenize", NULL, NULL, "answers.py:37 detokenize", 2700 },
 		{ "$answers.py:37 detokenize", NULL, NULL, NULL, 2300 },
+		{ "$spec.py:9 accept", NULL, NULL, "spec.py:9 accept", 3900 }, /* of tokens */
 		{ "$queue.py:154 get", "$<unknown> acquire", NULL, NULL, 3900 },
 		{ "$main.py:9 next_request", "$time sleep", NULL, NULL, 3900 },
 		{ "$base_events.py:1845 _run_once", "$<unknown> poll", NULL, NULL, 3900 },
@@ -1356,8 +1357,11 @@ static void a_server_between_executions(void **state)
 			if (servers[k].until < 3900)
 				x_event(loop, "$queue.py:154 get", at + servers[k].until, at + 3900,
 					NULL);
+			x_event(other, "$threading.py:5 run", at + 1000, at + 3950, NULL);
 			if (servers[k].of_other)
 				x_event(other, servers[k].of_other, at + 1010, at + 3900, NULL);
+			else
+				x_event(other, "$<unknown> acquire", at + 1010, at + 3900, NULL);
 		}
 		xrun_measure(&run);
 		const struct waits_row *w = &table_rows(&run.tables, waits)[1];
@@ -1374,6 +1378,137 @@ static void a_server_between_executions(void **state)
 		xrun_end(&run);
 		xrun_begin(&run);
 	}
+}
+
+/* Of a server with two programs, what lies between them has rows, too. */
+static void a_server_of_two_programs(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+	struct xline *ops = two_ops(tpu), *modules = x_line(tpu, "XLA Modules");
+	struct xline *loop = x_line(x_host(host), "python");
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = SHIFT + i * 4000;
+		on_both_clocks(modules, "jit_decode(7)", i * 4000, i * 4000 + 1000);
+		on_both_clocks(ops, "dot.1", i * 4000, i * 4000 + 1000);
+		on_both_clocks(modules, "jit_prefill(8)", i * 4000 + 3500, i * 4000 + 3700);
+		on_both_clocks(ops, "sum.1", i * 4000 + 3500, i * 4000 + 3700);
+		x_event(loop, "PjitFunction(decode)", at - 5, at + 5, NULL);
+		x_event(loop, "$answers.py:37 detokenize", at + 1010, at + 3480, NULL);
+		x_event(loop, "PjitFunction(prefill)", at + 3490, at + 3510, NULL);
+	}
+	xrun_measure(&run);
+	const struct waits_row *w = &table_rows(&run.tables, waits)[1];
+	assert_text(w->cause, "host");
+	assert_text(w->doing, "answers.py:37 detokenize");
+	const struct gaps_row *gap =
+		&table_rows(&run.tables, gaps)[table_count(&run.tables, gaps) - 1];
+	assert_text(gap->role, "other");
+	assert_null(gap->before.p);
+}
+
+/* Python runs one thread at a time: one that works keeps that waiting which would launch the next
+ * step, and which shows nothing meanwhile. */
+static void a_thread_that_holds_the_interpreter(void **state)
+{
+	(void)state;
+	for (int waits = 0; waits < 2; waits++) {
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xplane *threads = x_host(host);
+		struct xline *loop = x_line(threads, "python"), *other = x_line(threads, "other");
+		struct xline *ops = two_ops(tpu), *modules = x_line(tpu, "XLA Modules");
+		for (int64_t i = 0; i < 6; i++) {
+			int64_t at = SHIFT + i * 4000;
+			on_both_clocks(modules, "jit_train_step(7)", i * 4000, i * 4000 + 1000);
+			on_both_clocks(ops, "dot.1", i * 4000, i * 4000 + 1000);
+			x_event(loop, "$train.py:9 log", at - 90, at - 10, NULL);
+			x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+			x_event(other, "$data.py:3 tokenize", at + 900, at + 3990, NULL);
+			if (waits)
+				x_event(other, "$<unknown> fetch", at + 950, at + 3980, NULL);
+		}
+		xrun_measure(&run);
+		const struct gaps_row *gap = table_rows(&run.tables, gaps);
+		assert_text(gap->cause, waits ? "unknown" : "host");
+		assert_number(gap->by_others, !waits);
+		if (!waits) {
+			assert_text(gap->host_activity, "data.py:3 tokenize");
+			assert_text(table_rows(&run.tables, waits)->at,
+				"while another thread runs Python code");
+		}
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
+/*
+ * What a host does behind a result that it read could be done while the next step runs, if it is
+ * work of its own and launches nothing; no longer than that step lasts.
+ */
+static void work_behind_a_result(void **state)
+{
+	static const struct {
+		const char *behind;
+		bool works_after;
+	} steps[] = { { "$metrics.py:3 update", true }, { "$array.py:615 _value", false } };
+	(void)state;
+	for (int k = 0; k < COUNT_OF(steps); k++) {
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *loop = x_line(x_host(host), "python");
+		struct xline *ops = two_ops(tpu), *modules = x_line(tpu, "XLA Modules");
+		for (int64_t i = 0; i < 6; i++) {
+			int64_t at = SHIFT + i * 2000;
+			on_both_clocks(modules, "jit_train_step(7)", i * 2000, i * 2000 + 1000);
+			on_both_clocks(ops, "dot.1", i * 2000, i * 2000 + 1000);
+			x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+			x_event(loop, "$api.py:9 block_until_ready", at + 10, at + 1005, NULL);
+			x_event(loop, steps[k].behind, at + 1010, at + 1990, NULL);
+		}
+		xrun_measure(&run);
+		const struct gaps_row *gap = table_rows(&run.tables, gaps);
+		assert_text(gap->cause, "sync");
+		assert_number(gap->works_after, steps[k].works_after);
+		assert_number(table_rows(&run.tables, waits)->works_after, steps[k].works_after);
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
+/* An evaluation that waits for its result could have had that much of the host's work beside it. */
+static void work_behind_a_short_evaluation(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *loop = x_line(x_host(host), "python");
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+	struct xline *ops = two_ops(tpu), *modules = x_line(tpu, "XLA Modules");
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t begin = i * 8000;
+		on_both_clocks(modules, "jit_train_step(7)", begin, begin + 3000);
+		on_both_clocks(ops, "dot.1", begin, begin + 3000);
+		x_event(loop, "PjitFunction(train_step)", SHIFT + begin - 5, SHIFT + begin + 5,
+			NULL);
+		for (int64_t k = 0; i % 2 && k < 2; k++) {
+			int64_t at = begin + 3000 + k * 2200;
+			on_both_clocks(modules, "jit_evaluate(8)", at, at + 100);
+			on_both_clocks(ops, "sum.1", at, at + 100);
+			x_event(loop, "PjitFunction(evaluate)", SHIFT + at - 5, SHIFT + at + 5,
+				NULL);
+			x_event(loop, "$api.py:9 block_until_ready", SHIFT + at + 10,
+				SHIFT + at + 101, NULL);
+			x_event(loop, "$eval.py:3 read_rows", SHIFT + at + 105, SHIFT + at + 2190,
+				NULL);
+		}
+	}
+	xrun_measure(&run);
+	const struct waits_row *w = &table_rows(&run.tables, waits)[1];
+	assert_text(w->cause, "host");
+	assert_text(w->doing, "eval.py:3 read_rows");
 }
 
 /* An annotation around a step, by whatever name, says nothing of what the host did in it. */
@@ -2750,6 +2885,10 @@ int main(void)
 		TEST(a_loader_that_is_ahead),
 		TEST(a_loader_that_computes),
 		TEST(a_server_between_executions),
+		TEST(a_server_of_two_programs),
+		TEST(a_thread_that_holds_the_interpreter),
+		TEST(work_behind_a_result),
+		TEST(work_behind_a_short_evaluation),
 		TEST(an_annotation_around_a_step),
 		TEST(a_wait_of_the_users),
 		TEST(files_named_after_checkpoints),

@@ -211,6 +211,15 @@ static void programs_launched_one_by_one(void **state)
 	gap("A", 2, "host", "indexing.py:9 gather", 0.002);
 	gap("A", 2, "host", "indexing.py:9 gather", 0.0004);
 	assert_true(waits()->launches == 20);
+	/* The job's own functions may be what launches them, or other work. */
+	((struct ops_row *)table_new(&t, ops, &keep))->common->source_file = STR("/job/train.py");
+	for (ptrdiff_t i = 0; i < table_count(&t, gaps); i++)
+		table_rows(&t, gaps)[i].host_activity = STR("train.py:9 loop");
+	assert_true(isnan(waits()->launches));
+	for (ptrdiff_t i = 0; i < table_count(&t, gaps); i++)
+		table_rows(&t, gaps)[i].launching = 1;
+	assert_true(waits()->launches == 20);
+	assert_true(waits()->launching == 1);
 	/* Kernels are no programs. */
 	table_rows(&t, run)->compiler = STR("none");
 	assert_true(isnan(waits()->launches));
