@@ -22,7 +22,8 @@ static const struct trace_foreign other = {
 static const struct trace_foreign rocprof = { "an export of rocprof", CAPTURE };
 static const struct trace_foreign chrome = { "a trace of Chrome or of rocprof", CAPTURE };
 static const struct trace_foreign own = { "a report of rooflint",
-	"give it as --baseline or --previous, or to `rooflint render`" };
+	"name the profile that it is of (reports are for `rooflint render`, --baseline and "
+	"--previous)" };
 static const struct trace_foreign xprof = { "a table that XProf made from a profile",
 	"give the *.xplane.pb that it was made from" };
 

@@ -35,8 +35,8 @@ static struct str place_of(
 
 static struct str runs_text(double per_step, struct arena *keep)
 {
-	return arena_fmt(keep, "%.*s run%s", STR_ARG(unit_text(keep, per_step, UNIT_COUNT)),
-		per_step == 1 ? "" : "s");
+	return arena_fmt(keep, "%.*s run%s%s", STR_ARG(unit_text(keep, per_step, UNIT_COUNT)),
+		per_step == 1 ? "" : "s", per_step == floor(per_step) ? "" : " on average");
 }
 
 static struct str times_of(const struct changes_row *c, struct arena *keep)

@@ -50,11 +50,15 @@ static void put_shares(struct page *p, const struct report *r)
 	struct out *list = out_memory(p->keep);
 	double shares[SHARES];
 	prose_shares(r, shares);
-	for (int i = 0; i < SHARES; i++)
-		/* Less than half a percent is not worth a word. */
-		if (shares[told[i].share] >= 0.005)
-			out_fmt(out_part(list, ", "), "%.0f%% %s", shares[told[i].share] * 100,
-				told[i].text);
+	for (int i = 0; i < SHARES; i++) {
+		double share = shares[told[i].share];
+		/* Less than half a percent is not worth a word, and all is all. */
+		if (share >= 0.995)
+			out_fmt(out_part(list, ", "), "%.*s %s",
+				STR_ARG(unit_text(p->keep, share, UNIT_RATIO)), told[i].text);
+		else if (share >= 0.005)
+			out_fmt(out_part(list, ", "), "%.0f%% %s", share * 100, told[i].text);
+	}
 	if (!out_text(list).len)
 		return;
 	page_item(p, HEAD_INDENT, "%s is %.*s%.*s", is_whole_capture(r) ? "the capture" : "a step",

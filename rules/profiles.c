@@ -54,7 +54,10 @@ static bool no_param(const struct keyed *r, const struct rule *rule, const struc
 	ptrdiff_t own = names.count;
 	for (const struct key *k = rule_entry.keys; k->read; k++)
 		list_add(&names, k->name, r->keep);
-	struct str hint = did_you_mean(r->keep, name->text, names.items, names.count);
+	/* "at_most.fail": a limit is named alone. */
+	ptrdiff_t dot = str_find_char(name->text, '.');
+	struct str hint = did_you_mean(
+		r->keep, str_from_offset(name->text, dot + 1), names.items, names.count);
 	if (!hint.len)
 		hint = arena_fmt(r->keep, "; it has %.*s",
 			STR_ARG(words_joined(r->keep, names.items, own, " and ")));

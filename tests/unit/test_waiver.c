@@ -481,6 +481,7 @@ static void test_tuning_mistakes(void **state)
 	refuses(TUNE("shar: { severity: off }"), "there is no rule 'shar' to change");
 	refuses(TUNE("share: { params: { limt: 1% } }"), "has no limit or parameter 'limt'");
 	refuses(TUNE("share: { params: { at_mots: 1% } }"), "did you mean 'at_most'?");
+	refuses(TUNE("share: { params: { at_mots.fail: 1% } }"), "did you mean 'fail'?");
 	refuses(TUNE("share: { at_most: 1 ms }"), "share.at_most.fail is a ratio");
 	refuses(TUNE("share: { at_least: 1% }"), "the limit of share is at_most");
 	refuses(TUNE("share: { assert: '1' }"), "not 'assert'");
