@@ -613,7 +613,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 	if (!launches && !of_python)
 		cursor_only(c, 1 << HOST_TRANSFER);
 	while (cursor_next(c, e)) {
-		if (e->host == HOST_STEP) /* a step's mark explains nothing */
+		if (e->host == HOST_STEP || e->host == HOST_THREAD) /* explain nothing */
 			continue;
 		e->host = class_of(e, g->files, g->infers);
 		/* reasons_lay takes the outermost: inner ones need no room, and may be millions. */
@@ -948,8 +948,9 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files, bool i
 		g->call = g->dispatch;
 	/* The user's line says more than the library's frame that it called. */
 	struct str file, said = g->call.name.p ? g->call.name : g->host.name;
-	if (most == CAUSE_HOST && !g->is_dispatch && g->user.name.p && is_frame(said, &file) &&
-		!lies_in(said, files))
+	bool says_less = !lies_in(said, files) &&
+			 (is_frame(said, &file) || (!names_a_line(said) && !g->user_is_loop));
+	if (most == CAUSE_HOST && !g->is_dispatch && g->user.name.p && says_less)
 		g->call = g->user;
 	if (most == CAUSE_SYNC && g->wait.class != HOST_CALLBACK &&
 		lies_around(&g->user, &g->wait) && !g->user_is_loop && is_frame(said, &file) &&

@@ -184,7 +184,12 @@ static const struct {
 	{ EQUALS, STR_INIT("cuStreamSynchronize"), HOST_SYNC },
 	{ CONTAINS, STR_INIT(" start_trace"), HOST_PROFILER },
 	{ CONTAINS, STR_INIT(" stop_trace"), HOST_PROFILER },
+	{ FRAME, STR_INIT("$threading.py: _bootstrap"), HOST_THREAD },
+	{ FRAME, STR_INIT("$threading.py: _bootstrap_inner"), HOST_THREAD },
 	{ STARTS, STR_INIT("$"), HOST_FRAME },
+	{ STARTS, STR_INIT("wait"), HOST_WAIT }, /* people's own annotations */
+	{ ENDS, STR_INIT("_wait"), HOST_WAIT },
+	{ STARTS, STR_INIT("idle"), HOST_WAIT },
 };
 
 static bool matches(enum match how, struct str name, struct str text)

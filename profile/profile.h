@@ -63,7 +63,8 @@ enum host_class {
 	HOST_LAUNCH,	 /* a jitted function is called: "PjitFunction(name)" */
 	HOST_STEP,	 /* a step annotation (decided by its stats, not its name) */
 	HOST_DEALLOCATION,
-	HOST_FRAME, /* a function of Python's that tells no more */
+	HOST_FRAME,  /* a function of Python's that tells no more */
+	HOST_THREAD, /* around all of a thread: some of them stand from the capture's begin */
 	HOST_CLASSES
 };
 
