@@ -228,78 +228,79 @@ static void look_back(struct trial *t, struct subject *x, struct weighed *w)
 		w->least.can_fail = w->most.can_fail = false;
 }
 
-/* Applies a waiver of the subject itself, or of its places. */
-static void excuse_subject(
-	struct trial *t, const struct row_places *places, struct subject *x, struct weighed *w)
-{
-	x->excuse = find_excuse(t, x->value, &x->waiver);
-	x->places = tell_places(places->left, places->left_count, t->s->keep);
-	if (places->excuse < x->excuse) {
-		x->excuse = places->excuse;
-		x->waiver = places->waiver;
-	}
-	if (x->excuse != EXCUSE_HOLDS)
-		return;
-	/* Waived places have left the value: what remains may still be too much. */
-	bool is_of_places = x->waiver == places->waiver;
-	w->is_waived = !is_of_places || !w->most.level;
-	if (is_of_places && w->is_waived)
-		x->places = tell_places(places->waived, places->waived_count, t->s->keep);
-}
-
-static void judge_row(struct trial *t)
+/* A row, or the part of it whose places are waived, to be weighed. */
+static void add_row(struct trial *t, const void *row, const struct reading *r, struct weighed w,
+	struct expression *open, const struct row_places *places)
 {
 	struct rule_code *code = t->code;
-	const void *row = current_row(t->s, &code->subjects);
-	struct reading r = read_row(t, row);
-	struct weighed w = { .value = NAN, .chip = -1 };
-	bool was_bad = level_of(t->rule, r.value) != LEVEL_OK;
-	const struct reading whole = r;
-	struct row_places places = { .excuse = EXCUSE_NONE };
-	struct expression *open = set_levels(t, &r, &w);
+	struct expression *costly = set_costs(t, r, row, &w);
 
-	/* Of a row within its limits they tell what is waived, and what holds its gain. */
-	if (t->rule->places.origin.node &&
-		(w.most.level || t->rule->waiver_count || code->gain.source))
-		t->s->ok &= judge_places(t, row, &places);
-	if (places.waived_value != 0 && !isnan(r.value)) {
-		double rest = t->rule->at_least ? r.value + places.waived_value
-						: fmax(0, r.value - places.waived_value);
-
-		r.gain *= r.value > 0 ? rest / r.value : 0;
-		r.value = rest;
-		open = set_levels(t, &r, &w);
-	}
-	struct expression *costly = set_costs(t, &r, row, &w);
-
-	w.value = r.where == IS_TRUE ? r.value : NAN;
-	t->result->subjects += r.where != IS_UNKNOWN;
-	t->result->unknown += open || costly;
+	open = open ? open : costly;
+	t->result->unknown += open && places->excuse != EXCUSE_HOLDS;
+	w.value = r->where == IS_TRUE ? r->value : NAN;
 	w.chip = chip_of(t, row);
-	w.pool = pool_of(t, row, &places);
-	if (w.most.level || (was_bad && places.waived_value != 0)) {
+	w.pool = pool_of(t, row, places);
+	if (w.most.level) {
 		struct subject *x = w.subject = arena_make(t->s->keep, struct subject, 1);
 
 		*x = (struct subject){ .row = row,
-			.value = r.value,
-			.unclear = r.unclear,
-			.gain = r.gain,
-			.waived_value = fabs(whole.value - r.value),
-			.waived_gain = whole.gain - r.gain,
-			.fault = !w.least.level && w.most.level ? NULL
-				 : code->assert.source		? &code->assert
-								: &code->value,
-			.open = open ? open : costly };
+			.value = r->value,
+			.unclear = r->unclear,
+			.gain = r->gain,
+			.fault = !w.least.level	       ? NULL
+				 : code->assert.source ? &code->assert
+						       : &code->value,
+			.open = open,
+			.places = tell_places(places->left, places->left_count, t->s->keep),
+			.excuse = places->excuse,
+			.waiver = places->waiver };
 		look_back(t, x, &w);
-		excuse_subject(t, &places, x, &w);
+		if (x->excuse != EXCUSE_HOLDS)
+			find_excuse(t, x);
+		w.is_waived = x->excuse == EXCUSE_HOLDS;
 	}
 	*arena_push(&t->s->scratch, t->items, t->count, t->cap) = w;
 }
 
+static void judge_row(struct trial *t)
+{
+	const void *row = current_row(t->s, &t->code->subjects);
+	struct reading r = read_row(t, row);
+	struct weighed w = { .value = NAN };
+	struct row_places places = { .excuse = EXCUSE_NONE };
+	struct expression *open = set_levels(t, &r, &w);
+
+	t->result->subjects += r.where != IS_UNKNOWN;
+	/* Of a row within its limits they tell what is waived, and what holds its gain. */
+	if (t->rule->places.origin.node &&
+		(w.most.level || t->rule->waiver_count || t->code->gain.source))
+		t->s->ok &= judge_places(t, row, &places);
+	if (places.waived_value != 0 && !isnan(r.value)) {
+		double rest = t->rule->at_least ? r.value + places.waived_value
+						: fmax(0, r.value - places.waived_value);
+		double gain = r.value > 0 ? r.gain * rest / r.value : 0;
+		struct reading part = r;
+
+		part.value = fabs(r.value - rest);
+		part.gain = r.gain - gain;
+		if (w.most.level)
+			add_row(t, row, &part, w, open,
+				&(struct row_places){ .left = places.waived,
+					.left_count = places.waived_count,
+					.excuse = EXCUSE_HOLDS,
+					.waiver = places.waiver });
+		r.value = rest;
+		r.gain = gain;
+		open = set_levels(t, &r, &w);
+	}
+	if (places.excuse == EXCUSE_HOLDS) /* what is left is not waived */
+		places.excuse = EXCUSE_NONE;
+	add_row(t, row, &r, w, open, &places);
+}
+
 /* ---- findings ----------------------------------------------------------------------------- */
 
-static void add_claim(
-	struct trial *t, const struct weighed *w, struct finding *f, double seconds, bool is_waived)
+static void add_claim(struct trial *t, const struct weighed *w, struct finding *f)
 {
 	struct judging *s = t->s;
 	const struct listing *l = &t->code->subjects;
@@ -307,10 +308,9 @@ static void add_claim(
 	double waited = l->waited_share ? cell_real(l->waited_share, w->subject->row) : NAN;
 	double own = l->pool_share ? cell_real(l->pool_share, w->subject->row) : NAN;
 	double unneeded = l->unneeded_share ? cell_real(l->unneeded_share, w->subject->row) : NAN;
+	double seconds = f->claimed_s;
 
 	family = family.p ? family : f->subject;
-	if (is_waived != w->is_waived) /* waived places of a row whose other places are not */
-		family = MISSING;
 	f->of_window = !is_of_step(l, w->subject->row, s->keep);
 	if (!isnan(seconds) && !f->of_window)
 		*arena_push(s->keep, s->claims, s->claim_count, s->claim_cap) =
@@ -319,7 +319,7 @@ static void add_claim(
 				.level = level_of_claim(t),
 				.family = family,
 				.seconds = seconds,
-				.is_waived = is_waived,
+				.is_waived = w->is_waived,
 				.share = own > 0      ? own
 					 : waited > 0 ? 0
 						      : 1,
@@ -395,13 +395,9 @@ static void add_finding(
 	if (isnan(x->gain) && !t->code->is_share)
 		f->claimed_s = f->bytes = NAN;
 	/* Gates and open subjects claim no time. */
-	double waived = t->code->is_share ? x->waived_value * t->s->total_s : x->waived_gain;
-	bool is_asked = !t->rule->gate && verdict != VERDICT_INCONCLUSIVE &&
-			(w->chip < 0 || w->chip == chips[w->is_waived]);
-	if (is_asked)
-		add_claim(t, w, f, f->claimed_s, w->is_waived);
-	if (is_asked && waived > 0)
-		add_claim(t, w, f, waived, true);
+	if (!t->rule->gate && verdict != VERDICT_INCONCLUSIVE &&
+		(w->chip < 0 || w->chip == chips[w->is_waived]))
+		add_claim(t, w, f);
 	struct str odd = odd_verdict(t, w, verdict);
 	if (odd.p)
 		f->note = f->note.p

@@ -134,10 +134,8 @@ static void count_excuse(const struct judging *s, const struct waiver *w, enum e
 	r->subjects[excuse]++;
 }
 
-enum excuse find_excuse(const struct trial *t, double value, const struct waiver **ret)
+void find_excuse(const struct trial *t, struct subject *x)
 {
-	enum excuse best = EXCUSE_NONE;
-
 	for (ptrdiff_t i = 0; i < t->rule->waiver_count; i++) {
 		const struct waiver_code *w = &t->code->waivers[i];
 
@@ -145,14 +143,13 @@ enum excuse find_excuse(const struct trial *t, double value, const struct waiver
 		if (w->where.source && (t->rule->places.origin.node ||
 					       truth_of(&t->code->subjects, &w->where) != IS_TRUE))
 			continue;
-		enum excuse excuse = waiver_excuse(w->waiver, value, t->s->today);
+		enum excuse excuse = waiver_excuse(w->waiver, x->value, t->s->today);
 		count_excuse(t->s, w->waiver, excuse);
-		if (excuse < best) {
-			best = excuse;
-			*ret = w->waiver;
+		if (excuse < x->excuse) {
+			x->excuse = excuse;
+			x->waiver = w->waiver;
 		}
 	}
-	return best;
 }
 
 /* ---- places ------------------------------------------------------------------------------- */

@@ -82,7 +82,6 @@ struct subject {
 	double value;	 /* NaN: not known, or an assert */
 	double unclear;
 	double gain; /* seconds per step, bytes, or a share; NaN: none, or not known */
-	double waived_value, waived_gain; /* of both, what waived places took off */
 	struct expression *fault,
 		*open; /* the one that is broken; the one that is not known; or NULL */
 	struct places_told places;
@@ -100,8 +99,8 @@ enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
 enum truth truth_of(const struct listing *l, const struct expression *x);
 /* The row in its table.  A row of a SELECT is in no table: it is copied out of the result. */
 const void *current_row(const struct judging *s, const struct listing *l);
-/* The best that the rule's waivers say of it. */
-enum excuse find_excuse(const struct trial *t, double value, const struct waiver **ret);
+/* Sets the best that the rule's waivers say of it, where that is better than what is set. */
+void find_excuse(const struct trial *t, struct subject *x);
 
 /* ---- all rows ----------------------------------------------------------------------------- */
 

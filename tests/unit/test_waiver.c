@@ -294,6 +294,12 @@ static void test_places(void **state)
 	assert_true(j.findings[0].value > 0.1199 && j.findings[0].value < 0.1201);
 	assert_int_equal(j.findings[0].places.count, 1);
 	assert_str(j.findings[0].places.items[0].name, "c");
+	assert_null(j.findings[0].note.p);
+	assert_int_equal(j.finding_count, 2); /* the others are told for themselves */
+	assert_int_equal(j.findings[1].verdict, VERDICT_WAIVED);
+	assert_true(j.findings[1].value > 0.2499 && j.findings[1].value < 0.2501);
+	assert_int_equal(j.findings[1].places.count, 2);
+	assert_str(j.findings[1].note, "waived until 2026-06-30 by me: on purpose");
 	judge_yaml(PLACED("20%")); /* together they are 25% */
 	assert_verdict("fail");
 	assert_int_equal(j.waivers[0].subjects[EXCUSE_EXCEEDED], 1);
