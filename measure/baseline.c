@@ -238,6 +238,12 @@ static bool steps_are_alike(const struct tables *head, const struct baseline *it
 			"nothing marks the steps of %.*s, and %s has steps",
 			STR_ARG(str_eq(here->steps_source, none) ? STR("this run") : item->name),
 			str_eq(here->steps_source, none) ? "the baseline" : "this run");
+	if (here->is_server + base->is_server == 1)
+		return diag_set(why, DIAG_DIFFERS,
+			"a step of %s leaves out the waits between executions, and one of %s holds "
+			"them: mark the steps of both, or of neither",
+			here->is_server > 0 ? "this run" : "the baseline",
+			here->is_server > 0 ? "the baseline" : "this run");
 	if (str_eq(here->steps_source, base->steps_source) ||
 		!(fmax(a, b) > WORK_RATIO_MAX * fmin(a, b)))
 		return true;

@@ -171,6 +171,10 @@ static void test_all_that_must_match(void **state)
 		{ "steps_source=annotation", "steps_source=window",
 			"nothing marks the steps of old, and this run has steps" },
 		{ "steps_source=window", "steps_source=window", NULL },
+		{ "is_server=1", "is_server=0",
+			"a step of this run leaves out the waits between executions, and one of "
+			"the baseline holds them: mark the steps of both, or of neither" },
+		{ "is_server=1", "is_server=1", NULL },
 		{ "main_program=jit_step", "main_program=jit_eval",
 			"the main program is jit_step here and jit_eval in old" },
 		{ "chip=tpu_v5e", "chip=tpu_v6e", "the chip is tpu_v5e here and tpu_v6e in old" },
