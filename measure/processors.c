@@ -115,6 +115,12 @@ static void device_shares(struct device *d, const struct spans *all, struct aren
 		s->inside_ps += (int64_t)((double)shared_ps * steady / kept);
 		s->other_wait_ps -= (int64_t)((double)other_ps * steady / kept);
 	}
+	for (ptrdiff_t i = 0; i < d->plan.mark_count; i++) {
+		const struct step_mark *m = &d->plan.marks[i];
+		if (m->is_counted)
+			s->other_wait_ps -= covered_ps(all, m->start_ps, m->end_ps) -
+					    covered_ps(&own, m->start_ps, m->end_ps);
+	}
 	s->inside_ps = s->inside_ps < s->idle_ps ? s->inside_ps : s->idle_ps;
 	s->other_wait_ps = s->other_wait_ps > 0 ? s->other_wait_ps : 0;
 	gaps_share(&s->gaps, all);

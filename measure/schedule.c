@@ -525,9 +525,11 @@ static int64_t stretches(struct planning *p, enum mark_kind kind, int64_t from_p
 	}
 	stretch_add(p, kind, at_ps, until_ps, number);
 	/* Each stretch of the step but its last goes on. */
-	for (ptrdiff_t i = p->count, later = 0; kind == MARK_STEP && i-- > first;)
+	for (ptrdiff_t i = p->count, later = 0; i-- > first;)
 		if (p->items[i].kind == MARK_STEP)
 			p->items[i].goes_on = later++ > 0;
+		else
+			p->items[i].is_counted = kind == MARK_OTHER && p->items[i].kind == kind;
 	return length_ps;
 }
 

@@ -322,7 +322,7 @@ static inline void event_take(
 	if (begins && rarely(s->plan->listed))
 		listed_ends(s, program->index);
 	/* The gap is the step's that it ends with; before the first op of a mark, that one's. */
-	if (mostly(s->in_step))
+	if (mostly(s->in_step || s->in_other))
 		gap_end(s, known->subject, e->start_ps, goes_on && !begins);
 	bool passed = begins && rarely(s->plan->listed) && listed_begins(s);
 	passed |= time_cross(s);

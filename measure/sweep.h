@@ -52,6 +52,7 @@ struct step_mark {
 	enum mark_kind kind;
 	bool goes_on;	   /* the next stretch but for other work is of the same step */
 	bool is_cut;	   /* its end was not seen */
+	bool is_counted;   /* other work, marked as the steps are, and steady: its waits count */
 	int64_t marked_ps; /* its mark on a Steps line ends here; what it waits for comes behind */
 };
 

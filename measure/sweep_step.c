@@ -154,14 +154,18 @@ static inline void gap_until(
 
 	while (i > 0 && s->marks[i - 1].end_ps > from_ps)
 		i--;
-	/* Another device did other work meanwhile: that tells what it waited for. */
+	/* Another device did other work meanwhile: that tells what it waited for.  What was idle at
+	 * the end of other work that counts is that work's. */
 	for (; s->marks && i < until && s->marks[i].start_ps < at_ps; i++) {
 		const struct step_mark *m = &s->marks[i];
-		if (mostly(m->kind != MARK_ELSEWHERE))
+		int64_t end_ps = m->end_ps < at_ps ? m->end_ps : at_ps;
+		if (mostly(m->kind != MARK_ELSEWHERE && !m->is_counted))
 			continue;
 		gap_keep(s, next, from_ps, m->start_ps, inside, false);
-		from_ps = m->end_ps < at_ps ? m->end_ps : at_ps;
-		s->idle_since_ps = from_ps; /* told once */
+		from_ps = from_ps > m->start_ps ? from_ps : m->start_ps;
+		if (m->is_counted)
+			gap_keep(s, next, from_ps, end_ps, inside, true);
+		s->idle_since_ps = from_ps = end_ps; /* told once */
 	}
 	gap_keep(s, next, from_ps, at_ps, inside, s->in_other);
 }
@@ -198,17 +202,23 @@ void step_open(struct sweeping *s, int64_t at_ps)
 	s->in_step = true;
 }
 
-static bool step_is_warmup(const struct sweeping *s)
+/* Work in which the host compiled, or the profiler began, tells nothing of other such work. */
+static bool is_disturbed(const struct sweeping *s, int64_t from_ps, int64_t to_ps)
 {
 	int64_t shift = s->out->plane->host_shift_ps;
-	int64_t from = s->step.start_ps + shift, to = s->step.end_ps + shift;
+	int64_t from = from_ps + shift, to = to_ps + shift;
 
+	return (!s->plan->keep_compiled &&
+		       host_spans_meet(&s->facts->compiles, s->out->host, from, to)) ||
+	       host_spans_meet(&s->facts->profiler, s->out->host, from, to);
+}
+
+static bool step_is_warmup(const struct sweeping *s)
+{
 	if (s->plan->source == STEPS_WINDOW)
 		return false;
 	return (s->serial == 0 && s->plan->drop_first) ||
-	       (!s->plan->keep_compiled &&
-		       host_spans_meet(&s->facts->compiles, s->out->host, from, to)) ||
-	       host_spans_meet(&s->facts->profiler, s->out->host, from, to);
+	       is_disturbed(s, s->step.start_ps, s->step.end_ps);
 }
 
 static void step_commit(struct sweeping *s)
@@ -289,10 +299,31 @@ int64_t boundary_next(const struct sweeping *s)
 	return s->in_step || s->in_other ? s->marks[s->mark].end_ps : s->marks[s->mark].start_ps;
 }
 
+/* Of other work that lies in no step; what runs before the first one warms up. */
+static void other_open(struct sweeping *s, const struct step_mark *m)
+{
+	s->step.other_wait_ps = s->other_gaps.count = 0;
+	s->step.number = m->number;
+}
+
+static void other_close(struct sweeping *s, struct step_mark *m)
+{
+	struct sweep *o = s->out;
+
+	m->is_counted &= s->serial > 0 && !is_disturbed(s, m->start_ps, m->end_ps);
+	if (!m->is_counted)
+		return;
+	o->other_ps += m->end_ps - m->start_ps;
+	o->other_wait_ps += s->step.other_wait_ps;
+	gaps_join(&o->other_gaps, &s->other_gaps);
+}
+
 static void mark_begin(struct sweeping *s, const struct step_mark *m)
 {
 	if (m->kind != MARK_STEP) {
 		s->in_other = true;
+		if (!s->paused)
+			other_open(s, m);
 	} else if (s->paused) {
 		clocks_restart(s);
 		s->step.other_ps += m->start_ps - s->step.end_ps;
@@ -303,11 +334,13 @@ static void mark_begin(struct sweeping *s, const struct step_mark *m)
 	}
 }
 
-static void mark_end(struct sweeping *s, const struct step_mark *m)
+static void mark_end(struct sweeping *s, struct step_mark *m)
 {
 	if (m->kind != MARK_STEP) {
 		clocks_restart(s);
 		s->in_other = false;
+		if (!s->paused)
+			other_close(s, m);
 	} else if (m->goes_on) {
 		clocks_restart(s);
 		s->step.end_ps = m->end_ps;
@@ -326,7 +359,10 @@ void boundary_cross(struct sweeping *s, int64_t at_ps)
 
 	assert(s->plan->listed || at_ps == boundary_next(s));
 	*(ends ? &m->end_ps : &m->start_ps) = s->passed_ps = at_ps;
-	(ends ? mark_end : mark_begin)(s, m);
+	if (ends)
+		mark_end(s, m);
+	else
+		mark_begin(s, m);
 	s->boundary_ps = s->plan->listed ? INT64_MAX : boundary_next(s);
 }
 

@@ -2065,6 +2065,14 @@ static void a_steps_line_of_two_sorts(void **state)
 	assert_number(p[2].marks, 6);
 	assert_text(p[3].name, "jit_save");
 	assert_text(p[3].step, NULL);
+	/* The first evaluation has a step behind it: 10 us before its op, and 310 behind. */
+	assert_number(xrun_device(&run, "/device:TPU:0")->other_wait_ratio, 320. / 6000);
+	double other_s = 0;
+	for (ptrdiff_t i = 0; i < table_count(&run.tables, gaps); i++) {
+		const struct gaps_row *g = &table_rows(&run.tables, gaps)[i];
+		other_s += str_eq(g->role, STR("other")) ? g->time_s : 0;
+	}
+	assert_number(other_s, 320 * US);
 }
 
 /*
