@@ -65,6 +65,14 @@ enum phase program_phase(const struct program *p)
 	return p->has_gradient ? PHASE_TRAIN : phase_of_name(p->module);
 }
 
+bool program_serves(const struct run *run, const struct program *p)
+{
+	const struct job_file *job = run->options->job;
+	enum phase phase = job && job->phase ? (enum phase)job->phase : program_phase(p);
+
+	return p && phase == PHASE_INFERENCE;
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 double programs_per_step(const struct run *run)

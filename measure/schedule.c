@@ -212,6 +212,20 @@ bool module_trains(const struct scheduling *s, int32_t module)
 	return false;
 }
 
+bool module_serves(const struct scheduling *s, int32_t module)
+{
+	bool any = false;
+
+	for (ptrdiff_t i = 0; i < registry_program_count(s->run->registry); i++) {
+		if (s->module_of[i] != module)
+			continue;
+		if (!program_serves(s->run, registry_program_at(s->run->registry, i)))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 struct step_sort *sort_of(struct scheduling *s, struct str name, const bool *has)
 {
 	struct schedule *r = s->ret;
@@ -931,7 +945,7 @@ static bool line_serves(const struct scheduling *s)
 	}
 	for (int32_t m = 0; m < s->module_count; m++)
 		most = time_ps[m] > time_ps[most] ? m : most;
-	return phase_of_name(s->modules[most]) == PHASE_INFERENCE;
+	return module_serves(s, most);
 }
 
 static bool line_sorts(struct scheduling *s)

@@ -153,7 +153,7 @@ static bool is_server(
 		if (!left_out[m] && (most < 0 || time_ps[m] > time_ps[most]))
 			most = m;
 	*ret = most;
-	return most >= 0 && phase_of_name(s->modules[most]) == PHASE_INFERENCE;
+	return most >= 0 && module_serves(s, most);
 }
 
 /* A regular evaluation would make one period of many steps, so beside training it is left out. */

@@ -55,6 +55,7 @@ struct str modules_text(const struct scheduling *s, const bool *has);
 /* Made where there is none yet.  Lives until the next one is made. */
 struct step_sort *sort_of(struct scheduling *s, struct str name, const bool *has);
 bool module_trains(const struct scheduling *s, int32_t module);
+bool module_serves(const struct scheduling *s, int32_t module);
 /* Fits a name, or the function that a module is named after? */
 bool name_is_wanted(struct str wanted, struct str name);
 

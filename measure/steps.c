@@ -287,8 +287,7 @@ static bool is_plain(const struct run *run)
 {
 	const struct program *only = NULL;
 
-	if (run->facts.steps.count > 0 || run->wanted.p ||
-		phase_of_name(run->main ? run->main->module : STR("")) == PHASE_INFERENCE)
+	if (run->facts.steps.count > 0 || run->wanted.p || program_serves(run, run->main))
 		return false;
 	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
 		const struct program *p = registry_program_at(run->registry, i);
@@ -553,9 +552,8 @@ static void roles_set(struct run *run)
 		run->plans == PLANS_SCHEDULED && i < registry_program_count(run->registry); i++) {
 		struct program *p = registry_program_at(run->registry, i);
 		if (!run->schedule.in_step[i])
-			p->role = run->schedule.is_server && program_phase(p) == PHASE_INFERENCE
-					  ? ROLE_SERVING
-					  : ROLE_OTHER;
+			p->role = run->schedule.is_server && program_serves(run, p) ? ROLE_SERVING
+										    : ROLE_OTHER;
 	}
 }
 

@@ -2742,6 +2742,57 @@ static void a_server_s_step_is_an_execution(void **state)
 	assert_number(xrun_op(&run, "sum.1")->common->count, 2);
 }
 
+static void has_gradient(struct xspace *host, const char *name, int64_t id)
+{
+	struct pb metadata = pb_new(&run.keep), more = pb_new(&run.keep);
+	struct pb_instruction body[] = {
+		{ .name = "x", .opcode = "parameter", .shape = "f32[4]", .id = 1 }, NO_ROW
+	};
+	struct pb_computation module[] = { { "main", 1, body }, NO_ROW };
+
+	pb_bytes(&metadata, 2, STR("jit(f)/transpose(jvp(f))/neg"));
+	pb_bytes(&more, 7, pb_done(&metadata));
+	body->more = pb_done(&more);
+	x_hlo(host, name, (uint64_t)id, pb_write_module(&run.keep, module, STR("")));
+}
+
+/* The job file says whether it serves; else a gradient trains, whatever its program's name. */
+static void what_serves(void **state)
+{
+	static const struct {
+		const char *module, *job;
+		bool trains, serves;
+	} cases[] = {
+		{ "jit_generate_and_update", NULL, true, false },
+		{ "jit_generate", NULL, false, true },
+		{ "jit_forward", NULL, false, false },
+		{ "jit_forward", "version: 1\nphase: inference\n", false, true },
+		{ "jit_generate", "version: 1\nphase: train\n", false, false },
+	};
+	(void)state;
+	for (int k = 0; k < COUNT_OF(cases); k++) {
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xline *ops = two_ops(x_tpu(host, 0, "TPU v5 lite"));
+		struct job_file job;
+		struct diag err;
+		if (cases[k].job)
+			assert_true(job_parse(
+				STR("job.yaml"), str_from(cases[k].job), &run.keep, &job, &err));
+		run.options.job = cases[k].job ? &job : NULL;
+		if (cases[k].trains)
+			has_gradient(host, cases[k].module, 7);
+		else
+			has_program(host, cases[k].module, 7);
+		for (int64_t i = 0; i < 6; i++)
+			execute(ops, i * 1000);
+		xrun_measure(&run);
+		assert_number(xrun_row(&run)->is_server, cases[k].serves);
+		assert_number(xrun_row(&run)->step_time_s, (cases[k].serves ? 150 : 1000) * US);
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
 /* In its second step the loader calls others so often. */
 static void tell_waits(const char *loader, int calls)
 {
@@ -2857,6 +2908,7 @@ int main(void)
 		TEST(a_norm_behind_every_third_update),
 		TEST(a_late_execution_hides_no_period),
 		TEST(a_server_s_step_is_an_execution),
+		TEST(what_serves),
 		TEST(a_loader_of_many_calls),
 		TEST(why_a_device_waits),
 		TEST(short_waits_beside_longer_gaps),
