@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/embed.h"
 #include "base/out.h"
 #include "rules/check.h"
 #include "rules/parse.h"
@@ -176,16 +175,6 @@ static struct str write_statement(const struct listing *l, struct arena *keep)
 	return out_text(o);
 }
 
-/* Whether all of it ships with the program, whose tests have asked SQLite. */
-static bool is_shipped(const struct listing *l)
-{
-	bool is = !l->select || embed_of(l->select->origin.doc->source);
-
-	for (ptrdiff_t i = 0; i < l->result_count; i++)
-		is = is && embed_of(l->all[i]->source->origin.doc->source);
-	return is;
-}
-
 bool listing_prepare(
 	struct engine *e, struct listing *l, struct arena *keep, struct sql_fault *fault)
 {
@@ -221,7 +210,7 @@ static bool look_at_select(struct compiler *c, struct listing *l, struct sql_fau
 	note_facts(c, l, &facts);
 	l->of_select = facts.reads;
 	/* The whole statement tells the columns, too: what ships is prepared once. */
-	if (is_shipped(l) && listing_prepare(c->engine, l, c->keep, fault)) {
+	if (!c->rule->is_own && listing_prepare(c->engine, l, c->keep, fault)) {
 		l->rows = select_table(l->stmt, l->first_result, &facts, c->keep);
 		return true;
 	}
@@ -557,7 +546,7 @@ static void check_listing(struct compiler *c, struct listing *l)
 	bool is_told = false;
 
 	l->from = source_with(l, &l->run_columns, c->keep);
-	if (is_shipped(l))
+	if (!c->rule->is_own) /* it ships with the program, whose tests have asked SQLite */
 		return;
 	for (ptrdiff_t i = 0; i < l->result_count; i++) {
 		struct expression *x = l->all[i];

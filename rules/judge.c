@@ -404,7 +404,7 @@ static void add_finding(
 				  ? arena_fmt(s->keep, "%.*s; %.*s", STR_ARG(f->note), STR_ARG(odd))
 				  : odd;
 	/* Only the next step says that there was no memory for a text of the row. */
-	if (s->ok && t->code->texts.stmt)
+	if (s->ok && t->code->texts.result_count)
 		s->ok = trial_ended(
 			t, &t->code->texts, sqlite3_step(t->code->texts.stmt), SQLITE_DONE);
 	sqlite3_reset(t->code->texts.stmt);
