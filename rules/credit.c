@@ -211,10 +211,7 @@ static double pay(struct purse *purse, const struct claim *claim)
 	enum pool above = claim->share > 0 ? claim->pool : POOL_COMMS;
 	double taken = fmin(claim->seconds, purse->debt[above]);
 	double wanted = fmin(claim->seconds - taken, most_of(purse->left, claim));
-	bool is_hiding =
-		claim->level == 2 && (claim->pool == POOL_COMMS || claim->pool == POOL_TRANSFER);
-	double most = purse->total_left + (is_hiding ? 0 : claim->unneeded_s);
-	double paid = fmax(0, fmin(wanted, most));
+	double paid = fmax(0, fmin(wanted, purse->total_left + claim->unneeded_s));
 
 	purse->debt[above] -= fmax(0, taken);
 	take(purse->left, claim, paid);
@@ -228,24 +225,15 @@ double credit(const struct tables *tables, bool is_explaining, struct claim *cla
 {
 	struct purse purse = purse_of(tables, is_explaining);
 	int level = 0;
-	ptrdiff_t n = 0;
 
-	for (ptrdiff_t i = 0; i < count; i++)
-		if (!isnan(claims[i].seconds))
-			claims[n++] = claims[i];
 	/* What is explained is of the distance to the roofline, which counts all FLOPs. */
-	for (ptrdiff_t i = 0; i < n && is_explaining; i++) {
+	for (ptrdiff_t i = 0; i < count && is_explaining; i++) {
 		claims[i].seconds -= fmin(claims[i].seconds, claims[i].unneeded_s);
 		claims[i].unneeded_s = 0;
 	}
-	if (!n)
-		return 0;
-	for (int settled = 0; settled < 2; settled++) {
-		sort_by(claims, n, by_size);
-		if (!settled)
-			settle_families(claims, n, findings, keep);
-	}
-	for (ptrdiff_t i = 0; i < n; i++) {
+	sort_by(claims, count, by_size);
+	settle_families(claims, count, findings, keep);
+	for (ptrdiff_t i = 0; i < count; i++) {
 		if (claims[i].level != level)
 			memcpy(purse.debt, purse.spent, sizeof(purse.debt));
 		level = claims[i].level;
@@ -255,7 +243,7 @@ double credit(const struct tables *tables, bool is_explaining, struct claim *cla
 		purse.paid += paid;
 	}
 	/* It lacks what others were paid of its pool, or of the step; the rest is beyond both. */
-	for (ptrdiff_t i = 0; i < n; i++) {
+	for (ptrdiff_t i = 0; i < count; i++) {
 		struct finding *f = &findings[claims[i].finding];
 		double spent = claims[i].pool ? purse.spent[claims[i].pool] : purse.paid;
 

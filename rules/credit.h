@@ -49,7 +49,7 @@ struct claim {
 	enum pool pool;
 	int level;	   /* 0 ops, 1 devices, 2 the run, LEVEL_CHANGE */
 	struct str family; /* what is credited once: the row's family, else its key */
-	double seconds;	   /* NaN: none */
+	double seconds;	   /* known */
 	bool is_waived;	   /* of what others of its level leave; gives nothing back */
 	/* What a second of it takes, as a mean over the devices: of the pool, and of communication,
 	 * in which the others wait. */
