@@ -17,15 +17,15 @@ enum phase run_phase(const struct run *run)
 
 	if (j && j->phase)
 		return (enum phase)j->phase;
+	/* Whatever else a step runs.  Kernels of no program may be of a backward pass, too. */
+	for (ptrdiff_t i = 0; i < registry_program_count(run->registry); i++) {
+		const struct program *p = registry_program_at(run->registry, i);
+		if (p->role == ROLE_STEP && p->has_gradient)
+			return PHASE_TRAIN;
+	}
 	enum phase phase = program_phase(run->main);
 	if (phase == PHASE_UNKNOWN && run->plans == PLANS_SCHEDULED)
 		phase = phase_of_name(run->schedule.sorts[run->schedule.judged].name);
-	/* Kernels of no program may be of a backward pass all the same. */
-	for (ptrdiff_t i = 0; phase == PHASE_UNKNOWN && i < registry_program_count(run->registry);
-		i++) {
-		const struct program *p = registry_program_at(run->registry, i);
-		phase = p->role == ROLE_STEP && p->has_gradient ? PHASE_TRAIN : PHASE_UNKNOWN;
-	}
 	return phase;
 }
 

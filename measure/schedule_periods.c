@@ -144,16 +144,20 @@ static int64_t *module_times(const struct scheduling *s, bool *left_out)
 	return time_ps;
 }
 
+/* What generates and trains on it by turns serves nobody. */
 static bool is_server(
 	const struct scheduling *s, const int64_t *time_ps, const bool *left_out, int32_t *ret)
 {
 	int32_t most = -1;
+	bool trains = false;
 
-	for (int32_t m = 0; m < s->module_count; m++)
+	for (int32_t m = 0; m < s->module_count; m++) {
 		if (!left_out[m] && (most < 0 || time_ps[m] > time_ps[most]))
 			most = m;
+		trains |= !left_out[m] && module_trains(s, m);
+	}
 	*ret = most;
-	return most >= 0 && module_serves(s, most);
+	return most >= 0 && !trains && module_serves(s, most);
 }
 
 /* A regular evaluation would make one period of many steps, so beside training it is left out. */

@@ -2793,6 +2793,27 @@ static void what_serves(void **state)
 	}
 }
 
+/* A step that generates, and trains on that for a shorter time, is no server's. */
+static void what_generates_and_trains(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+	has_program(host, "jit_generate", 7);
+	has_gradient(host, "jit_update", 8);
+	for (int64_t i = 0; i < 7; i++) {
+		execute(ops, i * 1000);
+		x_event(ops, "sum.1", i * 1000 + 400, i * 1000 + 500, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->is_server, 0);
+	assert_text(xrun_row(&run)->phase, "train");
+	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
+	assert_number(xrun_row(&run)->programs_per_step, 2);
+}
+
 /* In its second step the loader calls others so often. */
 static void tell_waits(const char *loader, int calls)
 {
@@ -2909,6 +2930,7 @@ int main(void)
 		TEST(a_late_execution_hides_no_period),
 		TEST(a_server_s_step_is_an_execution),
 		TEST(what_serves),
+		TEST(what_generates_and_trains),
 		TEST(a_loader_of_many_calls),
 		TEST(why_a_device_waits),
 		TEST(short_waits_beside_longer_gaps),
