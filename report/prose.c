@@ -705,11 +705,12 @@ enum { REST_NAMED = 3, SORTS_NAMED = 4 };
 static void put_waits_between(struct out *o, const struct report *r)
 {
 	const struct phases_row *rows = table_rows(&r->tables, phases);
-	double wait = 0, request = 0;
+	double wait = 0, request = 0, unknown = 0;
 	for (ptrdiff_t i = 0; i < table_count(&r->tables, phases); i++) {
 		double share = rows[i].is_wait > 0 ? fmax(0, rows[i].time_share) : 0;
 		wait += share;
 		request += str_eq(rows[i].name, STR("request")) ? share : 0;
+		unknown += str_eq(rows[i].name, STR("unknown")) ? share : 0;
 	}
 	if (!(run_of(r)->is_server > 0) || !(wait >= SHARE_NAMED))
 		return;
@@ -717,6 +718,8 @@ static void put_waits_between(struct out *o, const struct report *r)
 		wait * 100);
 	if (request >= SHARE_NAMED)
 		out_fmt(o, ", for requests %.0f%%", request * 100);
+	if (unknown >= SHARE_NAMED)
+		out_fmt(o, ", for what the profile does not show %.0f%%", unknown * 100);
 }
 
 static void put_speaks_for(struct out *o, const struct report *r, struct arena *keep)

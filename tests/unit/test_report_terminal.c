@@ -417,6 +417,9 @@ static void test_what_a_verdict_speaks_for(void **state)
 	wait->name = STR("request");
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_non_null(strstr(text, "between its steps for 54% of the time, for requests 54%\n"));
+	wait->name = STR("unknown");
+	text = page_of(r, (struct report_style){ .width = 100 });
+	assert_non_null(strstr(text, "54% of the time, for what the profile does not show 54%"));
 	run->is_server = 0; /* these hold their waits */
 	text = page_of(r, (struct report_style){ .width = 100 });
 	assert_null(strstr(text, "waits between its steps"));
