@@ -124,6 +124,21 @@ static ptrdiff_t explicit_key(struct str source, ptrdiff_t from)
 	return -1;
 }
 
+/* Offset of a tab between two colons, or -1: in brackets that is enough for the same. */
+static ptrdiff_t tab_of_colons(struct str source, ptrdiff_t from)
+{
+	bool colon = false;
+	ptrdiff_t tab = -1;
+	for (ptrdiff_t at = from; at < source.len; at++) {
+		char c = source.p[at];
+		if (c == ':' && tab >= 0)
+			return tab;
+		tab = colon && c == '\t' ? at : c == ' ' ? tab : -1;
+		colon = c == ':' || (colon && strchr(" \t", c));
+	}
+	return -1;
+}
+
 static bool check_source(struct builder *b)
 {
 	uint32_t c;
@@ -135,6 +150,9 @@ static bool check_source(struct builder *b)
 	if (at < 0 && key >= 0)
 		return syntax(
 			b, key, key + 1, "no line may begin with '? ': write keys as `key: value`");
+	ptrdiff_t tab = tab_of_colons(source, b->bom);
+	if (at < 0 && tab >= 0)
+		return syntax(b, tab, tab + 1, "no tab may stand between two colons: write \\t");
 	if (at < 0)
 		return true;
 	if (c == UTF8_REPLACEMENT)

@@ -190,6 +190,7 @@ static void refused(void **state)
 	assert_error("? x:\t:", bad, "f.yaml:1:1: no line may begin with '? '");
 	assert_error(": ? x:\t:", bad, "f.yaml:1:3: no line may begin with '? '");
 	assert_error(": - ? x:\t:", bad, "f.yaml:1:5: no line may begin with '? '");
+	assert_error(":[? x:\t: ? x:\t:", bad, "f.yaml:1:7: no tab may stand between two colons");
 	assert_error("--- ?", bad, "f.yaml:1:5: no line may begin with '? '");
 	assert_error("a: 1\n---\nb: 1\n", bad,
 		"f.yaml:2:1: a second document begins here, and only one is read\n"
