@@ -323,10 +323,12 @@ static int steps_held(
 	return ret;
 }
 
-/* An annotation around a step, whatever its name: a step's mark explains nothing. */
+/* An annotation around a step, whatever its name: a step's mark explains nothing.  A function that
+ * runs one does. */
 static bool is_mark(const struct calls *c, const struct lane *l, const struct event *e)
 {
-	return e->host == HOST_OTHER && steps_held(c, l, e->start_ps, e->end_ps, 1) > 0;
+	return e->host == HOST_OTHER && !str_starts(e->name, STR("$")) &&
+	       steps_held(c, l, e->start_ps, e->end_ps, 1) > 0;
 }
 
 /*
@@ -440,7 +442,8 @@ static void call_settle(struct host_gap *g)
  * While the thread that launches work waits, for another or for Python's interpreter, another may
  * be at work.  Python's functions are, but for what they wait for.
  */
-static void gap_others(struct host_gap *g, const struct lane *l, const struct event *e)
+static void gap_others(
+	struct host_gap *g, const struct lane *l, const struct event *e, bool waits)
 {
 	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->start_ps,
 		e->end_ps - e->start_ps, e->host, false };
@@ -453,7 +456,7 @@ static void gap_others(struct host_gap *g, const struct lane *l, const struct ev
 		call_settle(g);
 	else if (names_a_line(e->name))
 		g->call_inside.end_ps = 0;
-	if (e->host == HOST_WAIT)
+	if (waits)
 		cover_add(&g->of_waits, g, e->start_ps, e->end_ps);
 	else if (!names_a_line(e->name) && b.length_ps >= CALL_MAY_WAIT_PS)
 		g->call_inside = (struct time_span){ e->start_ps, e->end_ps };
@@ -615,6 +618,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 	while (cursor_next(c, e)) {
 		if (e->host == HOST_STEP || e->host == HOST_THREAD) /* explain nothing */
 			continue;
+		bool waits = e->host == HOST_WAIT || e->host == HOST_QUEUE;
 		e->host = class_of(e, g->files, g->infers);
 		/* reasons_lay takes the outermost: inner ones need no room, and may be millions. */
 		bool is_inner = count > 0 && e->start_ps >= reasons[count - 1].start_ps &&
@@ -634,7 +638,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 				else if (e->host == HOST_TRANSFER)
 					gap_copied(g->items[k], e);
 				else if (of_python)
-					gap_others(g->items[k], l, e);
+					gap_others(g->items[k], l, e, waits);
 	}
 	reasons_lay(g, l, reasons, count);
 	others_add(g, l);

@@ -1448,6 +1448,36 @@ static void a_thread_that_holds_the_interpreter(void **state)
 	}
 }
 
+/* A thread that waits for another process, or for its next task, works for nobody. */
+static void threads_that_wait(void **state)
+{
+	(void)state;
+	static const char *const waits[] = { "$socket.py:800 recv", "$poll.py:80 poll",
+		"$queue.py:154 get", "$time sleep" };
+	for (size_t k = 0; k < COUNT_OF(waits); k++) {
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xplane *threads = x_host(host);
+		struct xline *loop = x_line(threads, "python"), *other = x_line(threads, "other");
+		struct xline *ops = two_ops(tpu), *modules = x_line(tpu, "XLA Modules");
+		for (int64_t i = 0; i < 6; i++) {
+			int64_t at = SHIFT + i * 4000;
+			on_both_clocks(modules, "jit_train_step(7)", i * 4000, i * 4000 + 1000);
+			on_both_clocks(ops, "dot.1", i * 4000, i * 4000 + 1000);
+			x_event(loop, "$train.py:9 log", at - 90, at - 10, NULL);
+			x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+			x_event(other, "$heartbeat.py:3 run", at + 900, at + 905, NULL);
+			x_event(other, waits[k], at + 910, at + 4890, NULL);
+		}
+		xrun_measure(&run);
+		const struct gaps_row *gap = table_rows(&run.tables, gaps);
+		assert_text(gap->cause, "unknown");
+		assert_number(gap->by_others, 0);
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
 /*
  * What a host does behind a result that it read could be done while the next step runs, if it is
  * work of its own and launches nothing; no longer than that step lasts.
@@ -1533,6 +1563,34 @@ static void an_annotation_around_a_step(void **state)
 	}
 	xrun_measure(&run);
 	assert_text(table_rows(&run.tables, gaps)->cause, "unknown");
+}
+
+/* A function that launches a step is no mark, whatever its file is named after. */
+static void a_function_around_a_step(void **state)
+{
+	(void)state;
+	static const char *const files[] = { "/demo.py:12", "/checkpoint_demo.py:12" },
+				 *const frames[] = { "$demo.py:10 one_step",
+					 "$checkpoint_demo.py:10 one_step" };
+	for (size_t k = 0; k < COUNT_OF(files); k++) {
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *loop = x_line(x_host(host), "python"), *ops = x_line(tpu, "XLA Ops");
+		x_op(tpu, "dot.1",
+			X_STATS(x_int("program_id", PROGRAM), x_text("source", files[k])));
+		for (int64_t i = 0; i < 6; i++) {
+			int64_t at = SHIFT + i * 2000;
+			on_both_clocks(ops, "dot.1", i * 2000, i * 2000 + 1000);
+			x_event(loop, frames[k], at - 995, at + 20, NULL);
+			x_event(loop, "PjitFunction(train_step)", at - 5, at + 5, NULL);
+		}
+		xrun_measure(&run);
+		const struct gaps_row *gap = table_rows(&run.tables, gaps);
+		assert_text(gap->cause, "host");
+		assert_text(gap->host_call, frames[k] + 1);
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
 }
 
 /* Who reads a loss finds the own line sooner than JAX's. */
@@ -2973,9 +3031,11 @@ int main(void)
 		TEST(a_server_between_executions),
 		TEST(a_server_of_two_programs),
 		TEST(a_thread_that_holds_the_interpreter),
+		TEST(threads_that_wait),
 		TEST(work_behind_a_result),
 		TEST(work_behind_a_short_evaluation),
 		TEST(an_annotation_around_a_step),
+		TEST(a_function_around_a_step),
 		TEST(a_wait_of_the_users),
 		TEST(files_named_after_checkpoints),
 		TEST(two_threads_in_a_gap),
