@@ -33,7 +33,7 @@ static const enum cause causes[HOST_CLASSES] = {
 struct host_gap {
 	const struct device *device;
 	const struct swept_gap *gap; /* NULL: a wait between two executions, wherever it lies */
-	bool has_row;		     /* such a wait, of a server: no sweep keeps it as a gap */
+	bool has_row;		     /* as far as the device's other gaps leave it one */
 	int64_t start_ps, end_ps;
 	int32_t program; /* what ended it; -1 unknown */
 	int32_t thread;	 /* which called that; 0: any that launches work */
@@ -85,9 +85,9 @@ static int64_t length_of(const struct swept_gap *g)
 	return g->end_ps - g->start_ps;
 }
 
-static bool is_gap(const struct run *run, const struct swept_gap *g)
+static bool is_gap(const struct run *run, int64_t length_ps)
 {
-	return (double)length_of(g) * PS >= GAP_SHARE * run->step_time_s;
+	return (double)length_ps * PS >= GAP_SHARE * run->step_time_s;
 }
 
 static int gap_cmp(const void *a, const void *b)
@@ -133,9 +133,10 @@ static void kept_collect(const struct run *run, const struct device *d, const st
 
 	for (ptrdiff_t i = 0; i < h->count; i++) {
 		const struct swept_gap *g = &h->items[i];
-		if (is_gap(run, g))
+		if (is_gap(run, length_of(g)))
 			gaps[(*count)++] = (struct host_gap){ .device = d,
 				.gap = g,
+				.has_row = true,
 				.program = program_of(run, g->after),
 				.work_ps = work_before_ps(run, d, program_of(run, g->before)),
 				.start_ps = g->start_ps + shift_ps,
@@ -143,19 +144,70 @@ static void kept_collect(const struct run *run, const struct device *d, const st
 	}
 }
 
-/* The longest of these waits have rows. */
-static void waits_mark(struct host_gap *waits, ptrdiff_t count, struct arena scratch)
+/* Which gaps have a row: all that are longer than this, and some of those that are as long. */
+struct gap_limit {
+	int64_t longer_than_ps;
+	ptrdiff_t as_long;
+};
+
+static struct gap_limit limit_of(int64_t *lengths, ptrdiff_t count, ptrdiff_t most)
+{
+	ptrdiff_t longer = 0;
+
+	if (count <= most)
+		return (struct gap_limit){ -1, 0 };
+	sort_integers(lengths, count);
+	int64_t last = lengths[count - most];
+	while (lengths[count - 1 - longer] > last)
+		longer++;
+	return (struct gap_limit){ last, most - longer };
+}
+
+static bool limit_leaves(struct gap_limit *l, int64_t length_ps)
+{
+	return length_ps > l->longer_than_ps ||
+	       (length_ps == l->longer_than_ps && l->as_long-- > 0);
+}
+
+static bool is_other(const struct host_gap *g)
+{
+	return !g->gap || g->gap->is_other;
+}
+
+/* Of what lies outside the steps a device's longest have rows, whether a sweep kept them or not. */
+static void others_limit(
+	struct host_gap *gaps, ptrdiff_t count, const struct device *d, struct arena scratch)
 {
 	int64_t *lengths = arena_make(&scratch, int64_t, count + 1);
 	ptrdiff_t n = 0;
 
 	for (ptrdiff_t i = 0; i < count; i++)
-		if (waits[i].has_row)
-			lengths[n++] = waits[i].end_ps - waits[i].start_ps;
-	sort_integers(lengths, n);
-	for (ptrdiff_t i = 0; n > SWEEP_MAX_GAPS && i < count; i++)
-		waits[i].has_row &=
-			waits[i].end_ps - waits[i].start_ps >= lengths[n - SWEEP_MAX_GAPS];
+		if (gaps[i].has_row && gaps[i].device == d && is_other(&gaps[i]))
+			lengths[n++] = gaps[i].end_ps - gaps[i].start_ps;
+	struct gap_limit limit = limit_of(lengths, n, SWEEP_MAX_GAPS);
+	for (ptrdiff_t i = 0; i < count; i++)
+		if (gaps[i].has_row && gaps[i].device == d && is_other(&gaps[i]))
+			gaps[i].has_row = limit_leaves(&limit, gaps[i].end_ps - gaps[i].start_ps);
+}
+
+static int64_t overlap_ps(const struct host_gap *g, int64_t start_ps, int64_t end_ps)
+{
+	return (end_ps < g->end_ps ? end_ps : g->end_ps) -
+	       (start_ps > g->start_ps ? start_ps : g->start_ps);
+}
+
+/* Whether most of a wait lies in gaps that the sweep kept, by device, then by start. */
+static bool is_kept(const struct host_gap *w, const struct host_gap *gaps, ptrdiff_t count)
+{
+	int64_t kept_ps = 0;
+	ptrdiff_t at;
+
+	FIND_FIRST(at, 0, count,
+		gaps[at].device > w->device ||
+			(gaps[at].device == w->device && gaps[at].end_ps > w->start_ps));
+	for (; at < count && gaps[at].device == w->device && gaps[at].start_ps < w->end_ps; at++)
+		kept_ps += overlap_ps(w, gaps[at].start_ps, gaps[at].end_ps);
+	return 2 * kept_ps > w->end_ps - w->start_ps;
 }
 
 /* The gaps of one host's devices, by device, then by start; behind them the waits between the
@@ -182,33 +234,31 @@ static struct host_gap *gaps_collect(
 	const struct device *d = run->lasting.device;
 	if (d && d->host == host && !d->sweep.runs_cut) {
 		int64_t at_ps = d->sweep.first_ps, shift_ps = d->plane->host_shift_ps;
-		struct host_gap *waits = gaps + *count;
+		ptrdiff_t kept = *count;
 		for (ptrdiff_t i = 0; i <= run->lasting.run_count; i++) {
 			const struct program_run *r = &run->lasting.runs[i];
 			bool more = i < run->lasting.run_count;
 			int64_t until_ps = more ? r->start_ps : d->sweep.last_ps;
-			bool in_steps = more && i > 0 && is_of_step(run, r->program) &&
-					is_of_step(run, r[-1].program);
-			if (until_ps > at_ps)
-				gaps[(*count)++] = (struct host_gap){ .device = d,
-					.has_row = run->schedule.is_server && !in_steps && more &&
-						   i > 0,
+			struct host_gap *w = &gaps[*count];
+			if (until_ps > at_ps) {
+				*w = (struct host_gap){ .device = d,
 					.program = more ? r->program : -1,
 					.work_ps =
 						work_before_ps(run, d, i > 0 ? r[-1].program : -1),
 					.start_ps = at_ps + shift_ps,
 					.end_ps = until_ps + shift_ps };
+				/* What a server waits for before a step is the step's. */
+				w->has_row = run->schedule.is_server && more && i > 0 &&
+					     !is_of_step(run, r->program) &&
+					     is_gap(run, until_ps - at_ps) &&
+					     !is_kept(w, gaps, kept);
+				++*count;
+			}
 			at_ps = more && r->end_ps > at_ps ? r->end_ps : at_ps;
 		}
-		waits_mark(waits, gaps + *count - waits, *keep);
+		others_limit(gaps, *count, d, *keep);
 	}
 	return gaps;
-}
-
-static int64_t overlap_ps(const struct host_gap *g, int64_t start_ps, int64_t end_ps)
-{
-	return (end_ps < g->end_ps ? end_ps : g->end_ps) -
-	       (start_ps > g->start_ps ? start_ps : g->start_ps);
 }
 
 static void lane_begin(struct host_gap *g, const struct lane *l)
@@ -442,8 +492,7 @@ static void call_settle(struct host_gap *g)
  * While the thread that launches work waits, for another or for Python's interpreter, another may
  * be at work.  Python's functions are, but for what they wait for.
  */
-static void gap_others(
-	struct host_gap *g, const struct lane *l, const struct event *e, bool waits)
+static void gap_others(struct host_gap *g, const struct lane *l, const struct event *e, bool waits)
 {
 	struct best b = { e->name, overlap_ps(g, e->start_ps, e->end_ps), e->start_ps,
 		e->end_ps - e->start_ps, e->host, false };
@@ -809,9 +858,8 @@ static bool has_no_launches(const struct run *run, int32_t h)
  * A gap is explained by what is near it, so stretches of time with as many gaps each can be looked
  * at side by side.
  */
-static bool gaps_explain(const struct run *run, const struct map *files,
-	const struct map *libraries, int32_t h, struct host_gap *gaps, ptrdiff_t count,
-	struct arena *keep, struct diag *err)
+static bool gaps_explain(const struct run *run, const struct host_gaps *of, int32_t h,
+	struct host_gap *gaps, ptrdiff_t count, struct arena *keep, struct diag *err)
 {
 	int n = parts_of(run, h, count);
 	struct host_gaps *parts = arena_make(keep, struct host_gaps, n);
@@ -832,10 +880,10 @@ static bool gaps_explain(const struct run *run, const struct map *files,
 		sort_integers(begins, count);
 	for (int k = 0; k < n; k++)
 		parts[k] = (struct host_gaps){ .host = &run->hosts[h],
-			.files = files,
-			.libraries = libraries,
+			.files = of->files,
+			.libraries = of->libraries,
 			.any_thread = has_no_launches(run, h),
-			.infers = run_phase(run) == PHASE_INFERENCE,
+			.infers = of->infers,
 			.items = arena_make(keep, struct host_gap *, count) };
 	for (ptrdiff_t i = 0; i < count; i++) {
 		struct host_gaps *p = parts;
@@ -967,31 +1015,19 @@ static enum cause gap_settle(struct host_gap *g, const struct map *files, bool i
 	return most;
 }
 
-/* Which gaps have a row: all that are longer than this, and some of those that are as long. */
-struct gap_limit {
-	int64_t longer_than_ps;
-	ptrdiff_t as_long;
-};
-
-static struct gap_limit gap_limit(const struct run *run, bool is_other, struct arena scratch)
+static struct gap_limit gap_limit(const struct run *run, bool of_other, struct arena scratch)
 {
 	int64_t *lengths = arena_make(&scratch, int64_t, run->device_count * SWEEP_MAX_GAPS);
-	ptrdiff_t n = 0, longer = 0;
+	ptrdiff_t n = 0;
 
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		const struct sweep *s = &run->devices[i].sweep;
-		const struct gap_heap *h = is_other ? &s->other_gaps : &s->gaps;
+		const struct gap_heap *h = of_other ? &s->other_gaps : &s->gaps;
 		for (ptrdiff_t k = 0; k < h->count; k++)
-			if (is_gap(run, &h->items[k]))
+			if (is_gap(run, length_of(&h->items[k])))
 				lengths[n++] = length_of(&h->items[k]);
 	}
-	if (n <= GAP_ROWS)
-		return (struct gap_limit){ -1, 0 };
-	sort_integers(lengths, n);
-	int64_t last = lengths[n - GAP_ROWS];
-	while (lengths[n - 1 - longer] > last)
-		longer++;
-	return (struct gap_limit){ last, GAP_ROWS - longer };
+	return limit_of(lengths, n, GAP_ROWS);
 }
 
 /* As Python's tracer names it, without its mark.  A copy: the name's page would come back for every
@@ -1015,7 +1051,7 @@ static void gap_row(const struct run *run, const struct op_rows *op_rows, const 
 
 	row->host = g->device->host_name;
 	row->device = g->device->name;
-	row->role = word_at(WORK_WORDS, !g->gap || g->gap->is_other ? ROLE_OTHER : ROLE_STEP);
+	row->role = word_at(WORK_WORDS, is_other(g) ? ROLE_OTHER : ROLE_STEP);
 	row->start_s = (double)(g->start_ps - g->device->plane->host_shift_ps -
 				g->device->sweep.first_ps) *
 		       PS;
@@ -1121,21 +1157,22 @@ static void wait_sum(const struct host_gap *g, enum cause cause, struct gap_sums
 	dist_add(&ret->waits[cause].lengths, ret->keep, g->end_ps - g->start_ps);
 }
 
-bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_sums *ret,
-	struct diag *err)
+bool fill_gaps(const struct run *run, const struct op_rows *op_rows, bool infers,
+	struct gap_sums *ret, struct diag *err)
 {
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
 	struct gap_limit limits[2] = { gap_limit(run, false, work), gap_limit(run, true, work) };
 	const struct map files = users_files(op_rows, run->keep);
 	const struct map libraries = libraries_files(run, run->keep);
 	struct seen *seen = arena_make(run->keep, struct seen, run->device_count);
-	bool ok = true, has_frames = false, infers = run_phase(run) == PHASE_INFERENCE;
+	const struct host_gaps all = { .files = &files, .libraries = &libraries, .infers = infers };
+	bool ok = true, has_frames = false;
 
 	*ret = (struct gap_sums){ .keep = run->keep };
 	for (ptrdiff_t h = 0; ok && h < run->host_count; h++) {
 		ptrdiff_t count;
 		struct host_gap *gaps = gaps_collect(run, (int32_t)h, &work, &count);
-		ok = gaps_explain(run, &files, &libraries, (int32_t)h, gaps, count, &work, err);
+		ok = gaps_explain(run, &all, (int32_t)h, gaps, count, &work, err);
 		for (ptrdiff_t i = 0; ok && i < count; i++) {
 			struct host_gap *g = &gaps[i];
 			enum cause cause = gap_settle(g, &files, infers);
@@ -1146,14 +1183,8 @@ bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_
 				wait_sum(g, cause, ret);
 			if (!g->gap || !g->gap->is_other)
 				seen_add(run, g, &seen[g->device - run->devices]);
-			if (g->has_row)
-				gap_row(run, op_rows, g, cause);
-			if (!g->gap)
-				continue;
-			int64_t length_ps = length_of(g->gap);
-			struct gap_limit *limit = &limits[g->gap->is_other];
-			if (length_ps > limit->longer_than_ps ||
-				(length_ps == limit->longer_than_ps && limit->as_long-- > 0))
+			if (g->has_row &&
+				limit_leaves(&limits[is_other(g)], g->end_ps - g->start_ps))
 				gap_row(run, op_rows, g, cause);
 		}
 		profile_drop(&run->hosts[h]);

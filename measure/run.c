@@ -36,13 +36,14 @@ static bool tables_fill(struct measured *m, struct str name, struct diag *err)
 		fill_transfers(run, &parts.ops);
 		fill_files(run);
 	}
-	if (!fill_gaps(run, &parts.ops, &parts.gaps, err))
+	bool infers = run_phase(run) == PHASE_INFERENCE;
+	if (!fill_gaps(run, &parts.ops, infers, &parts.gaps, err))
 		return false;
 	parts.verdict_share = fill_phases(run, &parts.gaps, &m->programs);
 	struct str job_wrong = fill_run(run, &parts, name);
 	fill_quality(run, &m->programs, is_whole, job_wrong);
 	if (!planned)
-		fill_waits(run->tables, run->keep);
+		fill_waits(run->tables, infers, run->keep);
 	return true;
 }
 

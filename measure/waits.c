@@ -440,8 +440,8 @@ static bool programs_agree(const struct tables *t)
 	return true;
 }
 
-static void row_fill(
-	struct tables *t, enum role role, const struct gaps_row **gaps, struct arena *keep)
+static void row_fill(struct tables *t, enum role role, bool infers, const struct gaps_row **gaps,
+	struct arena *keep)
 {
 	const struct run_row *run = row_of_run(t);
 	const struct gaps_row *all = table_rows(t, gaps);
@@ -455,7 +455,6 @@ static void row_fill(
 		.by_compiler = !str_eq(run->compiler, STR("none")),
 		.cause = CAUSES };
 
-	bool infers = role == ROLE_OTHER && str_eq(run->phase, STR("inference"));
 	for (ptrdiff_t i = 0; i < table_count(t, gaps); i++)
 		if (infers || word_is(all[i].role, WORK_WORDS, role))
 			gaps[w.gap_count++] = &all[i];
@@ -474,11 +473,11 @@ static void row_fill(
 	row->at = when_of(&w);
 }
 
-void fill_waits(struct tables *t, struct arena *keep)
+void fill_waits(struct tables *t, bool infers, struct arena *keep)
 {
 	const struct gaps_row **gaps =
 		arena_make(keep, const struct gaps_row *, table_count(t, gaps));
 
-	row_fill(t, ROLE_STEP, gaps, keep);
-	row_fill(t, ROLE_OTHER, gaps, keep);
+	row_fill(t, ROLE_STEP, false, gaps, keep);
+	row_fill(t, ROLE_OTHER, infers, gaps, keep);
 }

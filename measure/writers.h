@@ -155,10 +155,10 @@ struct gap_sums {
 	struct arena *keep;
 };
 /* Idle time of the devices, and the waits between the executions of one of them. */
-bool fill_gaps(const struct run *run, const struct op_rows *op_rows, struct gap_sums *ret,
-	struct diag *err);
+bool fill_gaps(const struct run *run, const struct op_rows *op_rows, bool infers,
+	struct gap_sums *ret, struct diag *err);
 /* Why the device that waits most does, by the tables that are filled. */
-void fill_waits(struct tables *t, struct arena *keep);
+void fill_waits(struct tables *t, bool infers, struct arena *keep);
 /* How many of them lie in steps; NaN where one was not recorded. */
 double fill_compiles(const struct run *run);
 /* The share of the time in executions that is judged. */

@@ -1384,6 +1384,20 @@ static void a_server_between_executions(void **state)
 	}
 }
 
+static void tell_gaps(const char *role, double count, double time_s)
+{
+	const struct gaps_row *gaps = table_rows(&run.tables, gaps);
+	double n = 0, sum = 0;
+
+	for (ptrdiff_t i = 0; i < table_count(&run.tables, gaps); i++)
+		if (str_eq(gaps[i].role, str_from(role))) {
+			n++;
+			sum += gaps[i].time_s;
+		}
+	assert_number(n, count);
+	assert_number(sum, time_s);
+}
+
 /* Of a server with two programs, what lies between them has rows, too. */
 static void a_server_of_two_programs(void **state)
 {
@@ -1411,6 +1425,80 @@ static void a_server_of_two_programs(void **state)
 		&table_rows(&run.tables, gaps)[table_count(&run.tables, gaps) - 1];
 	assert_text(gap->role, "other");
 	assert_null(gap->before.p);
+	tell_gaps("step", 5, 5 * 300 * US);
+	tell_gaps("other", 6, 6 * 2500 * US);
+}
+
+/* What it waits for before a step is the step's alone. */
+static void a_server_that_waits_before_its_steps(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+	struct xline *ops = two_ops(tpu), *modules = x_line(tpu, "XLA Modules");
+	struct xline *loop = x_line(x_host(host), "python");
+	for (int64_t i = 0; i < 6; i++) {
+		int64_t at = SHIFT + i * 4000;
+		on_both_clocks(modules, "jit_decode(7)", i * 4000, i * 4000 + 1000);
+		on_both_clocks(ops, "dot.1", i * 4000, i * 4000 + 1000);
+		on_both_clocks(modules, "jit_prefill(8)", i * 4000 + 1010, i * 4000 + 1200);
+		on_both_clocks(ops, "sum.1", i * 4000 + 1010, i * 4000 + 1200);
+		x_event(loop, "PjitFunction(decode)", at - 5, at + 5, NULL);
+		x_event(loop, "PjitFunction(prefill)", at + 1000, at + 1005, NULL);
+		x_event(loop, "$answers.py:37 detokenize", at + 1210, at + 3980, NULL);
+	}
+	xrun_measure(&run);
+	tell_gaps("step", 5, 5 * 2800 * US);
+	tell_gaps("other", 6, 6 * 10 * US);
+}
+
+/* Between two executions of other work that is marked, the wait is that work's, once. */
+static void a_server_that_marks_its_prefills(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *steps = x_line(tpu, "Steps"), *modules = x_line(tpu, "XLA Modules");
+	struct xline *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+	has_program(host, "jit_decode", 7);
+	has_program(host, "jit_prefill", 8);
+	for (int64_t i = 0; i < 16; i++) {
+		int64_t at = i * 1000, until = at + (i % 2 ? 200 : 500);
+		x_event(steps, number(i), at, at + 500, NULL);
+		x_event(modules, i % 2 ? "jit_prefill(8)" : "jit_decode(7)", at, until, NULL);
+		x_event(ops, i % 2 ? "sum.1" : "dot.1", at, until, NULL);
+		if (i % 2) {
+			x_event(modules, "jit_prefill(8)", at + 300, at + 500, NULL);
+			x_event(ops, "sum.1", at + 300, at + 500, NULL);
+		}
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->is_server, 1);
+	tell_gaps("step", 7, 7 * 500 * US);
+	tell_gaps("other", 16, 8 * 600 * US);
+}
+
+/* Waits of one length: as many have rows as of any other. */
+static void a_server_of_many_equal_waits(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
+	has_program(host, "jit_decode", 7);
+	has_program(host, "jit_prefill", 8);
+	for (int64_t i = 0; i < 500; i++) {
+		execute(ops, i * 1000);
+		x_event(ops, "sum.1", i * 1000 + 400, i * 1000 + 500, NULL);
+		if (i % 3)
+			execute(ops, i * 1000 + 700);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->is_server, 1);
+	tell_gaps("other", 100, 100 * 250 * US);
 }
 
 /* Python runs one thread at a time: one that works keeps that waiting which would launch the next
@@ -3030,6 +3118,9 @@ int main(void)
 		TEST(a_loader_that_computes),
 		TEST(a_server_between_executions),
 		TEST(a_server_of_two_programs),
+		TEST(a_server_that_waits_before_its_steps),
+		TEST(a_server_that_marks_its_prefills),
+		TEST(a_server_of_many_equal_waits),
 		TEST(a_thread_that_holds_the_interpreter),
 		TEST(threads_that_wait),
 		TEST(work_behind_a_result),

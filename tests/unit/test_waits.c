@@ -59,7 +59,7 @@ static void step_programs(double executions)
 /* In the steps; outside of them is the row behind it. */
 static const struct waits_row *waits(void)
 {
-	fill_waits(&t, &keep);
+	fill_waits(&t, false, &keep);
 	return &table_rows(&t, waits)[table_count(&t, waits) - 2];
 }
 
