@@ -1666,6 +1666,7 @@ static void a_function_around_a_step(void **state)
 		struct xline *loop = x_line(x_host(host), "python"), *ops = x_line(tpu, "XLA Ops");
 		x_op(tpu, "dot.1",
 			X_STATS(x_int("program_id", PROGRAM), x_text("source", files[k])));
+		has_program(host, "jit_train_step", PROGRAM);
 		for (int64_t i = 0; i < 6; i++) {
 			int64_t at = SHIFT + i * 2000;
 			on_both_clocks(ops, "dot.1", i * 2000, i * 2000 + 1000);
