@@ -1059,6 +1059,8 @@ static void gap_row(const struct run *run, const struct op_rows *op_rows, const 
 	if (g->gap) {
 		row->step = (double)g->gap->step;
 		row->before = registry_subject_at(run->registry, g->gap->before)->name;
+	}
+	if (g->gap && g->gap->after >= 0) {
 		row->after = registry_subject_at(run->registry, g->gap->after)->name;
 		if (op_rows->at[g->gap->after] >= 0)
 			row->key = op_rows->rows[op_rows->at[g->gap->after]].key;

@@ -539,11 +539,9 @@ static int64_t stretches(struct planning *p, enum mark_kind kind, int64_t from_p
 	}
 	stretch_add(p, kind, at_ps, until_ps, number);
 	/* Each stretch of the step but its last goes on. */
-	for (ptrdiff_t i = p->count, later = 0; i-- > first;)
+	for (ptrdiff_t i = p->count, later = 0; kind == MARK_STEP && i-- > first;)
 		if (p->items[i].kind == MARK_STEP)
 			p->items[i].goes_on = later++ > 0;
-		else
-			p->items[i].is_counted = kind == MARK_OTHER && p->items[i].kind == kind;
 	return length_ps;
 }
 
@@ -719,12 +717,15 @@ static bool device_plan(struct scheduling *s, struct device *device, enum step_s
 				   ? step[1].start_ps
 				   : step->end_ps;
 		ptrdiff_t begin = run, before = p.count;
-		waits |= until_ps > step->end_ps;
+		waits |= mark_leaves(step->start_ps, step->end_ps, until_ps);
 		bool is_cut = waits && !alone;
 		for (; run < d->count && d->runs[run].start_ps < until_ps; run++)
 			is_cut |= !marks && d->runs[run].is_cut && d->runs[run].step >= 0;
 		step->length_ps = stretches(&p, is_judged ? MARK_STEP : MARK_OTHER, step->start_ps,
 			until_ps, step->number, &d->runs[begin], run - begin);
+		for (ptrdiff_t k = before; k < p.count; k++)
+			p.items[k].is_marked =
+				!is_judged && step->sort >= 0 && p.items[k].kind == MARK_OTHER;
 		if (i + 1 == n && is_cut && is_judged && p.count > before)
 			p.items[p.count - 1].is_cut = true;
 		judged += is_judged;
@@ -932,11 +933,11 @@ static bool lines_lend(struct scheduling *s)
 	return ok;
 }
 
-/* Does the module that takes most time in the judged steps serve? */
 static bool line_serves(const struct scheduling *s)
 {
 	int64_t *time_ps = arena_make(s->scratch, int64_t, s->module_count);
-	int32_t most = 0;
+	bool *left_out = arena_make(s->scratch, bool, s->module_count);
+	int32_t most;
 
 	for (ptrdiff_t i = 0; i < s->all_count; i++) {
 		const struct program_run *r = s->all[i];
@@ -944,8 +945,8 @@ static bool line_serves(const struct scheduling *s)
 			time_ps[module_at(s, r)] += r->end_ps - r->start_ps;
 	}
 	for (int32_t m = 0; m < s->module_count; m++)
-		most = time_ps[m] > time_ps[most] ? m : most;
-	return module_serves(s, most);
+		left_out[m] = time_ps[m] == 0;
+	return is_server(s, time_ps, left_out, &most);
 }
 
 static bool line_sorts(struct scheduling *s)

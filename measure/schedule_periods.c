@@ -144,8 +144,7 @@ static int64_t *module_times(const struct scheduling *s, bool *left_out)
 	return time_ps;
 }
 
-/* What generates and trains on it by turns serves nobody. */
-static bool is_server(
+bool is_server(
 	const struct scheduling *s, const int64_t *time_ps, const bool *left_out, int32_t *ret)
 {
 	int32_t most = -1;

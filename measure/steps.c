@@ -103,7 +103,7 @@ static void marks_last(struct step_plan *plan)
 		struct step_mark *m = &plan->marks[i];
 		m->marked_ps = m->end_ps;
 		m->end_ps = i + 1 < plan->mark_count ? m[1].start_ps : m->end_ps;
-		waits |= m->end_ps > m->marked_ps;
+		waits |= mark_leaves(m->start_ps, m->marked_ps, m->end_ps);
 	}
 	if (plan->mark_count > 0)
 		plan->marks[plan->mark_count - 1].is_cut = waits;
@@ -420,6 +420,21 @@ static bool steps_plan(struct run *run, struct diag *err)
 	return main_guess(run, err) && (is_plain(run) || plan_foresee(run, err));
 }
 
+/* Without a schedule: a server's steps end with their marks.  True when some did not. */
+static bool marks_end(struct run *run)
+{
+	bool any = false;
+
+	for (ptrdiff_t i = 0; i < run->device_count; i++)
+		for (ptrdiff_t k = 0; k < run->devices[i].plan.mark_count; k++) {
+			struct step_mark *m = &run->devices[i].plan.marks[k];
+			any |= m->end_ps != m->marked_ps;
+			m->end_ps = m->marked_ps;
+			m->is_cut = false;
+		}
+	return any;
+}
+
 /* A Steps line may mark several sorts of steps, and other work may run beside it. */
 static bool plan_by_line(struct run *run)
 {
@@ -429,9 +444,12 @@ static bool plan_by_line(struct run *run)
 		run->plans = PLANS_SCHEDULED;
 		return is_changed;
 	}
-	if (run->without_line)
+	if (run->without_line) {
 		plan_window(run);
-	return run->without_line > 0;
+		return true;
+	}
+	const struct program *p = main_program(run);
+	return p && program_serves(run, p) && marks_end(run);
 }
 
 /* The executions of the program that takes most time, where that is another than was guessed. */

@@ -52,9 +52,16 @@ struct step_mark {
 	enum mark_kind kind;
 	bool goes_on;	   /* the next stretch but for other work is of the same step */
 	bool is_cut;	   /* its end was not seen */
-	bool is_counted;   /* other work, marked as the steps are, and steady: its waits count */
+	bool is_marked;	   /* other work that is marked as the steps are, */
+	bool is_counted;   /* and steady in the last sweep: its waits count */
 	int64_t marked_ps; /* its mark on a Steps line ends here; what it waits for comes behind */
 };
+
+/* A mark that ends before the next one begins leaves a wait behind it; a clock's tick is none. */
+static inline bool mark_leaves(int64_t start_ps, int64_t end_ps, int64_t next_ps)
+{
+	return next_ps - end_ps > (end_ps - start_ps) / 1000;
+}
 
 /* An execution of a program. */
 struct program_run {

@@ -195,7 +195,7 @@ struct sweeping {
 	int64_t boundary_ps;	   /* where it begins or ends; never without such a plan, */
 	int64_t passed_ps;	   /* and the boundary before */
 
-	int64_t idle_since_ps;
+	int64_t idle_since_ps, told_ps; /* gaps before this are told */
 	int32_t last_subject;
 };
 

@@ -140,16 +140,16 @@ static inline void gap_keep(struct sweeping *s, const struct subject *next, int6
 	if (gap_fits(is_other ? &o->other_gaps : &o->gaps, length_ps))
 		gap_add(is_other ? &s->other_gaps : &s->gaps,
 			&(struct swept_gap){ from_ps, at_ps, s->step.number, s->last_subject,
-				next->index, inside, is_other });
-	s->idle_since_ps = at_ps; /* told once */
+				next ? next->index : -1, inside, is_other });
+	s->told_ps = at_ps;
 }
 
 static inline void gap_until(
 	struct sweeping *s, const struct subject *next, int64_t at_ps, bool inside)
 {
+	int64_t from_ps = s->told_ps > s->idle_since_ps ? s->told_ps : s->idle_since_ps;
 	/* What is idle before other work is the step's. */
-	int64_t from_ps =
-		s->in_other && s->passed_ps > s->idle_since_ps ? s->passed_ps : s->idle_since_ps;
+	from_ps = s->in_other && s->passed_ps > from_ps ? s->passed_ps : from_ps;
 	ptrdiff_t i = s->mark, until = s->mark + (s->in_step || s->in_other);
 
 	while (i > 0 && s->marks[i - 1].end_ps > from_ps)
@@ -165,7 +165,7 @@ static inline void gap_until(
 		from_ps = from_ps > m->start_ps ? from_ps : m->start_ps;
 		if (m->is_counted)
 			gap_keep(s, next, from_ps, end_ps, inside, true);
-		s->idle_since_ps = from_ps = end_ps; /* told once */
+		s->told_ps = from_ps = from_ps > end_ps ? from_ps : end_ps;
 	}
 	gap_keep(s, next, from_ps, at_ps, inside, s->in_other);
 }
@@ -300,17 +300,18 @@ int64_t boundary_next(const struct sweeping *s)
 }
 
 /* Of other work that lies in no step; what runs before the first one warms up. */
-static void other_open(struct sweeping *s, const struct step_mark *m)
+static void other_open(struct sweeping *s, struct step_mark *m)
 {
 	s->step.other_wait_ps = s->other_gaps.count = 0;
 	s->step.number = m->number;
+	m->is_counted = false;
 }
 
 static void other_close(struct sweeping *s, struct step_mark *m)
 {
 	struct sweep *o = s->out;
 
-	m->is_counted &= s->serial > 0 && !is_disturbed(s, m->start_ps, m->end_ps);
+	m->is_counted = m->is_marked && s->serial > 0 && !is_disturbed(s, m->start_ps, m->end_ps);
 	if (!m->is_counted)
 		return;
 	o->other_ps += m->end_ps - m->start_ps;
@@ -318,7 +319,7 @@ static void other_close(struct sweeping *s, struct step_mark *m)
 	gaps_join(&o->other_gaps, &s->other_gaps);
 }
 
-static void mark_begin(struct sweeping *s, const struct step_mark *m)
+static void mark_begin(struct sweeping *s, struct step_mark *m)
 {
 	if (m->kind != MARK_STEP) {
 		s->in_other = true;
@@ -352,17 +353,25 @@ static void mark_end(struct sweeping *s, struct step_mark *m)
 	s->mark++;
 }
 
+static bool kind_turns(const struct sweeping *s)
+{
+	const struct step_mark *m = &s->marks[s->mark], *next = m + 1;
+
+	return s->mark + 1 < s->plan->mark_count && next->start_ps == m->end_ps &&
+	       next->kind != m->kind && next->kind != MARK_ELSEWHERE && m->kind != MARK_ELSEWHERE;
+}
+
 void boundary_cross(struct sweeping *s, int64_t at_ps)
 {
 	struct step_mark *m = &s->marks[s->mark];
 	bool ends = s->in_step || s->in_other;
 
 	assert(s->plan->listed || at_ps == boundary_next(s));
+	/* What is idle before work of another kind, which begins behind its mark, is this one's. */
+	if (ends && is_idle(s) && !s->held.known && s->last_subject >= 0 && kind_turns(s))
+		gap_tell(s, NULL, at_ps, false);
 	*(ends ? &m->end_ps : &m->start_ps) = s->passed_ps = at_ps;
-	if (ends)
-		mark_end(s, m);
-	else
-		mark_begin(s, m);
+	(ends ? mark_end : mark_begin)(s, m);
 	s->boundary_ps = s->plan->listed ? INT64_MAX : boundary_next(s);
 }
 

@@ -1279,10 +1279,12 @@ static struct str tell_function(const struct checker *c, const struct token *t)
 static bool is_text_meant(const struct checker *c, const struct token *t)
 {
 	const struct token *x = t;
-	while (--x > c->tokens &&
-		(token_is(x, ",") || token_is(x, "(") || (!x->word && x->kind != TOKEN_SIGN)))
-		;
-	if (x <= c->tokens || !x->word || x->word->kind < COMPARE || x->word->kind > PATTERN)
+	do {
+		if (x <= c->tokens + 1)
+			return false;
+		x--;
+	} while (token_is(x, ",") || token_is(x, "(") || (!x->word && x->kind != TOKEN_SIGN));
+	if (!x->word || x->word->kind < COMPARE || x->word->kind > PATTERN)
 		return false;
 	x -= token_is(x - 1, "not") && x - 1 > c->tokens ? 2 : 1;
 	const struct column *column = find_column(table_with(c, x), x->text);

@@ -2866,6 +2866,101 @@ static void other_work_of_one_device(void **state)
 	}
 }
 
+/* Marks that end a clock's tick before the next one leave no wait behind them. */
+static void a_line_with_ticks_between_its_marks(void **state)
+{
+	(void)state;
+	struct xplane *tpu = one_tpu();
+	struct xline *steps = x_line(tpu, "Steps"), *ops = x_line(tpu, "XLA Ops");
+	x_op(tpu, "dot.1", IS("convolution fusion"));
+	for (int64_t i = 0; i < 5; i++) {
+		x_event(steps, number(i), i * 100001, i * 100001 + 100000, NULL);
+		x_event(ops, "dot.1", i * 100001, i * 100001 + 90000, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 4);
+}
+
+/* Marks may begin before their ops: what a device waits behind the last op of one is that one's. */
+static void marks_that_begin_before_their_ops(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+	x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+	has_program(host, "jit_train_step", 7);
+	has_program(host, "jit_evaluate", EVALUATION);
+	for (int64_t i = 0; i < 16; i++) {
+		int64_t at = 10 + i * 1000;
+		x_event(steps, number(i), at - 1, at + 500, NULL);
+		x_event(ops, i % 2 ? "sum.1" : "dot.1", at, at + 490, NULL);
+		x_event(thread, i % 2 ? "PjitFunction(evaluate)" : "PjitFunction(train_step)",
+			at - 8, at - 4, NULL);
+		if (i % 2 == 0)
+			x_event(thread, "$loader.py:3 __next__", at + 495, at + 990, NULL);
+	}
+	xrun_measure(&run);
+	const struct waits_row *w = table_rows(&run.tables, waits);
+	assert_text(w[0].role, "step");
+	assert_text(w[0].cause, "input");
+	assert_text(w[0].doing, "loader.py:3 __next__");
+	double step_s = 0, other_s = 0;
+	for (ptrdiff_t i = 0; i < table_count(&run.tables, gaps); i++) {
+		const struct gaps_row *g = &table_rows(&run.tables, gaps)[i];
+		*(str_eq(g->role, STR("step")) ? &step_s : &other_s) += g->time_s;
+	}
+	/* Of steps 2 to 14, and of evaluations but the last: 1 us before the op, and 509 behind. */
+	assert_number(step_s, 7 * 510 * US);
+	assert_number(other_s, 7 * 510 * US);
+}
+
+/* A Modules line whose clock is another than the ops' changes nothing of marked evaluations. */
+static void marked_evaluations_that_were_foreseen(void **state)
+{
+	static const int64_t early_us[] = { -1, 0, 50, 105, 200, 300 };
+	(void)state;
+	for (int c = 0; c < 6; c++) {
+		xrun_end(&run);
+		xrun_begin(&run);
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xline *thread = x_line(x_host(host), "python");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *told = c ? x_line(tpu, "XLA Modules") : NULL, *ops = two_ops(tpu);
+		x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+		x_op(tpu, "sum.2", X_STATS(x_int("program_id", EVALUATION)));
+		has_program(host, "jit_train", PROGRAM);
+		has_program(host, "jit_eval", EVALUATION);
+		for (int64_t i = 0; i < 12; i++) {
+			int64_t at = 5000 + i * 1000, by = SHIFT + at - early_us[c];
+			int64_t called = SHIFT + 1000 + i * 1000;
+			bool ev = i % 3 == 2;
+			x_event(thread, ev ? "eval" : "train", called, called + 900,
+				X_STATS(x_int("_r", 1), x_int("step_num", i)));
+			x_event(thread, ev ? "PjitFunction(eval)" : "PjitFunction(train)",
+				called + 5, called + 10, NULL);
+			on_both_clocks(ops, ev ? "sum.1" : "dot.1", at + 10, at + 700);
+			on_both_clocks(ops, ev ? "sum.2" : "add.2", at + 800, at + 900);
+			if (told)
+				x_event(told, ev ? "jit_eval(8)" : "jit_train(7)", by + 9, by + 901,
+					NULL);
+		}
+		xrun_measure(&run);
+		assert_number(xrun_row(&run)->steps, 7);
+		assert_number(xrun_row(&run)->idle_ratio, .21);
+		/* Of the steady 7 ms, and 3.89 ms of evaluations, 330 us are no execution's. */
+		assert_number(
+			xrun_device(&run, "/device:TPU:0")->other_wait_ratio, 330. / (7000 + 3890));
+		double other_s = 0;
+		for (ptrdiff_t i = 0; i < table_count(&run.tables, gaps); i++) {
+			const struct gaps_row *g = &table_rows(&run.tables, gaps)[i];
+			other_s += str_eq(g->role, STR("other")) ? g->time_s : 0;
+		}
+		assert_number(other_s, (4 * 100 + 3 * 110) * US);
+	}
+}
+
 /* A server waits for requests: its step is an execution, and a prefill now and then is none. */
 static void a_server_s_step_is_an_execution(void **state)
 {
@@ -2959,6 +3054,33 @@ static void what_generates_and_trains(void **state)
 	assert_text(xrun_row(&run)->phase, "train");
 	assert_number(xrun_row(&run)->step_time_s, 1000 * US);
 	assert_number(xrun_row(&run)->programs_per_step, 2);
+}
+
+/* What generates and trains on it by turns is no server, where a line marks its work, too. */
+static void a_line_of_what_generates_and_trains(void **state)
+{
+	(void)state;
+	for (int by_line = 0; by_line < 2; by_line++) {
+		xrun_end(&run);
+		xrun_begin(&run);
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *steps = by_line ? x_line(tpu, "Steps") : NULL, *ops = two_ops(tpu);
+		x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+		has_program(host, "jit_generate", 7);
+		has_gradient(host, "jit_update", EVALUATION);
+		for (int64_t i = 0; i < 12; i++) {
+			int64_t at = i * 2000;
+			if (steps)
+				x_event(steps, number(i), at, at + 1000, NULL);
+			x_event(ops, "dot.1", at, at + 600, NULL);
+			x_event(ops, "sum.1", at + 650, at + 1000, NULL);
+		}
+		xrun_measure(&run);
+		assert_number(xrun_row(&run)->is_server, 0);
+		assert_number(xrun_row(&run)->step_time_s, 2000 * US);
+		assert_number(xrun_row(&run)->idle_ratio, 1050. / 2000);
+	}
 }
 
 /* In its second step the loader calls others so often. */
@@ -3091,6 +3213,10 @@ int main(void)
 		TEST(shapes_that_take_turns),
 		TEST(an_evaluation_is_in_no_period),
 		TEST(other_work_of_one_device),
+		TEST(a_line_of_what_generates_and_trains),
+		TEST(a_line_with_ticks_between_its_marks),
+		TEST(marks_that_begin_before_their_ops),
+		TEST(marked_evaluations_that_were_foreseen),
 		TEST(annotations_on_one_host_alone),
 		TEST(the_devices_own_clock),
 		TEST(a_clock_that_jumped),
