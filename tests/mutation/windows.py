@@ -42,6 +42,7 @@ KNOWN = {
     "jax-cpu-ops": "the same",
     "scenario two-captures": "two captures in a file, on two clocks",
     "scenario starved-evaluation": "an execution that the part cuts lasts until what comes behind its wait",
+    "scenario starved-evaluation-marked": "the same",
     "scenario starved-inference": "the same",
     "scenario waiting-server": "the same",
     "scenario one-step": "a part of the only step: without HLO nothing says that its rounds are none",
