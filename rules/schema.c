@@ -95,8 +95,28 @@ static void add_known_rule(cJSON *properties, const struct rule *rule, struct ar
 	json_add_str(o, "description", rule->title.text);
 	cJSON *params = json_add_object(json_add_object(o, "properties"), "params");
 	cJSON *names = json_add_object(params, "properties");
-	for (ptrdiff_t i = PARAM_OWN; i < rule->param_count; i++)
+	/* An inherited rule whose expressions stay has no parameter but those that they use. */
+	json_add_str(json_add_object(o, "if"), "$ref", STR("#/$defs/retuned"));
+	cJSON *then = json_add_object(json_add_object(o, "then"), "properties");
+	cJSON *words = json_add_array(
+		json_add_object(json_add_object(then, "params"), "propertyNames"), "enum");
+	for (ptrdiff_t i = PARAM_OWN; i < rule->param_count; i++) {
 		add_typed(names, arena_z(keep, rule->params[i].name), SCALAR);
+		add_word(words, rule->params[i].name);
+	}
+}
+
+/* What brings new expressions may bring parameters for them. */
+static void add_retuned(cJSON *any)
+{
+	for (const struct key *key = rule_entry.keys; key->read; key++) {
+		if (key->read != key_sql && key->read != key_advice &&
+			!str_eq(key->name, STR("message")))
+			continue;
+		cJSON *has = cJSON_CreateObject();
+		cJSON_AddItemToArray(any, has);
+		add_word(json_add_array(has, "required"), key->name);
+	}
 }
 
 /* ---- the other sections ---------------------------------------------------------------------- */
@@ -133,6 +153,7 @@ static const char skeleton[] =
 	"{\"type\":\"object\",\"additionalProperties\":false,\"properties\":"
 	"{\"warn\":{\"$ref\":\"#/$defs/scalar\"},\"fail\":{\"$ref\":\"#/$defs/scalar\"}}}]},"
 	"\"advice\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\"}]},"
+	"\"retuned\":{\"not\":{\"anyOf\":[]}},"
 	"\"rules\":{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[a-z][a-z0-9-]*$\"},"
 	"\"properties\":{},\"additionalProperties\":{\"$ref\":\"#/$defs/rule\"}},"
 	"\"version\":{\"enum\":[1]},\"scalar\":{\"type\":[\"string\",\"number\",\"boolean\"]}}}";
@@ -149,6 +170,8 @@ void rules_schema(const struct ruleset *set, struct arena *keep, struct out *out
 		add_document_key(properties, key);
 	add_keys(cJSON_GetObjectItem(defs, "rule"), rule_entry.keys);
 	add_keys(add_map(cJSON_GetArrayItem(advice, 1), "items"), advice_entry.keys);
+	add_retuned(cJSON_GetObjectItem(
+		cJSON_GetObjectItem(cJSON_GetObjectItem(defs, "retuned"), "not"), "anyOf"));
 	properties = cJSON_GetObjectItem(cJSON_GetObjectItem(defs, "rules"), "properties");
 	for (ptrdiff_t i = 0; i < set->count; i++)
 		add_known_rule(properties, set->items[i], keep);
