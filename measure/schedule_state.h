@@ -69,8 +69,7 @@ int32_t mark_at(const struct scheduling *s, ptrdiff_t first, ptrdiff_t count, in
 
 /* schedule_periods.c: what repeats is the one sort; numbers executions.  False: nothing does. */
 bool periods_tell(struct scheduling *s);
-/* Does the module with most time serve?  It is returned.  What generates and trains on it by turns
- * serves nobody. */
+/* Does the module with most time, `ret`, serve?  A job that also trains is no server. */
 bool is_server(
 	const struct scheduling *s, const int64_t *time_ps, const bool *left_out, int32_t *ret);
 

@@ -1398,10 +1398,9 @@ static void tell_gaps(const char *role, double count, double time_s)
 	assert_number(sum, time_s);
 }
 
-/* Of a server with two programs, what lies between them has rows, too. */
-static void a_server_of_two_programs(void **state)
+/* A prefill `at_us` after each decode began, and when behind that the host detokenizes. */
+static void tell_two_programs(int64_t at_us, int64_t from_us, int64_t until_us)
 {
-	(void)state;
 	struct xspace *host = xrun_host(&run, "worker-0");
 	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
 	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
@@ -1411,12 +1410,19 @@ static void a_server_of_two_programs(void **state)
 		int64_t at = SHIFT + i * 4000;
 		on_both_clocks(modules, "jit_decode(7)", i * 4000, i * 4000 + 1000);
 		on_both_clocks(ops, "dot.1", i * 4000, i * 4000 + 1000);
-		on_both_clocks(modules, "jit_prefill(8)", i * 4000 + 3500, i * 4000 + 3700);
-		on_both_clocks(ops, "sum.1", i * 4000 + 3500, i * 4000 + 3700);
+		on_both_clocks(modules, "jit_prefill(8)", i * 4000 + at_us, i * 4000 + at_us + 190);
+		on_both_clocks(ops, "sum.1", i * 4000 + at_us, i * 4000 + at_us + 190);
 		x_event(loop, "PjitFunction(decode)", at - 5, at + 5, NULL);
-		x_event(loop, "$answers.py:37 detokenize", at + 1010, at + 3480, NULL);
-		x_event(loop, "PjitFunction(prefill)", at + 3490, at + 3510, NULL);
+		x_event(loop, "$answers.py:37 detokenize", at + from_us, at + until_us, NULL);
+		x_event(loop, "PjitFunction(prefill)", at + at_us - 10, at + at_us - 5, NULL);
 	}
+}
+
+/* Of a server with two programs, what lies between them has rows, too. */
+static void a_server_of_two_programs(void **state)
+{
+	(void)state;
+	tell_two_programs(3500, 1010, 3480);
 	xrun_measure(&run);
 	const struct waits_row *w = &table_rows(&run.tables, waits)[1];
 	assert_text(w->cause, "host");
@@ -1425,7 +1431,7 @@ static void a_server_of_two_programs(void **state)
 		&table_rows(&run.tables, gaps)[table_count(&run.tables, gaps) - 1];
 	assert_text(gap->role, "other");
 	assert_null(gap->before.p);
-	tell_gaps("step", 5, 5 * 300 * US);
+	tell_gaps("step", 5, 5 * 310 * US);
 	tell_gaps("other", 6, 6 * 2500 * US);
 }
 
@@ -1433,21 +1439,7 @@ static void a_server_of_two_programs(void **state)
 static void a_server_that_waits_before_its_steps(void **state)
 {
 	(void)state;
-	struct xspace *host = xrun_host(&run, "worker-0");
-	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
-	x_op(tpu, "sum.1", X_STATS(x_int("program_id", 8)));
-	struct xline *ops = two_ops(tpu), *modules = x_line(tpu, "XLA Modules");
-	struct xline *loop = x_line(x_host(host), "python");
-	for (int64_t i = 0; i < 6; i++) {
-		int64_t at = SHIFT + i * 4000;
-		on_both_clocks(modules, "jit_decode(7)", i * 4000, i * 4000 + 1000);
-		on_both_clocks(ops, "dot.1", i * 4000, i * 4000 + 1000);
-		on_both_clocks(modules, "jit_prefill(8)", i * 4000 + 1010, i * 4000 + 1200);
-		on_both_clocks(ops, "sum.1", i * 4000 + 1010, i * 4000 + 1200);
-		x_event(loop, "PjitFunction(decode)", at - 5, at + 5, NULL);
-		x_event(loop, "PjitFunction(prefill)", at + 1000, at + 1005, NULL);
-		x_event(loop, "$answers.py:37 detokenize", at + 1210, at + 3980, NULL);
-	}
+	tell_two_programs(1010, 1210, 3980);
 	xrun_measure(&run);
 	tell_gaps("step", 5, 5 * 2800 * US);
 	tell_gaps("other", 6, 6 * 10 * US);
@@ -1536,7 +1528,7 @@ static void a_thread_that_holds_the_interpreter(void **state)
 	}
 }
 
-/* A thread that waits for another process, or for its next task, works for nobody. */
+/* A thread that waits for another process, or for its next task, keeps nobody waiting. */
 static void threads_that_wait(void **state)
 {
 	(void)state;

@@ -155,7 +155,7 @@ static void test_what_is_waived_twice_is_explained_once(void **state)
 	assert_true(fabs(j.gain_s - 5) < 1e-9); /* of 8 */
 }
 
-/* Ops of one family, the second of which is waived: all of them explain their 4 of 8 s. */
+/* One of several ops of a family is waived: together they still explain 4 of 8 s. */
 static void test_waived_between_others_of_its_family(void **state)
 {
 	(void)state;
