@@ -311,7 +311,7 @@ static void part_search(struct part *p)
 	const char *at;
 
 	cursor_only(c, wanted_classes);
-	cursor_note(c, &p->of.lane, &p->work); /* for gaps.c */
+	cursor_note(c, &p->of.lane, &p->work); /* for gap_causes.c */
 	while ((at = cursor_find(c, e)))
 		*arena_push(&p->work, p->found, p->count, p->cap) = at;
 	p->lost = cursor_lost(c);
