@@ -1,9 +1,10 @@
 /*
- * Inside of the schedule: what its three parts share.  Not for others.
+ * Inside of the schedule: what its four parts share.  Not for others.
  *
- *	schedule.c          sorts of steps, which one is judged, and the plans that follow
  *	schedule_marks.c    which mark of the host launched what
  *	schedule_periods.c  without marks: what repeats
+ *	schedule.c          sorts of steps, which one is judged, and what follows for the job
+ *	schedule_plan.c     and for each device: when its steps begin and end
  */
 #ifndef MEASURE_SCHEDULE_STATE_H
 #define MEASURE_SCHEDULE_STATE_H
@@ -72,5 +73,14 @@ bool periods_tell(struct scheduling *s);
 /* Does the module with most time, `ret`, serve?  A job that also trains is no server. */
 bool is_server(
 	const struct scheduling *s, const int64_t *time_ps, const bool *left_out, int32_t *ret);
+
+/* schedule_plan.c: modules that run beside the loop, as a loader's do; by module. */
+const bool *modules_beside(const struct scheduling *s);
+/*
+ * `marks`: the device's own, or NULL.  Of a server a step is what its mark or its work takes,
+ * without what comes behind.  True when the plan is another than before.
+ */
+bool device_plan(struct scheduling *s, struct device *device, enum step_source source,
+	const bool *beside, struct mark *marks);
 
 #endif
