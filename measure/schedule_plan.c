@@ -9,6 +9,7 @@ struct planning {
 	const bool *beside; /* by module */
 	struct step_mark *items;
 	ptrdiff_t count, cap;
+	int64_t own_end_ps; /* the steps' own work lasts so far, of what was read */
 	struct arena *keep;
 };
 
@@ -61,6 +62,11 @@ static void stretch_add(
 		};
 }
 
+static void own_lasts(struct planning *p, int64_t until_ps)
+{
+	p->own_end_ps = until_ps > p->own_end_ps ? until_ps : p->own_end_ps;
+}
+
 /* How many of these runs are other work together: until the step goes on, or what is beside it. */
 static ptrdiff_t others_together(
 	const struct planning *p, const struct program_run *runs, ptrdiff_t count)
@@ -103,13 +109,13 @@ static void others_add(
 static int64_t stretches(struct planning *p, enum mark_kind kind, int64_t from_ps, int64_t until_ps,
 	int64_t number, const struct program_run *runs, ptrdiff_t count)
 {
-	int64_t at_ps = from_ps, own_end_ps = from_ps, length_ps = until_ps - from_ps;
+	int64_t at_ps = from_ps, length_ps = until_ps - from_ps;
 	ptrdiff_t first = p->count;
 
 	for (ptrdiff_t i = 0; i < count;) {
 		int64_t lo = runs[i].start_ps, hi = runs[i].end_ps;
 		if (runs[i].step >= 0) {
-			own_end_ps = hi > own_end_ps ? hi : own_end_ps;
+			own_lasts(p, hi);
 			i++;
 			continue;
 		}
@@ -118,8 +124,8 @@ static int64_t stretches(struct planning *p, enum mark_kind kind, int64_t from_p
 		for (ptrdiff_t end = i + n; i < end; i++)
 			hi = runs[i].end_ps > hi ? runs[i].end_ps : hi;
 		int64_t next_ps = i < count && runs[i].step >= 0 ? runs[i].start_ps : until_ps;
-		own_end_ps = own_end_ps > at_ps ? own_end_ps : at_ps;
-		lo = lo > own_end_ps ? lo : own_end_ps;
+		lo = lo > at_ps ? lo : at_ps;
+		lo = lo > p->own_end_ps ? lo : p->own_end_ps;
 		hi = hi < next_ps ? hi : next_ps;
 		if (hi <= lo)
 			continue;
@@ -271,6 +277,8 @@ static ptrdiff_t others_between(struct planning *p, const struct executions *d, 
 		const struct program_run *r = &d->runs[run];
 		int64_t lo = r->start_ps > from_ps ? r->start_ps : from_ps;
 		int64_t hi = r->end_ps < until_ps ? r->end_ps : until_ps;
+		if (r->step >= 0) /* it began a tick before its mark */
+			own_lasts(p, r->end_ps);
 		if (r->step >= 0 || hi <= lo)
 			continue;
 		stretch_add(p, r->is_elsewhere ? MARK_ELSEWHERE : MARK_OTHER, lo, hi, 0);
@@ -284,7 +292,7 @@ bool device_plan(struct scheduling *s, struct device *device, enum step_source s
 {
 	struct step_plan *plan = &device->plan;
 	struct arena scratch = *s->scratch;
-	struct planning p = { .s = s, .beside = beside, .keep = &scratch };
+	struct planning p = { .s = s, .beside = beside, .own_end_ps = INT64_MIN, .keep = &scratch };
 	struct mark *steps = marks;
 	ptrdiff_t n = marks ? plan->mark_count : steps_read(s, &device->sweep, &steps, &scratch);
 	ptrdiff_t judged = 0, run = 0;

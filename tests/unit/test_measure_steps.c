@@ -3075,6 +3075,33 @@ static void a_line_of_what_generates_and_trains(void **state)
 	}
 }
 
+/* What runs beside the step's own work is not cut out of it, whichever clock's tick that began by. */
+static void work_that_begins_a_tick_before_its_mark(void **state)
+{
+	(void)state;
+	for (int tick = 0; tick < 2; tick++) {
+		xrun_end(&run);
+		xrun_begin(&run);
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+		x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+		has_program(host, "jit_train_step", 7);
+		has_program(host, "jit_log", EVALUATION);
+		for (int64_t i = 0; i < 8; i++) {
+			int64_t at = 100 + i * 1000;
+			x_event(steps, number(i), at, at + 300, NULL);
+			x_event(ops, "dot.1", at - tick, at + 500, NULL);
+			if (i % 2 == 0)
+				x_event(ops, "sum.1", at + 310, at + 400, NULL);
+		}
+		xrun_measure(&run);
+		assert_text(xrun_row(&run)->steps_source, "steps-line");
+		assert_number(xrun_row(&run)->steps, 6);
+		assert_number(xrun_row(&run)->step_mean_s, 1000 * US);
+	}
+}
+
 /* In its second step the loader calls others so often. */
 static void tell_waits(const char *loader, int calls)
 {
@@ -3206,6 +3233,7 @@ int main(void)
 		TEST(an_evaluation_is_in_no_period),
 		TEST(other_work_of_one_device),
 		TEST(a_line_of_what_generates_and_trains),
+		TEST(work_that_begins_a_tick_before_its_mark),
 		TEST(a_line_with_ticks_between_its_marks),
 		TEST(marks_that_begin_before_their_ops),
 		TEST(marked_evaluations_that_were_foreseen),
