@@ -287,6 +287,17 @@ static ptrdiff_t others_between(struct planning *p, const struct executions *d, 
 	return run;
 }
 
+/* A last step that lacks a wait of less than this share shifts no mean by what matters. */
+#define WAIT_SHARE 0.01
+
+/* Whether its mark holds a wait behind the work, which lasts until `worked_ps`. */
+static bool step_waits(const struct mark *step, int64_t worked_ps, int64_t until_ps)
+{
+	int64_t from_ps = worked_ps > step->start_ps ? worked_ps : step->start_ps;
+
+	return (double)(until_ps - from_ps) > WAIT_SHARE * (double)(until_ps - step->start_ps);
+}
+
 bool device_plan(struct scheduling *s, struct device *device, enum step_source source,
 	const bool *beside, struct mark *marks)
 {
@@ -297,7 +308,8 @@ bool device_plan(struct scheduling *s, struct device *device, enum step_source s
 	ptrdiff_t n = marks ? plan->mark_count : steps_read(s, &device->sweep, &steps, &scratch);
 	ptrdiff_t judged = 0, run = 0;
 	bool alone = s->ret->is_server, is_last = device == s->run->lasting.device;
-	bool waits = !marks; /* something may come behind the last one */
+	bool waits_behind = !marks; /* steps wait behind their marks, */
+	ptrdiff_t within = 0;	    /* and so many within them */
 	struct executions seen = { device->sweep.runs, device->sweep.run_count }, *d = &seen;
 	int64_t until_ps = INT64_MIN;
 
@@ -312,12 +324,15 @@ bool device_plan(struct scheduling *s, struct device *device, enum step_source s
 				   ? step[1].start_ps
 				   : step->end_ps;
 		ptrdiff_t begin = run, before = p.count;
-		waits |= mark_leaves(step->start_ps, step->end_ps, until_ps);
-		bool is_cut = waits && !alone;
+		bool is_cut = false;
 		for (; run < d->count && d->runs[run].start_ps < until_ps; run++)
 			is_cut |= !marks && d->runs[run].is_cut && d->runs[run].step >= 0;
 		step->length_ps = stretches(&p, is_judged ? MARK_STEP : MARK_OTHER, step->start_ps,
 			until_ps, step->number, &d->runs[begin], run - begin);
+		bool has_wait = step_waits(step, p.own_end_ps, until_ps);
+		is_cut |= !alone && (waits_behind || (2 * within > i && !has_wait));
+		waits_behind |= mark_leaves(step->start_ps, step->end_ps, until_ps);
+		within += has_wait;
 		for (ptrdiff_t k = before; k < p.count; k++)
 			p.items[k].is_marked =
 				!is_judged && step->sort >= 0 && p.items[k].kind == MARK_OTHER;

@@ -30,7 +30,8 @@
  *	FORESEEN         schedule_make finds steps ----------> SCHEDULED, ANNOTATION or PROGRAM (+)
  *	                 what ran is known, without steps ---> GUESSED, WINDOW (*)
  *	                 is_plain, or runs_cut --------------> GUESSED, PROGRAM or WINDOW (*)
- *	every state      no step is steady, most compile ----> the same, and such steps count (*)
+ *	every state      less than two are steady, and most
+ *	                 compile ----------------------------> the same, and such steps count (*)
  *	                 no step is steady ------------------> the same, but WINDOW (*)
  *
  * What each pass reads, and what it writes for those behind it:
@@ -528,7 +529,7 @@ static struct steps_seen steps_seen(const struct run *run)
 
 /*
  * A compilation is an accident of a step, unless it is the habit of a job that compiles in most of
- * them: no step is without it then.  True when that was not planned.
+ * them: no step is without it then, or the last one alone.  True when that was not planned.
  */
 static bool plan_compiled(struct run *run)
 {
@@ -547,21 +548,23 @@ static bool plan_compiled(struct run *run)
 /* Whether what the sweep saw asks for another sweep. */
 static bool plan_again(struct run *run)
 {
-	bool any_steady = false;
+	int64_t steady = 0; /* on the device with most */
 
 	if (run->plans != PLANS_SCHEDULED &&
 		(run->source == STEPS_LINE ? plan_by_line : plan_by_runs)(run))
 		return true;
 	run->main = main_program(run);
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
-		any_steady |= run->devices[i].sweep.steady_count > 0;
-	if (run->source != STEPS_WINDOW)
-		run->seen = steps_seen(run);
-	if (any_steady || run->source == STEPS_WINDOW)
+		if (run->devices[i].sweep.steady_count > steady)
+			steady = run->devices[i].sweep.steady_count;
+	if (run->source == STEPS_WINDOW)
 		return false;
-	if (!plan_compiled(run))
+	run->seen = steps_seen(run);
+	if (steady < 2 && plan_compiled(run))
+		return true;
+	if (steady == 0)
 		plan_window(run);
-	return true;
+	return steady == 0;
 }
 
 static void roles_set(struct run *run)

@@ -3075,7 +3075,61 @@ static void a_line_of_what_generates_and_trains(void **state)
 	}
 }
 
-/* What runs beside the step's own work is not cut out of it, whichever clock's tick that began by. */
+/*
+ * us       0            700  1000
+ * mark     |-------------------|---   the last one ends with its work
+ * dot.1    |-------------|     |---
+ *
+ * The last step's wait is not seen, so it is none to judge; and where each step but that compiles,
+ * they are steps all the same.
+ */
+static void marks_that_hold_the_wait(void **state)
+{
+	(void)state;
+	for (int compiles = 0; compiles < 2; compiles++) {
+		xrun_end(&run);
+		xrun_begin(&run);
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *thread = x_line(x_host(host), "python");
+		struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+		for (int64_t i = 0; i < 6; i++) {
+			int64_t at = i * 1000;
+			x_event(steps, number(i), at, at + (i < 5 ? 1000 : 700), NULL);
+			x_event(ops, "dot.1", at, at + 700, NULL);
+			if (compiles && i < 5)
+				x_event(thread, "backend_compile", at + 710, at + 750, NULL);
+		}
+		xrun_measure(&run);
+		assert_text(xrun_row(&run)->steps_source, "steps-line");
+		assert_number(xrun_row(&run)->steps, 4);
+		assert_number(xrun_row(&run)->step_mean_s, 1000 * US);
+		assert_number(xrun_row(&run)->idle_ratio, .3);
+		if (compiles)
+			assert_number(xrun_row(&run)->compiles_in_steps, 4);
+	}
+}
+
+/* The host compiles ahead, and for the last step it has nothing to compile any more. */
+static void all_steps_but_the_last_compile(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *thread = x_line(x_host(host), "python");
+	struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+	for (int64_t i = 0; i < 6; i++) {
+		x_event(steps, number(i), i * 1000, (i + 1) * 1000, NULL);
+		x_event(ops, "dot.1", i * 1000, (i + 1) * 1000, NULL);
+		if (i < 5)
+			x_event(thread, "backend_compile", i * 1000 + 310, i * 1000 + 350, NULL);
+	}
+	xrun_measure(&run);
+	assert_number(xrun_row(&run)->steps, 5);
+	assert_number(xrun_row(&run)->step_mean_s, 1000 * US);
+}
+
+/* What runs beside the step's own work is not cut out, whichever clock's tick that began by. */
 static void work_that_begins_a_tick_before_its_mark(void **state)
 {
 	(void)state;
@@ -3234,6 +3288,8 @@ int main(void)
 		TEST(other_work_of_one_device),
 		TEST(a_line_of_what_generates_and_trains),
 		TEST(work_that_begins_a_tick_before_its_mark),
+		TEST(marks_that_hold_the_wait),
+		TEST(all_steps_but_the_last_compile),
 		TEST(a_line_with_ticks_between_its_marks),
 		TEST(marks_that_begin_before_their_ops),
 		TEST(marked_evaluations_that_were_foreseen),
