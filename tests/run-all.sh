@@ -197,7 +197,8 @@ group_scenarios()
 		echo '0 passed, 0 failed, 1 skipped'
 		return
 	fi
-	for script in scenarios/run scenarios/written scenarios/nights scenarios/planted scenarios/recompiled mutation/run oom/run; do
+	for script in scenarios/run scenarios/told scenarios/written scenarios/nights scenarios/planted \
+		scenarios/recompiled mutation/run oom/run; do
 		$LIMIT python3 "tests/$script.py" >"$work/scenario.out" 2>&1
 		sed '$d' "$work/scenario.out"
 		tail -n 1 "$work/scenario.out" | awk '
