@@ -502,6 +502,7 @@
 		"program: it lies inside an execution; else what the host was at: input is the "   \
 		"next batch, sync a result that it waited for, request what a thread that serves " \
 		"waits for from others, or a timer")                                               \
+	REAL(cause_s, SECONDS, "of its length, what the cause takes; the rest has others")         \
 	TEXT(host_call, 0,                                                                         \
 		"the outermost call that it holds whole, where that is most of it, or a callback " \
 		"or a wait before a launch: with Python's tracer on a line of the job's own code") \

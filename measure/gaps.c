@@ -241,6 +241,7 @@ static void gap_row(const struct run *run, const struct op_rows *op_rows, const 
 			row->key = op_rows->rows[op_rows->at[g->gap->after]].key;
 	}
 	row->cause = word_at(GAP_WORDS, cause);
+	row->cause_s = (double)g->by_cause_ps[cause] * PS;
 	row->host_activity = frame_text(g->host.name, run->keep);
 	row->host_call = frame_text(g->call.name, run->keep);
 	row->dispatching = g->is_dispatch;

@@ -1517,6 +1517,8 @@ static void a_thread_that_holds_the_interpreter(void **state)
 		xrun_measure(&run);
 		const struct gaps_row *gap = table_rows(&run.tables, gaps);
 		assert_text(gap->cause, waits ? "unknown" : "host");
+		/* Of 3 ms, in which the loop logs and launches for 85 us. */
+		assert_number(gap->cause_s, (waits ? 2915 : 3000) * US);
 		assert_number(gap->by_others, !waits);
 		if (!waits) {
 			assert_text(gap->host_activity, "data.py:3 tokenize");
