@@ -460,9 +460,13 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 	const struct host_facts *facts, struct registry *registry, int64_t limit, bool ahead,
 	struct arena *keep, struct sweep *ret, struct diag *err)
 {
-	struct arena work = arena_new(SWEEP_ARENA_BYTES);
+	struct arena work = arena_new(SWEEP_ARENA_BYTES), again = arena_new(SWEEP_ARENA_BYTES);
+	ptrdiff_t changing = plan->listed ? plan->mark_count : 0;
+	struct step_mark *planned = arena_make(&again, struct step_mark, changing);
 	bool ok;
 
+	for (ptrdiff_t i = 0; i < changing; i++)
+		planned[i] = plan->marks[i];
 	for (;;) {
 		*ret = (struct sweep){ .plane = p, .host = host, .runs_cut = plan->runs_cut };
 		ret->gaps.items = arena_make(keep, struct swept_gap, SWEEP_MAX_GAPS);
@@ -493,10 +497,14 @@ bool sweep_plane(struct plane *p, int32_t host, const struct step_plan *plan,
 		arena_free(&s->step_empty);
 		if (ok || err->id != DIAG_NONE)
 			break;
-		arena_clear(&work); /* lanes are marked to be sorted: begin again */
+		/* Lanes are marked to be sorted: begin again, with the marks as planned. */
+		arena_clear(&work);
+		for (ptrdiff_t i = 0; i < changing; i++)
+			plan->marks[i] = planned[i];
 	}
 	for (ptrdiff_t i = 0; i < p->lane_count; i++)
 		ret->sorted |= p->lanes[i].sort;
+	arena_free(&again);
 	arena_free(&work);
 	return ok || diag_context(err, "%.*s", STR_ARG(p->profile->input->path));
 }

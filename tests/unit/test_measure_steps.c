@@ -2477,6 +2477,40 @@ static void programs_that_were_foreseen(void **state)
 	}
 }
 
+/*
+ * Pieces of the second device's ops in the wrong order: its sweep begins again, and meets what the
+ * Modules line foresees where that is.
+ */
+static void programs_that_were_foreseen_out_of_order(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	has_program(host, "jit_train", PROGRAM);
+	has_program(host, "jit_eval", EVALUATION);
+	for (int d = 0; d < 2; d++) {
+		struct xplane *tpu = x_tpu(host, d, "TPU v5 lite");
+		struct xline *told = x_line(tpu, "XLA Modules"), *ops = two_ops(tpu);
+		x_op(tpu, "all-reduce.1",
+			X_STATS(x_int("program_id", EVALUATION),
+				x_text("hlo_category", "all-reduce")));
+		for (int64_t i = 0; i < 200; i++) {
+			int64_t at = (d ? (i + 100) % 200 : i) * 100;
+			bool trains = at >= 300;
+			on_both_clocks(told, trains ? "jit_train(7)" : "jit_eval(8)", at, at + 80);
+			on_both_clocks(ops, trains ? "dot.1" : "all-reduce.1", at, at + 50);
+			if (trains)
+				on_both_clocks(ops, "add.2", at + 50, at + 80);
+		}
+	}
+	xrun_measure(&run);
+	assert_number(xrun_quality(&run, "lanes-in-order")->ok, 0);
+	assert_int_equal(run.measured->run.sweeps, 1);
+	assert_number(xrun_row(&run)->step_time_s, 100 * US);
+	assert_int_equal(table_count(&run.tables, collectives), 1);
+	assert_number(table_rows(&run.tables, collectives)->wait_s, 0);
+	assert_number(xrun_op(&run, "all-reduce.1")->common->count, 6);
+}
+
 /* A small program takes about a twentieth of each step, now a little more and now a little less. */
 static void a_module_near_the_limit(void **state)
 {
@@ -3257,6 +3291,7 @@ int main(void)
 		TEST(phases_of_more_executions_than_are_kept),
 		TEST(a_step_that_too_many_executions_hide),
 		TEST(programs_that_were_foreseen),
+		TEST(programs_that_were_foreseen_out_of_order),
 		TEST(marks_that_are_numbered_by_name),
 		TEST(marks_that_are_called_by_stages),
 		TEST(a_steps_line_of_two_sorts),
