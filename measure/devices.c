@@ -93,6 +93,26 @@ double host_device_planes(const struct profile *host)
 	return n;
 }
 
+/*
+ * Most devices of one host.  Idle ones have planes too, so planes tell.  But a process that has one
+ * of its machine's devices may see them all: where more hosts are here than planes make, what ran
+ * tells.
+ */
+static double most_planes(const struct run *run, double needed)
+{
+	double most = 0, most_ran = 0, ran = 0;
+
+	for (ptrdiff_t i = 0; i < run->host_count; i++)
+		most = fmax(most, host_device_planes(&run->hosts[i]));
+	for (ptrdiff_t i = 0; i < run->device_count; i++) {
+		const struct device *d = &run->devices[i];
+		ran = i > 0 && d[-1].host == d->host ? ran : 0;
+		ran += d->sweep.events > 0;
+		most_ran = fmax(most_ran, ran);
+	}
+	return (double)run->host_count > ceil(needed / most) && most_ran > 0 ? most_ran : most;
+}
+
 struct run_shape run_shape_of(const struct run *run)
 {
 	const struct hlo_module *h = run->main ? program_hlo(run->main) : NULL;
@@ -108,7 +128,7 @@ struct run_shape run_shape_of(const struct run *run)
 	for (ptrdiff_t i = 0; run_is_planned(run) && i < registry_program_count(run->registry); i++)
 		partitions = fmax(partitions, registry_program_at(run->registry, i)->devices);
 	double chips = partitions * (c && c->chip && !by_chip ? c->share : 1);
-	double seen = 0, per_host = 0;
+	double seen = 0;
 	struct run_shape s = { .partitions = partitions,
 		.planes_per_partition = by_chip && c->share > 0 ? 1 / c->share : 1,
 		.devices = j && j->devices > 0 ? j->devices
@@ -120,16 +140,16 @@ struct run_shape run_shape_of(const struct run *run)
 		if (run->devices[i].sweep.events > 0)
 			seen += run->devices[i].chip.chip ? run->devices[i].chip.share : 1;
 	s.chips = (int64_t)(chips >= 1 ? chips : ceil(seen));
-	for (ptrdiff_t i = 0; i < run->host_count; i++) {
-		/* A program of one device is one plane's, whatever stands in it. */
+	/* A program of one device is one plane's, whatever stands in it. */
+	for (ptrdiff_t i = 0; i < run->host_count; i++)
 		s.devices_mixed |= run->hosts[i].devices_mixed && partitions != 1;
-		per_host = fmax(per_host, host_device_planes(&run->hosts[i]));
-	}
-	/* Idle devices have planes too, so planes tell how many devices a host has. */
-	double hosts = ceil(partitions * s.planes_per_partition / per_host);
-	s.hosts_expected = j && j->hosts > 0					  ? j->hosts
-			   : s.devices_mixed || !(partitions > 0 && per_host > 0) ? (double)NAN
-										  : hosts;
+	double needed = partitions * s.planes_per_partition;
+	s.planes_per_host = most_planes(run, needed);
+	bool untold = s.devices_mixed || !(partitions > 0 && s.planes_per_host > 0);
+	s.hosts_expected =
+		j && j->hosts > 0 ? j->hosts
+		: untold	  ? (double)NAN
+				  : fmax(ceil(needed / s.planes_per_host), (double)run->host_count);
 	return s;
 }
 

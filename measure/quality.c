@@ -282,7 +282,7 @@ static void quality_devices(const struct run *run)
 	if (!run->first || run->source == STEPS_WINDOW)
 		return;
 	for (ptrdiff_t k = 0; k < run->host_count; k++)
-		planes += host_device_planes(&run->hosts[k]);
+		planes += fmin(host_device_planes(&run->hosts[k]), run->shape.planes_per_host);
 	for (ptrdiff_t i = 0; i < run->device_count; i++)
 		if (run->devices[i].sweep.steady_count > most)
 			most = run->devices[i].sweep.steady_count;

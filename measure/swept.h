@@ -35,6 +35,7 @@ struct device {
 struct run_shape {
 	double partitions;	     /* devices as the compiler counts them; 0 unknown */
 	double planes_per_partition; /* one of them shows as so many planes */
+	double planes_per_host;	     /* of one host, at most, that may have run */
 	double devices;		     /* JAX's: the job file's, else the compiler's; NaN unknown */
 	double hosts_expected; /* by the job file, or by the planes a host shows; NaN unknown */
 	int64_t chips;	       /* by the main program's device assignment, else those seen */

@@ -239,6 +239,27 @@ static void hosts_that_are_missing(void **state)
 	assert_number(xrun_row(&run)->chips, 16);
 }
 
+/* Each of four processes has one of its machine's devices, and sees them all. */
+static void processes_that_see_all_devices(void **state)
+{
+	(void)state;
+	for (int here = 4; here >= 2; here--) {
+		for (int i = 0; i < here; i++) {
+			static const char *const names[] = { "p0", "p1", "p2", "p3" };
+			struct xspace *host = host_with_tpus(names[i], 1, V5E);
+			for (int idle = 1; idle < 4; idle++)
+				x_tpu(host, idle, V5E);
+			x_hlo(host, "jit_f", PROGRAM, module_for(4));
+		}
+		xrun_measure(&run);
+		assert_number(xrun_row(&run)->hosts_expected, 4);
+		assert_number(xrun_quality(&run, "all-hosts")->ok, here == 4);
+		assert_number(xrun_quality(&run, "devices-agree")->ok, 1);
+		xrun_end(&run);
+		xrun_begin(&run);
+	}
+}
+
 /* ---- versions -------------------------------------------------------------------------------- */
 
 static void recorded(struct xspace *host, const char *jax, const char *key, const char *runtime)
@@ -906,6 +927,7 @@ int main(void)
 		TEST(two_planes_of_a_chip),
 		TEST(two_hosts),
 		TEST(hosts_that_are_missing),
+		TEST(processes_that_see_all_devices),
 		TEST(versions_that_were_recorded),
 		TEST(versions_that_the_job_tells),
 		TEST(versions_of_any_length),
