@@ -287,6 +287,19 @@ static ptrdiff_t others_between(struct planning *p, const struct executions *d, 
 	return run;
 }
 
+/* Where a server's step ends: with its work, from run `run` on.  What its mark holds behind that may
+ * be the wait for a request. */
+static int64_t served_until(const struct planning *p, const struct executions *d, ptrdiff_t run,
+	int64_t from_ps, int64_t until_ps)
+{
+	int64_t end_ps = p->own_end_ps;
+
+	for (; run < d->count && d->runs[run].start_ps < until_ps; run++)
+		if (d->runs[run].step >= 0 && d->runs[run].end_ps > end_ps)
+			end_ps = d->runs[run].end_ps;
+	return end_ps > from_ps && end_ps < until_ps ? end_ps : until_ps;
+}
+
 /* A last step that lacks a wait of less than this share shifts no mean by what matters. */
 #define WAIT_SHARE 0.01
 
@@ -323,6 +336,8 @@ bool device_plan(struct scheduling *s, struct device *device, enum step_source s
 		until_ps = i + 1 < n && (!alone || step->end_ps > step[1].start_ps)
 				   ? step[1].start_ps
 				   : step->end_ps;
+		if (alone)
+			until_ps = served_until(&p, d, run, step->start_ps, until_ps);
 		ptrdiff_t begin = run, before = p.count;
 		bool is_cut = false;
 		for (; run < d->count && d->runs[run].start_ps < until_ps; run++)

@@ -77,8 +77,8 @@ bool is_server(
 /* schedule_plan.c: modules that run beside the loop, as a loader's do; by module. */
 const bool *modules_beside(const struct scheduling *s);
 /*
- * `marks`: the device's own, or NULL.  Of a server a step is what its mark or its work takes,
- * without what comes behind.  True when the plan is another than before.
+ * `marks`: the device's own, or NULL.  Of a server a step is what its work takes, without what
+ * comes behind.  True when the plan is another than before.
  */
 bool device_plan(struct scheduling *s, struct device *device, enum step_source source,
 	const bool *beside, struct mark *marks);

@@ -25,7 +25,7 @@ if sys.version_info < (3, 11):
 import derive
 import run as scenarios
 
-TPU = ["input-bound", "straggler-chip", "slow-evaluation"]
+TPU = ["input-bound", "straggler-chip", "slow-evaluation", "inference"]
 GPU = ["nvidia-slow-nccl"]
 # A line's mark that holds an evaluation, which hides the wait for the next batch, is another sort of
 # step; beside host marks it is a step that waits for nothing.

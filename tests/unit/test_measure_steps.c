@@ -3146,6 +3146,26 @@ static void marks_that_hold_the_wait(void **state)
 	}
 }
 
+/* A server's step ends with its work: what its mark holds behind that is the wait for a request. */
+static void a_server_whose_marks_hold_the_wait(void **state)
+{
+	(void)state;
+	struct xspace *host = xrun_host(&run, "worker-0");
+	struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+	struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+	has_program(host, "jit_decode", 7);
+	for (int64_t i = 0; i < 8; i++) {
+		x_event(steps, number(i), i * 1000, (i + 1) * 1000, NULL);
+		x_event(ops, "dot.1", i * 1000, i * 1000 + 400, NULL);
+	}
+	xrun_measure(&run);
+	assert_text(xrun_row(&run)->steps_source, "steps-line");
+	assert_number(xrun_row(&run)->is_server, 1);
+	assert_number(xrun_row(&run)->steps, 7);
+	assert_number(xrun_row(&run)->step_time_s, 400 * US);
+	assert_number(xrun_row(&run)->idle_ratio, 0);
+}
+
 /* The host compiles ahead, and for the last step it has nothing to compile any more. */
 static void all_steps_but_the_last_compile(void **state)
 {
@@ -3326,6 +3346,7 @@ int main(void)
 		TEST(a_line_of_what_generates_and_trains),
 		TEST(work_that_begins_a_tick_before_its_mark),
 		TEST(marks_that_hold_the_wait),
+		TEST(a_server_whose_marks_hold_the_wait),
 		TEST(all_steps_but_the_last_compile),
 		TEST(a_line_with_ticks_between_its_marks),
 		TEST(marks_that_begin_before_their_ops),
