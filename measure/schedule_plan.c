@@ -1,22 +1,8 @@
 /* From the steps of a device's executions to its plan: what is cut out, and what lies between. */
-#include <string.h>
-
 #include "base/stats.h"
 #include "measure/schedule_state.h"
 
-struct planning {
-	const struct scheduling *s;
-	const bool *beside; /* by module */
-	struct step_mark *items;
-	ptrdiff_t count, cap;
-	int64_t own_end_ps; /* the steps' own work lasts so far, of what was read */
-	struct arena *keep;
-};
-
-/*
- * Only threads call them that call none of those which make a step.  For an evaluation the loop
- * waits, whoever calls it.
- */
+/* For an evaluation the loop waits, whoever calls it. */
 const bool *modules_beside(const struct scheduling *s)
 {
 	const struct host_facts *f = &s->run->facts;
@@ -53,6 +39,15 @@ const bool *modules_beside(const struct scheduling *s)
 	return ret;
 }
 
+struct planning {
+	const struct scheduling *s;
+	const bool *beside; /* by module */
+	struct step_mark *items;
+	ptrdiff_t count, cap;
+	int64_t own_end_ps; /* of the step that was read last: its own work lasts until then */
+	struct arena *keep;
+};
+
 static void stretch_add(
 	struct planning *p, enum mark_kind kind, int64_t start_ps, int64_t end_ps, int64_t number)
 {
@@ -60,11 +55,6 @@ static void stretch_add(
 		*arena_push(p->keep, p->items, p->count, p->cap) = (struct step_mark){
 			.start_ps = start_ps, .end_ps = end_ps, .number = number, .kind = kind
 		};
-}
-
-static void own_lasts(struct planning *p, int64_t until_ps)
-{
-	p->own_end_ps = until_ps > p->own_end_ps ? until_ps : p->own_end_ps;
 }
 
 /* How many of these runs are other work together: until the step goes on, or what is beside it. */
@@ -112,10 +102,11 @@ static int64_t stretches(struct planning *p, enum mark_kind kind, int64_t from_p
 	int64_t at_ps = from_ps, length_ps = until_ps - from_ps;
 	ptrdiff_t first = p->count;
 
+	p->own_end_ps = from_ps;
 	for (ptrdiff_t i = 0; i < count;) {
 		int64_t lo = runs[i].start_ps, hi = runs[i].end_ps;
 		if (runs[i].step >= 0) {
-			own_lasts(p, hi);
+			p->own_end_ps = hi > p->own_end_ps ? hi : p->own_end_ps;
 			i++;
 			continue;
 		}
@@ -209,6 +200,7 @@ static bool plan_set(const struct scheduling *s, struct step_plan *of, enum step
 		.mark_count = p->count,
 		.in_step = s->ret->in_step,
 		.in_step_count = registry_program_count(s->run->registry),
+		.has_more = of->has_more,
 		.drop_first = judged >= 3,
 		.keep_runs = s->run->platform == PLATFORM_CPU }; /* for processors.c */
 
@@ -223,20 +215,15 @@ static bool plan_set(const struct scheduling *s, struct step_plan *of, enum step
 /* What a schedule sees of a device, by begin. */
 struct executions {
 	struct program_run *runs;
-	ptrdiff_t count;
+	ptrdiff_t count, cap;
 };
 
-/*
- * A device's executions, and between them other work of those that share its host and its steps, in
- * programs that it never runs: until that is done it waits, as for an evaluation on one of them.
- */
-static struct executions executions_seen(const struct scheduling *s, const struct device *device,
-	const bool *beside, struct arena *scratch)
+/* Other work of devices that share a host and its steps with this one, in programs that it never
+ * runs: until that is done it waits, as for an evaluation on one of them. */
+static void elsewhere_add(const struct scheduling *s, const struct device *device,
+	const bool *beside, struct executions *to, struct arena *scratch)
 {
 	const struct sweep *own = &device->sweep;
-	struct executions ret = { own->runs, own->run_count };
-	struct program_run *all = NULL;
-	ptrdiff_t count = 0, cap = 0;
 	bool *runs = arena_make(scratch, bool, s->module_count);
 	int64_t from_ps = own->run_count > 0 ? own->runs[0].start_ps : 0, until_ps = from_ps;
 
@@ -258,15 +245,31 @@ static struct executions executions_seen(const struct scheduling *s, const struc
 			r.end_ps += shift_ps;
 			r.is_elsewhere = true;
 			if (r.end_ps > from_ps && r.start_ps < until_ps)
-				*arena_push(scratch, all, count, cap) = r;
+				*arena_push(scratch, to->runs, to->count, to->cap) = r;
 		}
 	}
-	if (count == 0)
-		return ret;
-	for (ptrdiff_t i = 0; i < own->run_count; i++)
-		*arena_push(scratch, all, count, cap) = own->runs[i];
-	program_runs_sort(all, count);
-	return (struct executions){ all, count };
+}
+
+/* A device's executions, which begin no sooner than their marks on its own line, and what it waits
+ * for on others. */
+static struct executions executions_seen(const struct scheduling *s, const struct device *device,
+	const bool *beside, bool by_line, struct arena *scratch)
+{
+	const struct sweep *own = &device->sweep;
+	struct executions ret = { NULL, 0, 0 };
+
+	if (!s->ret->is_server)
+		elsewhere_add(s, device, beside, &ret, scratch);
+	if (ret.count == 0 && !by_line)
+		return (struct executions){ own->runs, own->run_count, 0 };
+	for (ptrdiff_t i = 0; i < own->run_count; i++) {
+		struct program_run r = own->runs[i];
+		if (by_line && r.step >= 0 && r.start_ps < s->marks[r.step].start_ps)
+			r.start_ps = s->marks[r.step].start_ps;
+		*arena_push(scratch, ret.runs, ret.count, ret.cap) = r;
+	}
+	program_runs_sort(ret.runs, ret.count);
+	return ret;
 }
 
 /* Other work between steps, from run `run` on.  Returns the first run of the next step. */
@@ -277,8 +280,6 @@ static ptrdiff_t others_between(struct planning *p, const struct executions *d, 
 		const struct program_run *r = &d->runs[run];
 		int64_t lo = r->start_ps > from_ps ? r->start_ps : from_ps;
 		int64_t hi = r->end_ps < until_ps ? r->end_ps : until_ps;
-		if (r->step >= 0) /* it began a tick before its mark */
-			own_lasts(p, r->end_ps);
 		if (r->step >= 0 || hi <= lo)
 			continue;
 		stretch_add(p, r->is_elsewhere ? MARK_ELSEWHERE : MARK_OTHER, lo, hi, 0);
@@ -287,12 +288,12 @@ static ptrdiff_t others_between(struct planning *p, const struct executions *d, 
 	return run;
 }
 
-/* Where a server's step ends: with its work, from run `run` on.  What its mark holds behind that may
- * be the wait for a request. */
-static int64_t served_until(const struct planning *p, const struct executions *d, ptrdiff_t run,
-	int64_t from_ps, int64_t until_ps)
+/* Where a server's step ends: with its work, from run `run` on.  What its mark holds behind that
+ * may be the wait for a request. */
+static int64_t served_until(
+	const struct executions *d, ptrdiff_t run, int64_t from_ps, int64_t until_ps)
 {
-	int64_t end_ps = p->own_end_ps;
+	int64_t end_ps = from_ps;
 
 	for (; run < d->count && d->runs[run].start_ps < until_ps; run++)
 		if (d->runs[run].step >= 0 && d->runs[run].end_ps > end_ps)
@@ -303,12 +304,30 @@ static int64_t served_until(const struct planning *p, const struct executions *d
 /* A last step that lacks a wait of less than this share shifts no mean by what matters. */
 #define WAIT_SHARE 0.01
 
-/* Whether its mark holds a wait behind the work, which lasts until `worked_ps`. */
-static bool step_waits(const struct mark *step, int64_t worked_ps, int64_t until_ps)
-{
-	int64_t from_ps = worked_ps > step->start_ps ? worked_ps : step->start_ps;
+/* What judged steps wait for at their ends, so far. */
+struct waits_seen {
+	bool behind;	      /* their marks; or the work itself makes the steps */
+	int64_t within_ps[2]; /* the marks of the last two; INT64_MAX: there was none */
+};
 
-	return (double)(until_ps - from_ps) > WAIT_SHARE * (double)(until_ps - step->start_ps);
+/*
+ * Whether a last step that waits so long behind its work was not seen to end, since those before
+ * wait longer: both of them, as one may have waited for a compilation.
+ */
+static bool lacks_wait(const struct waits_seen *seen, int64_t wait_ps, int64_t length_ps)
+{
+	const int64_t *within_ps = seen->within_ps;
+	int64_t usual_ps = within_ps[0] < within_ps[1] ? within_ps[0] : within_ps[1];
+
+	return seen->behind ||
+	       (usual_ps < INT64_MAX && (double)usual_ps > WAIT_SHARE * (double)length_ps &&
+		       wait_ps < usual_ps / 2);
+}
+
+static void wait_see(struct waits_seen *seen, int64_t wait_ps)
+{
+	seen->within_ps[1] = seen->within_ps[0];
+	seen->within_ps[0] = wait_ps;
 }
 
 bool device_plan(struct scheduling *s, struct device *device, enum step_source source,
@@ -316,18 +335,16 @@ bool device_plan(struct scheduling *s, struct device *device, enum step_source s
 {
 	struct step_plan *plan = &device->plan;
 	struct arena scratch = *s->scratch;
-	struct planning p = { .s = s, .beside = beside, .own_end_ps = INT64_MIN, .keep = &scratch };
+	struct planning p = { .s = s, .beside = beside, .keep = &scratch };
 	struct mark *steps = marks;
 	ptrdiff_t n = marks ? plan->mark_count : steps_read(s, &device->sweep, &steps, &scratch);
 	ptrdiff_t judged = 0, run = 0;
 	bool alone = s->ret->is_server, is_last = device == s->run->lasting.device;
-	bool waits_behind = !marks; /* steps wait behind their marks, */
-	ptrdiff_t within = 0;	    /* and so many within them */
-	struct executions seen = { device->sweep.runs, device->sweep.run_count }, *d = &seen;
+	const struct executions all = executions_seen(s, device, beside, marks, &scratch),
+				*d = &all;
+	struct waits_seen waits = { !marks, { INT64_MAX, INT64_MAX } };
 	int64_t until_ps = INT64_MIN;
 
-	if (!alone)
-		seen = executions_seen(s, device, beside, &scratch);
 	for (ptrdiff_t i = 0; i < n; i++) {
 		struct mark *step = &steps[i];
 		bool is_judged = step->sort == s->ret->judged;
@@ -337,17 +354,19 @@ bool device_plan(struct scheduling *s, struct device *device, enum step_source s
 				   ? step[1].start_ps
 				   : step->end_ps;
 		if (alone)
-			until_ps = served_until(&p, d, run, step->start_ps, until_ps);
+			until_ps = served_until(d, run, step->start_ps, until_ps);
 		ptrdiff_t begin = run, before = p.count;
 		bool is_cut = false;
 		for (; run < d->count && d->runs[run].start_ps < until_ps; run++)
 			is_cut |= !marks && d->runs[run].is_cut && d->runs[run].step >= 0;
 		step->length_ps = stretches(&p, is_judged ? MARK_STEP : MARK_OTHER, step->start_ps,
 			until_ps, step->number, &d->runs[begin], run - begin);
-		bool has_wait = step_waits(step, p.own_end_ps, until_ps);
-		is_cut |= !alone && (waits_behind || (2 * within > i && !has_wait));
-		waits_behind |= mark_leaves(step->start_ps, step->end_ps, until_ps);
-		within += has_wait;
+		int64_t wait_ps = until_ps - p.own_end_ps, length_ps = until_ps - step->start_ps;
+		is_cut |= !alone && !(plan->has_more && !waits.behind) &&
+			  lacks_wait(&waits, wait_ps, length_ps);
+		waits.behind |= mark_leaves(step->start_ps, step->end_ps, until_ps);
+		if (is_judged && judged > 0) /* the first one warms up */
+			wait_see(&waits, wait_ps);
 		for (ptrdiff_t k = before; k < p.count; k++)
 			p.items[k].is_marked =
 				!is_judged && step->sort >= 0 && p.items[k].kind == MARK_OTHER;

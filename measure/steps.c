@@ -30,8 +30,8 @@
  *	FORESEEN         schedule_make finds steps ----------> SCHEDULED, ANNOTATION or PROGRAM (+)
  *	                 what ran is known, without steps ---> GUESSED, WINDOW (*)
  *	                 is_plain, or runs_cut --------------> GUESSED, PROGRAM or WINDOW (*)
- *	every state      less than two are steady, and most
- *	                 compile ----------------------------> the same, and such steps count (*)
+ *	every state      no step is steady, or the last one
+ *	                 alone, and most compile ------------> the same, and such steps count (*)
  *	                 no step is steady ------------------> the same, but WINDOW (*)
  *
  * What each pass reads, and what it writes for those behind it:
@@ -145,7 +145,8 @@ static bool device_marks(struct device *d, struct event *e, struct arena *keep,
 		times[i] = plan->marks[i].end_ps - plan->marks[i].start_ps;
 	int64_t last = times[n - 1];
 	sort_integers(times, n);
-	plan->mark_count -= n >= 3 && last < times[n / 2] / 2;
+	plan->has_more = n >= 3 && last < times[n / 2] / 2;
+	plan->mark_count -= plan->has_more;
 	plan->drop_first = plan->mark_count >= 3;
 	marks_last(plan);
 	return true;
@@ -504,6 +505,8 @@ static struct steps_seen steps_seen(const struct run *run)
 		d = &run->devices[i];
 	}
 	ret.all = most;
+	ret.ends_clean =
+		d && (d->plan.has_more || step_is_steady(&d->sweep.steps[d->sweep.step_count - 1]));
 	for (ptrdiff_t i = 0; d && i < d->sweep.step_count; i++) {
 		const struct swept_step *s = &d->sweep.steps[i];
 		int64_t from = s->start_ps + d->plane->host_shift_ps;
@@ -536,7 +539,7 @@ static bool plan_compiled(struct run *run)
 	const struct steps_seen *seen = &run->seen;
 	bool changed = false;
 
-	if (seen->compiled <= WARMUP_COMPILES || 2 * seen->compiled <= seen->all)
+	if (seen->compiled <= WARMUP_COMPILES + seen->ends_clean || 2 * seen->compiled <= seen->all)
 		return false;
 	for (ptrdiff_t i = 0; i < run->device_count; i++) {
 		changed |= !run->devices[i].plan.keep_compiled;
@@ -560,7 +563,7 @@ static bool plan_again(struct run *run)
 	if (run->source == STEPS_WINDOW)
 		return false;
 	run->seen = steps_seen(run);
-	if (steady < 2 && plan_compiled(run))
+	if ((steady == 0 || (steady == 1 && run->seen.ends_clean)) && plan_compiled(run))
 		return true;
 	if (steady == 0)
 		plan_window(run);

@@ -83,6 +83,7 @@ struct step_plan {
 	struct step_mark *marks; /* in order, not overlapping; or NULL, and then */
 	ptrdiff_t mark_count;
 	const struct program *main; /* PROGRAM: its executions are the steps */
+	bool has_more;		    /* behind its last mark one was cut, and is none of them */
 	bool drop_first;	    /* the first step is a warm-up: there are three or more */
 	bool keep_compiled;	    /* steps that hold a compilation are steps like others */
 	const bool *in_step;	    /* by program, with marks of other work: it runs in the steps */

@@ -46,7 +46,8 @@ struct run_shape {
 /* Steps of the device that shows most of them, and why some of them are not steady. */
 struct steps_seen {
 	int64_t all, warmup, compiled, profiled, cut;
-	bool cut_last; /* of those that are cut it is the last */
+	bool cut_last;	 /* of those that are cut it is the last */
+	bool ends_clean; /* the last one is steady, or was cut before it compiled */
 };
 
 /* What the devices' plans are made by.  steps.c draws what leads from one to the next. */

@@ -3122,17 +3122,20 @@ static void a_line_of_what_generates_and_trains(void **state)
 static void marks_that_hold_the_wait(void **state)
 {
 	(void)state;
-	for (int compiles = 0; compiles < 2; compiles++) {
+	for (int way = 0; way < 4; way++) {
+		bool compiles = way & 1;
+		int64_t tick = way / 2; /* the ops begin so much before their marks */
 		xrun_end(&run);
 		xrun_begin(&run);
 		struct xspace *host = xrun_host(&run, "worker-0");
 		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
 		struct xline *thread = x_line(x_host(host), "python");
 		struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+		has_program(host, "jit_train_step", 7);
 		for (int64_t i = 0; i < 6; i++) {
-			int64_t at = i * 1000;
+			int64_t at = 100 + i * 1000;
 			x_event(steps, number(i), at, at + (i < 5 ? 1000 : 700), NULL);
-			x_event(ops, "dot.1", at, at + 700, NULL);
+			x_event(ops, "dot.1", at - tick, at + 700, NULL);
 			if (compiles && i < 5)
 				x_event(thread, "backend_compile", at + 710, at + 750, NULL);
 		}
@@ -3140,9 +3143,65 @@ static void marks_that_hold_the_wait(void **state)
 		assert_text(xrun_row(&run)->steps_source, "steps-line");
 		assert_number(xrun_row(&run)->steps, 4);
 		assert_number(xrun_row(&run)->step_mean_s, 1000 * US);
-		assert_number(xrun_row(&run)->idle_ratio, .3);
+		assert_number(xrun_row(&run)->idle_ratio, .3 - (double)tick / 1000);
 		if (compiles)
 			assert_number(xrun_row(&run)->compiles_in_steps, 4);
+	}
+}
+
+/*
+ * Three steps train, and between them two evaluations run: their waits say nothing of a last step
+ * that trains, and those of the steps that train do.
+ */
+static void marks_that_hold_waits_of_one_sort(void **state)
+{
+	(void)state;
+	for (int trains_wait = 0; trains_wait < 2; trains_wait++) {
+		xrun_end(&run);
+		xrun_begin(&run);
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *steps = x_line(tpu, "Steps"), *ops = two_ops(tpu);
+		x_op(tpu, "sum.1", X_STATS(x_int("program_id", EVALUATION)));
+		has_program(host, "jit_train_step", 7);
+		has_program(host, "jit_evaluate", EVALUATION);
+		for (int64_t i = 0; i < 13; i++) {
+			bool trains = i % 3 == 0, waits = trains == trains_wait;
+			int64_t at = i * 1000, end = at + (waits ? 700 : 1000);
+			x_event(steps, number(i), at, i < 12 ? at + 1000 : end, NULL);
+			x_event(ops, trains ? "dot.1" : "sum.1", at, end, NULL);
+		}
+		xrun_measure(&run);
+		assert_number(xrun_row(&run)->steps, trains_wait ? 3 : 4);
+		assert_number(xrun_row(&run)->step_mean_s, 1000 * US);
+		assert_number(xrun_row(&run)->idle_ratio, trains_wait ? .3 : 0);
+	}
+}
+
+/* A warm-up that compiles three times is no habit, though one step alone is without. */
+static void a_warm_up_compiles_three_times(void **state)
+{
+	(void)state;
+	for (int by_line = 0; by_line < 2; by_line++) {
+		xrun_end(&run);
+		xrun_begin(&run);
+		struct xspace *host = xrun_host(&run, "worker-0");
+		struct xplane *tpu = x_tpu(host, 0, "TPU v5 lite");
+		struct xline *thread = x_line(x_host(host), "python");
+		struct xline *steps = by_line ? x_line(tpu, "Steps") : NULL, *ops = two_ops(tpu);
+		for (int64_t i = 0, at = 0; i < 5 - by_line; i++) {
+			int64_t end = at + (i < 3 ? 5000 : 1000);
+			if (steps)
+				x_event(steps, number(i), at, end, NULL);
+			x_event(ops, "dot.1", at, at + 1000, NULL);
+			if (i < 3)
+				x_event(thread, "backend_compile", at + 1010, end - 10, NULL);
+			at = end;
+		}
+		xrun_measure(&run);
+		/* The line's last mark is so much shorter than the others that it may be cut. */
+		assert_number(xrun_row(&run)->steps, by_line ? 0 : 1);
+		assert_text(xrun_row(&run)->steps_source, by_line ? "window" : "program");
 	}
 }
 
@@ -3346,6 +3405,8 @@ int main(void)
 		TEST(a_line_of_what_generates_and_trains),
 		TEST(work_that_begins_a_tick_before_its_mark),
 		TEST(marks_that_hold_the_wait),
+		TEST(marks_that_hold_waits_of_one_sort),
+		TEST(a_warm_up_compiles_three_times),
 		TEST(a_server_whose_marks_hold_the_wait),
 		TEST(all_steps_but_the_last_compile),
 		TEST(a_line_with_ticks_between_its_marks),
