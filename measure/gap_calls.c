@@ -1,31 +1,8 @@
 /* Which of a host's threads keeps a device waiting.  See gaps.h. */
-#include "base/text.h"
 #include "measure/gaps.h"
 
 /* Calls before a gap's end that are looked at for the one that ended it. */
 #define CALLS_LOOKED 256
-
-ptrdiff_t calls_held(const struct calls *c, const struct lane *l, const struct event *e)
-{
-	ptrdiff_t at, n = 0;
-
-	FIND_FIRST(at, 0, c->count, c->items[at]->start_ps >= e->start_ps);
-	for (; n < 2 && at < c->count && c->items[at]->start_ps < e->end_ps; at++)
-		n += c->items[at]->thread == l->thread;
-	return n;
-}
-
-int steps_held(
-	const struct calls *c, const struct lane *l, int64_t start_ps, int64_t end_ps, int most)
-{
-	ptrdiff_t at;
-	int ret = 0;
-
-	FIND_FIRST(at, 0, c->count, c->items[at]->start_ps >= start_ps);
-	for (; ret < most && at < c->count && c->items[at]->start_ps < end_ps; at++)
-		ret += c->of_main[at] && c->items[at]->thread == l->thread;
-	return ret;
-}
 
 /* Of the functions called: the steps', the program's that takes most of a step, other work's. */
 enum called { OF_NO_PROGRAM, OF_STEP, OF_MAIN, OF_OTHER };
@@ -67,10 +44,9 @@ static struct map marking_threads(const struct run *run, struct arena *keep)
 /* Calls of the steps' functions, or of other work's; where threads that mark the steps make any,
  * theirs alone. */
 static struct calls calls_of(const struct run *run, int32_t h, const enum called *called,
-	bool of_other, struct arena *keep)
+	bool of_other, const struct map *marking, struct arena *keep)
 {
 	const struct host_facts *f = &run->facts;
-	const struct map marking = marking_threads(run, keep);
 	struct calls ret = { .items = arena_make(keep, const struct host_span *, f->launches.count),
 		.of_main = arena_make(keep, bool, f->launches.count) };
 	bool by_marking = false;
@@ -80,7 +56,7 @@ static struct calls calls_of(const struct run *run, int32_t h, const enum called
 		enum called of = called[map_get(&f->launch_names, call->name)];
 		if (call->host != h || !of || (of == OF_OTHER) != of_other)
 			continue;
-		bool marks = map_get_id(&marking, call->thread) != MAP_NONE;
+		bool marks = map_get_id(marking, call->thread) != MAP_NONE;
 		if (marks && !by_marking)
 			ret.count = 0;
 		by_marking |= marks;
@@ -125,25 +101,17 @@ static int32_t thread_of(const struct run *run, const struct host_gap *g, struct
 	return 0;
 }
 
-bool has_no_launches(const struct run *run, int32_t h)
-{
-	const struct host_spans *s = &run->facts.launches;
-	ptrdiff_t at;
-
-	FIND_FIRST(at, 0, s->count, s->items[at].host >= h);
-	return at == s->count || s->items[at].host != h;
-}
-
 void gaps_call(const struct run *run, int32_t h, struct host_gap *gaps, ptrdiff_t count,
 	struct arena *keep)
 {
 	const enum called *called = functions_called(run, keep);
-	struct calls *of_steps = arena_make(keep, struct calls, 2), *of_other = of_steps + 1;
+	const struct map marking = marking_threads(run, keep);
+	struct calls *calls = arena_make(keep, struct calls, 2); /* of the steps; of other work */
 
-	*of_steps = calls_of(run, h, called, false, keep);
-	*of_other = calls_of(run, h, called, true, keep);
+	for (int of_other = 0; of_other < 2; of_other++)
+		calls[of_other] = calls_of(run, h, called, of_other, &marking, keep);
 	for (ptrdiff_t i = 0; i < count; i++) {
-		gaps[i].calls = gaps[i].gap && gaps[i].gap->is_other ? of_other : of_steps;
+		gaps[i].calls = &calls[gaps[i].gap && gaps[i].gap->is_other];
 		gaps[i].thread = thread_of(run, &gaps[i], *keep);
 	}
 }

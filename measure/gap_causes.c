@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/task.h"
-#include "base/text.h"
 #include "measure/gaps.h"
 
 /* By enum host_class; the others show no cause. */
@@ -100,6 +99,30 @@ static bool lies_in(struct str name, const struct map *files)
 	return files->count > 0 && is_frame(name, &file) && map_get(files, file) != MAP_NONE;
 }
 
+/* How many calls an event holds, up to 2. */
+static ptrdiff_t calls_held(const struct calls *c, const struct lane *l, const struct event *e)
+{
+	ptrdiff_t at, n = 0;
+
+	FIND_FIRST(at, 0, c->count, c->items[at]->start_ps >= e->start_ps);
+	for (; n < 2 && at < c->count && c->items[at]->start_ps < e->end_ps; at++)
+		n += c->items[at]->thread == l->thread;
+	return n;
+}
+
+/* How often it launches the program that takes most of a step, up to `most`. */
+static int steps_held(
+	const struct calls *c, const struct lane *l, int64_t start_ps, int64_t end_ps, int most)
+{
+	ptrdiff_t at;
+	int ret = 0;
+
+	FIND_FIRST(at, 0, c->count, c->items[at]->start_ps >= start_ps);
+	for (; ret < most && at < c->count && c->items[at]->start_ps < end_ps; at++)
+		ret += c->of_main[at] && c->items[at]->thread == l->thread;
+	return ret;
+}
+
 /* An annotation around a step, whatever its name: a step's mark explains nothing.  A function that
  * runs one does. */
 static bool is_mark(const struct calls *c, const struct lane *l, const struct event *e)
@@ -153,24 +176,24 @@ struct part {
  * A library may take apart what a step is given, and put it together again, in each call: its
  * frames around the launch.  They are in order, the outer ones first.
  */
-static void gap_dispatch(struct host_gap *g, const struct part *of, const struct lane *l,
+static void gap_dispatch(struct host_gap *g, const struct part *part, const struct lane *l,
 	const struct best *b, const struct event *e)
 {
-	int64_t from_ps = e->start_ps > g->dispatched_ps ? e->start_ps : g->dispatched_ps;
+	int64_t from_ps = e->start_ps > g->dispatch_until_ps ? e->start_ps : g->dispatch_until_ps;
 
 	/* A frame that launches more than one step is the loop. */
-	if (e->end_ps <= from_ps || !lies_in(e->name, of->facts->libraries) ||
+	if (e->end_ps <= from_ps || !lies_in(e->name, part->facts->libraries) ||
 		calls_held(g->calls, l, e) != 1)
 		return;
 	if (b->length_ps > g->dispatch.length_ps)
 		g->dispatch = *b;
 	int64_t new_ps = gap_overlap_ps(g, from_ps, e->end_ps);
 	g->dispatch_ps += new_ps > 0 ? new_ps : 0;
-	g->dispatched_ps = e->end_ps;
+	g->dispatch_until_ps = e->end_ps;
 }
 
 static void gap_consider(
-	struct host_gap *g, const struct part *of, const struct lane *l, const struct event *e)
+	struct host_gap *g, const struct part *part, const struct lane *l, const struct event *e)
 {
 	int64_t half_ps = (g->end_ps - g->start_ps) / 2;
 	struct best b = { e->name, gap_overlap_ps(g, e->start_ps, e->end_ps), e->start_ps,
@@ -195,12 +218,12 @@ static void gap_consider(
 	if (causes[e->host] == CAUSE_SYNC && waits_longer(&b, &g->wait))
 		g->wait = b;
 	if (b.covered_ps > half_ps && (!g->user.name.p || b.length_ps < g->user.length_ps) &&
-		lies_in(e->name, of->facts->files)) {
+		lies_in(e->name, part->facts->files)) {
 		g->user = b;
 		g->user.launches = calls_held(g->calls, l, e) > 0;
 		g->user_is_loop = steps_held(g->calls, l, e->start_ps, e->end_ps, 2) > 1;
 	}
-	gap_dispatch(g, of, l, &b, e);
+	gap_dispatch(g, part, l, &b, e);
 }
 
 /* What Python calls for longer and no tracer looks into may be a wait. */
@@ -239,10 +262,10 @@ static void gap_others(struct host_gap *g, const struct lane *l, const struct ev
 }
 
 /* Of the lane that has been read. */
-static void others_add(const struct part *of, const struct lane *l)
+static void others_add(const struct part *part, const struct lane *l)
 {
-	for (ptrdiff_t i = 0; i < of->count; i++) {
-		struct host_gap *g = of->items[i];
+	for (ptrdiff_t i = 0; i < part->count; i++) {
+		struct host_gap *g = part->items[i];
 		if (g->lane.of != l || !g->lane.busy.name.p)
 			continue;
 		call_settle(g);
@@ -325,16 +348,17 @@ static int span_cmp(const void *a, const void *b)
 	return order_integers(x->start_ps, y->start_ps);
 }
 
-static void spans_join(struct part *g, struct arena *keep)
+static void spans_join(struct part *part, struct arena *keep)
 {
-	g->spans = arena_make(keep, struct time_span, g->count);
-	for (ptrdiff_t i = 0; i < g->count; i++)
-		g->spans[i] = (struct time_span){ g->items[i]->start_ps, g->items[i]->end_ps };
-	sort_by(g->spans, g->count, span_cmp);
-	for (ptrdiff_t i = 0; i < g->count; i++) {
-		struct time_span s = g->spans[i], *behind = &g->spans[g->span_count];
-		if (g->span_count == 0 || s.start_ps > behind[-1].end_ps)
-			g->spans[g->span_count++] = s;
+	part->spans = arena_make(keep, struct time_span, part->count);
+	for (ptrdiff_t i = 0; i < part->count; i++)
+		part->spans[i] =
+			(struct time_span){ part->items[i]->start_ps, part->items[i]->end_ps };
+	sort_by(part->spans, part->count, span_cmp);
+	for (ptrdiff_t i = 0; i < part->count; i++) {
+		struct time_span s = part->spans[i], *behind = &part->spans[part->span_count];
+		if (part->span_count == 0 || s.start_ps > behind[-1].end_ps)
+			part->spans[part->span_count++] = s;
 		else if (s.end_ps > behind[-1].end_ps)
 			behind[-1].end_ps = s.end_ps;
 	}
@@ -348,7 +372,7 @@ static bool is_of(const struct host_gap *g, const struct lane *l)
 
 /* The outermost events of a thread, each to the gaps that it meets. */
 static void reasons_lay(
-	const struct part *g, const struct lane *l, struct reason *reasons, ptrdiff_t count)
+	const struct part *part, const struct lane *l, struct reason *reasons, ptrdiff_t count)
 {
 	int64_t until_ps = INT64_MIN;
 
@@ -358,9 +382,9 @@ static void reasons_lay(
 		if (r->start_ps < until_ps)
 			continue;
 		until_ps = r->end_ps;
-		for (ptrdiff_t d = 0, first = 0; d < g->devices; first = g->ends[d++]) {
-			struct host_gap **gaps = &g->items[first];
-			ptrdiff_t n = g->ends[d] - first;
+		for (ptrdiff_t d = 0, first = 0; d < part->devices; first = part->ends[d++]) {
+			struct host_gap **gaps = &part->items[first];
+			ptrdiff_t n = part->ends[d] - first;
 			for (ptrdiff_t k = gap_behind(gaps, n, r->start_ps);
 				k < n && gaps[k]->start_ps < r->end_ps; k++)
 				if (is_of(gaps[k], l))
@@ -378,13 +402,13 @@ static bool hides_waits(enum host_class class)
 /* Of a thread that `launches` no work only copies tell what the job waits for, and Python's
  * functions. */
 static bool lane_explain(const struct plane *p, const struct lane *l, bool launches,
-	const struct part *g, struct arena scratch, struct diag *err)
+	const struct part *part, struct arena scratch, struct diag *err)
 {
-	struct lane near = lane_within(l, g->spans, g->span_count, &scratch);
+	struct lane near = lane_within(l, part->spans, part->span_count, &scratch);
 	struct cursor *c = cursor_new(p, &near, 0, &scratch);
 	struct event *e = arena_make(&scratch, struct event, 1);
 	struct reason *reasons = NULL;
-	ptrdiff_t count = 0, cap = 0, *hints = arena_make(&scratch, ptrdiff_t, g->devices);
+	ptrdiff_t count = 0, cap = 0, *hints = arena_make(&scratch, ptrdiff_t, part->devices);
 	bool of_python = l->classes >> HOST_FRAME & 1;
 
 	if (!launches && !of_python)
@@ -393,7 +417,7 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 		if (e->host == HOST_STEP || e->host == HOST_THREAD) /* explain nothing */
 			continue;
 		bool waits = e->host == HOST_WAIT || e->host == HOST_QUEUE;
-		e->host = class_of(e, g->facts->files, g->facts->infers);
+		e->host = class_of(e, part->facts->files, part->facts->infers);
 		/* reasons_lay takes the outermost: inner ones need no room, and may be millions. */
 		bool is_inner = count > 0 && e->start_ps >= reasons[count - 1].start_ps &&
 				e->end_ps <= reasons[count - 1].end_ps;
@@ -401,43 +425,43 @@ static bool lane_explain(const struct plane *p, const struct lane *l, bool launc
 			count < HOST_SPANS_MAX)
 			*arena_push(&scratch, reasons, count, cap) =
 				(struct reason){ e->start_ps, e->end_ps, e->host, e->name };
-		for (ptrdiff_t d = 0, first = 0; d < g->devices && e->name.len > 0;
-			first = g->ends[d++])
-			for (ptrdiff_t k =
-					first + gap_behind_near(&g->items[first],
-							g->ends[d] - first, e->start_ps, &hints[d]);
-				k < g->ends[d] && g->items[k]->start_ps < e->end_ps; k++)
-				if (launches && is_of(g->items[k], l))
-					gap_consider(g->items[k], g, l, e);
+		for (ptrdiff_t d = 0, first = 0; d < part->devices && e->name.len > 0;
+			first = part->ends[d++])
+			for (ptrdiff_t k = first + gap_behind_near(&part->items[first],
+							   part->ends[d] - first, e->start_ps,
+							   &hints[d]);
+				k < part->ends[d] && part->items[k]->start_ps < e->end_ps; k++)
+				if (launches && is_of(part->items[k], l))
+					gap_consider(part->items[k], part, l, e);
 				else if (e->host == HOST_TRANSFER)
-					gap_copied(g->items[k], e);
+					gap_copied(part->items[k], e);
 				else if (of_python)
-					gap_others(g->items[k], l, e, waits);
+					gap_others(part->items[k], l, e, waits);
 	}
-	reasons_lay(g, l, reasons, count);
-	others_add(g, l);
+	reasons_lay(part, l, reasons, count);
+	others_add(part, l);
 	return cursor_end(c, err);
 }
 
-static bool part_explain(struct part *g, struct arena scratch)
+static bool part_explain(struct part *part, struct arena scratch)
 {
-	struct host_gap *const *gaps = g->items;
+	struct host_gap *const *gaps = part->items;
 
-	g->ends = arena_make(&scratch, ptrdiff_t, g->count);
-	for (ptrdiff_t i = 0; i < g->count; i++) {
-		g->devices += i == 0 || gaps[i]->device != gaps[i - 1]->device ||
-			      !gaps[i]->gap != !gaps[i - 1]->gap;
-		g->ends[g->devices - 1] = i + 1;
+	part->ends = arena_make(&scratch, ptrdiff_t, part->count);
+	for (ptrdiff_t i = 0; i < part->count; i++) {
+		part->devices += i == 0 || gaps[i]->device != gaps[i - 1]->device ||
+				 !gaps[i]->gap != !gaps[i - 1]->gap;
+		part->ends[part->devices - 1] = i + 1;
 	}
-	spans_join(g, &scratch);
-	for (ptrdiff_t i = 0; g->devices > 0 && i < g->host->plane_count; i++) {
-		const struct plane *p = &g->host->planes[i];
+	spans_join(part, &scratch);
+	for (ptrdiff_t i = 0; part->devices > 0 && i < part->host->plane_count; i++) {
+		const struct plane *p = &part->host->planes[i];
 		for (ptrdiff_t k = 0; p->class == PLANE_HOST && k < p->lane_count; k++) {
 			const struct lane *l = &p->lanes[k];
-			bool launches = g->any_thread || l->classes >> HOST_LAUNCH & 1;
+			bool launches = part->any_thread || l->classes >> HOST_LAUNCH & 1;
 			if ((launches || (l->classes >> HOST_FRAME & 1) ||
 				    l->classes >> HOST_TRANSFER & 1) &&
-				!lane_explain(p, l, launches, g, scratch, &g->err))
+				!lane_explain(p, l, launches, part, scratch, &part->err))
 				return false;
 		}
 	}
@@ -446,10 +470,10 @@ static bool part_explain(struct part *g, struct arena scratch)
 
 static void part_task(void *arg, ptrdiff_t i)
 {
-	struct part *g = (struct part *)arg + i;
+	struct part *part = (struct part *)arg + i;
 	struct arena work = arena_new(ARENA_SCRATCH_BYTES);
 
-	g->failed = !part_explain(g, work);
+	part->failed = !part_explain(part, work);
 	arena_free(&work);
 }
 
@@ -466,6 +490,16 @@ static int parts_of(const struct run *run, int32_t h, ptrdiff_t gaps)
 			if (host->planes[i].class == PLANE_HOST)
 				bytes += host->planes[i].lanes[k].bytes;
 	return (int)(bytes / PART_BYTES + 1 < most ? bytes / PART_BYTES + 1 : most);
+}
+
+/* Whether no call was recorded that tells which of the host's threads launch work. */
+static bool has_no_launches(const struct run *run, int32_t h)
+{
+	const struct host_spans *s = &run->facts.launches;
+	ptrdiff_t at;
+
+	FIND_FIRST(at, 0, s->count, s->items[at].host >= h);
+	return at == s->count || s->items[at].host != h;
 }
 
 /*

@@ -54,12 +54,12 @@ struct host_gap {
 		wait,	   /* a callback, else the event in which the host waited longest */
 		dispatch,  /* the longest call of a library that launches one step */
 		copy,	   /* the longest copy of a thread that launches nothing */
-		others;	   /* the same on the lane that works longest and launches nothing */
+		others;	   /* the one of the lane that works longest and launches nothing */
 	int64_t copied_ps; /* by all such copies */
-	int64_t dispatch_ps, dispatched_ps; /* in all such calls, and up to when */
-	int64_t others_ps;		    /* that lane works */
-	int64_t seen_ps;		    /* by any event, on the lane whose events cover most */
-	int64_t launched_ps;		    /* the most in launches of programs, on a lane */
+	int64_t dispatch_ps, dispatch_until_ps; /* in all such calls, and up to when */
+	int64_t others_ps;			/* that lane works */
+	int64_t seen_ps;     /* by any event, on the lane whose events cover most */
+	int64_t launched_ps; /* the most in launches of programs, on a lane */
 	int64_t by_cause_ps[CAUSES];
 	struct str feeder; /* the loader that reaches further than the gap */
 	bool user_is_loop; /* around several steps */
@@ -104,13 +104,6 @@ static inline int64_t gap_slack_ps(const struct host_gap *g)
 /* For each gap of host `h` its calls and its thread. */
 void gaps_call(const struct run *run, int32_t h, struct host_gap *gaps, ptrdiff_t count,
 	struct arena *keep);
-/* Whether no call was recorded that tells which of the host's threads launch work. */
-bool has_no_launches(const struct run *run, int32_t h);
-/* How many of them an event holds, up to 2. */
-ptrdiff_t calls_held(const struct calls *c, const struct lane *l, const struct event *e);
-/* How often it launches the program that takes most of a step, up to `most`. */
-int steps_held(
-	const struct calls *c, const struct lane *l, int64_t start_ps, int64_t end_ps, int most);
 
 /* gap_causes.c */
 

@@ -6,7 +6,8 @@
  *	steps     |----- 0 ------->|----- 1 -->|  other  |1>|--- 2 ...
  *
  * A step begins with the first op of its work and lasts until the next step of any sort begins,
- * less other work between.  The last one ends with its last op: its end was not seen.
+ * less other work between.  The last one ends with its last op: its end was not seen, unless a
+ * Steps line's marks hold the waits, and its mark, too.
  * Other work lasts from its first op to its last; each run of what other threads launch beside the
  * loop is alone, since the loop does not stop for it.
  *

@@ -46,8 +46,13 @@ static void marks_read(struct scheduling *s)
 
 	for (ptrdiff_t i = 0; i < all->count; i++) {
 		const struct host_span *m = &all->items[i];
-		marks[i] = (struct mark){ m->start_ps, m->end_ps, m->number, 0, m->name, m->host,
-			m->thread, -1 };
+		marks[i] = (struct mark){ .start_ps = m->start_ps,
+			.end_ps = m->end_ps,
+			.number = m->number,
+			.name = m->name,
+			.by = m->host,
+			.thread = m->thread,
+			.sort = -1 };
 	}
 	sort_by(marks, all->count, mark_cmp);
 	for (ptrdiff_t i = 0; i < all->count; i++) {
