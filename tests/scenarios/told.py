@@ -96,7 +96,9 @@ def main():
         for way in ways(base, happens):
             with tempfile.TemporaryDirectory() as out:
                 this = judged(told(spec, *way), out)
-            reference = reference or this
+            if not reference:
+                reference = this
+                continue
             wrong = list(differences(this, reference))
             passed += not wrong
             failed += bool(wrong)
