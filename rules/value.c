@@ -1,7 +1,8 @@
 /*
  * The values of keys, by type.  See parse.h.
  *
- * Numbers and flags are written bare, so that "1" and 1 never mean different things silently.
+ * Numbers and flags are written bare, so that "1" and 1 never mean different things silently; one
+ * with a unit may be a text, as JSON has it.
  */
 #include "rules/parse.h"
 
@@ -138,7 +139,7 @@ static bool read_number(const struct keyed *r, const struct key *k, const struct
 	ret->text = node->text;
 	ret->origin = origin_of(r, node);
 	bool is_number = unit_parse(node->text, &ret->value, &ret->unit, &nearest);
-	if (is_number && !node->quoted)
+	if (is_number && (!node->quoted || ret->unit != UNIT_NONE))
 		return true;
 	ret->value = NAN; /* nothing more is said of it */
 	if (is_number)

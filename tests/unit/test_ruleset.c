@@ -398,10 +398,10 @@ static const struct mistake limits[] = {
 		"      at_most: 5\n"
 		"               ^" },
 	{ RULE "    value: p50_s\n"
-	       "    at_most: '5 ms'\n",
+	       "    at_most: '5'\n",
 		"t.yaml:6:14: r.at_most.fail is a number: write it without quotes\n"
-		"      at_most: '5 ms'\n"
-		"               ^~~~~~" },
+		"      at_most: '5'\n"
+		"               ^~~" },
 	{ RULE "    value: p50_s\n", "t.yaml:3:3: there is no rule 'r' to change, and as a new one "
 				     "it lacks the value's limit: at_most or at_least\n"
 				     "    r:\n"
@@ -1626,6 +1626,10 @@ static void defaults(void **state)
 	parse("{\"version\": 1, \"rules\": {\"r\": {\"from\": \"run\", \"assert\": \"steps > "
 	      "1\"}}}");
 	assert_int_equal(set.count, 1);
+	/* In JSON a number with a unit is a text. */
+	r = parse("{\"version\": 1, \"rules\": {\"r\": {\"from\": \"ops\", \"value\": \"p50_s\", "
+		  "\"at_most\": {\"warn\": \"5 ms\", \"fail\": \"1s\"}}}}");
+	assert_true(r->params[PARAM_WARN].value == 0.005 && r->params[PARAM_FAIL].value == 1);
 	/* A number alone is the failure's limit; a count takes a bare one. */
 	r = parse(RULE "    value: members\n    at_least: 3\n");
 	assert_true(r->at_least && r->params[PARAM_FAIL].value == 3);
