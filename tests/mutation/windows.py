@@ -45,6 +45,7 @@ KNOWN = {
     "scenario starved-evaluation-marked": "the same",
     "scenario starved-inference": "the same",
     "scenario waiting-server": "the same",
+    "scenario late-host": "of a part, too, one host's devices show an end of the last step, the other's none",
     "scenario one-step": "a part of the only step: without HLO nothing says that its rounds are none",
 }
 
