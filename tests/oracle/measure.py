@@ -412,14 +412,26 @@ def longest_wait(launches, period):
     return waits.index(max(waits))
 
 
-def line_steps(events):
+def end_is_unseen(device, steps):
+    """The last mark ends with its work, and the two before it hold a wait: its own comes behind."""
+    def wait(step):
+        start = step.stretches[0][0]
+        ends = [min(end, step.end) for begin, end in device.intervals if start <= begin < step.end]
+        return step.end - max(ends, default=start)
+    usual = min((wait(step) for step in steps[1:-1][-2:]), default=0)
+    return usual > 0.01 * steps[-1].time and 2 * wait(steps[-1]) < usual
+
+
+def line_steps(device):
     steps = []
-    for i, event in enumerate(events):
+    for i, event in enumerate(device.steps_line):
         start, duration = device_clock(event)
         number = event.stats.get("step_num", event.name)
         number = int(number) if str(number).isdigit() else i
         steps.append(Step(number, [(start, start + duration)], event.start, event.end))
     if steps and steps[-1].time * 2 < statistics.median(step.time for step in steps):
+        steps[-1].complete = False
+    elif steps and end_is_unseen(device, steps):
         steps[-1].complete = False
     return steps
 
@@ -464,7 +476,7 @@ class Run:
     def _find_steps(self):
         if any(device.steps_line for device in self.devices):
             for device in self.devices:
-                device.steps = line_steps(device.steps_line)
+                device.steps = line_steps(device)
             return "steps-line"
         for device in self.devices:
             device.all_launches = launch_list(device)
